@@ -1,0 +1,79 @@
+# Each target sets up what it needs, once: Python 3.11 or newer and make are enough.
+# The environment is made anew when pyproject.toml changes; each stamp waits for the one before it,
+# so that `make -j` never has two installers in one environment.
+
+BIN := .venv/bin
+BASE := .venv/base.stamp
+DEV := .venv/dev.stamp
+BENCH := .venv/bench.stamp
+
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -q
+# pip reads dependency groups itself since 25.1; the pip that comes with a bare Python is older
+GROUP := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
+
+ARGS =  # more for the command behind a target: make test ARGS="tests/rules -k fuse"
+ONLY =  # one promise of the soak: make soak ONLY=R1
+
+.PHONY: help demo test check soak-short soak bench house clean
+.DELETE_ON_ERROR:
+
+help:  ## this list
+	@awk -F ' *## ' '/^[a-z-]+:.*## / { sub(/:.*/, "", $$1); printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: $(BASE)  ## record a conversation, ask about it, leave ./demo-home to try (made anew each time)
+	@rm -rf demo-home
+	@$(BIN)/yiku demo --home demo-home $(ARGS)
+
+test: $(DEV)  ## the fast tests, under two minutes
+	@set --; trap 'exit 130' INT TERM; \
+	if [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print ($$4 > 1048576) }')" = 1 ]; then \
+	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; set -- --basetemp="$$fast/tmp"; \
+	fi; \
+	$(PYTEST) -n auto --dist worksteal "$$@" $(ARGS)
+
+check: $(DEV)  ## format, lint, types, import contracts, spelling, docs tests; under one minute
+	@$(BIN)/ruff format --quiet --diff .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@walls=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$walls"; exit 1; }
+	@$(BIN)/codespell
+	@$(PYTEST) tests/docs
+
+soak-short: $(DEV)  ## kill loops, state machine, races: at most fifteen minutes; prints its seeds
+	@YIKU_SOAK=short YIKU_SOAK_ONLY='$(ONLY)' $(PYTEST) tests/soak -s --timeout=900 -k '$(ONLY)' $(ARGS)
+
+soak: $(DEV)  ## the same for long; ONLY=R1 takes one promise
+	@YIKU_SOAK=long YIKU_SOAK_ONLY='$(ONLY)' $(PYTEST) tests/soak -s --timeout=0 -k '$(ONLY)' $(ARGS)
+
+bench: $(BENCH)  ## speed, beside plain FTS5 and sqlite-vec; ARGS=--full for a million rows
+	@$(BIN)/python bench/speed.py $(ARGS)
+
+house: $(BASE)  ## lengths, walks, cycles, import time; ARGS=--check to fail over the limits
+	@$(BIN)/python bench/house.py $(ARGS)
+
+clean:  ## remove what these commands made
+	@rm -rf .venv demo-home build dist .spec-report.jsonl .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+
+$(BASE): pyproject.toml
+	@for python in python3.13 python3.12 python3.11 python3; do \
+	    $$python -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    echo "Yiku needs Python 3.11 or newer, with its venv module; python3 here is: $$(python3 --version 2>&1)" >&2; exit 1; \
+	fi; \
+	echo "Setting up .venv with $$($$python --version), once" >&2; \
+	$$python -m venv --clear .venv
+	@$(PIP) --editable .
+	@touch $@
+
+$(DEV): $(BASE)
+	@$(BIN)/python -c '$(GROUP)' dev > .venv/dev.txt
+	@$(PIP) --requirement .venv/dev.txt
+	@touch $@
+
+$(BENCH): $(DEV)
+	@$(BIN)/python -c '$(GROUP)' bench > .venv/bench.txt
+	@$(PIP) --requirement .venv/bench.txt
+	@touch $@
