@@ -1,0 +1,34 @@
+"""Yiku (忆库): the memory of an AI agent. One SQLite file; what was said is kept, found again, and corrected."""
+
+import importlib as _importlib
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+    from yiku import errors as errors
+    from yiku.errors import YikuError as YikuError
+    from yiku.memory import Memory as Memory
+    from yiku.types import Context as Context
+    from yiku.types import Hit as Hit
+    from yiku.types import Hits as Hits
+    from yiku.types import Kind as Kind
+    from yiku.types import Outcome as Outcome
+    from yiku.types import SemanticMemory as SemanticMemory
+    from yiku.types import Turn as Turn
+
+__version__ = "0.1.0"
+__all__ = ["Context", "Hit", "Hits", "Kind", "Memory", "Outcome", "SemanticMemory", "Turn", "YikuError", "errors"]
+
+_HOMES = {"Memory": "yiku.memory", "YikuError": "yiku.errors", "errors": "yiku"}
+
+
+def __getattr__(name: str) -> object:
+    """The public names, loaded when they are first used: importing yiku costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'yiku' has no attribute {name!r}")
+    if name == "errors":
+        return _importlib.import_module("yiku.errors")
+    return getattr(_importlib.import_module(_HOMES.get(name, "yiku.types")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,138 @@
+"""
+Every error Yiku raises, and what the caller can do about it.
+
+    YikuError
+    ├── InvalidInput            an argument cannot be taken as it is (also a ValueError)
+    │   ├── InvalidScope        a scope name outside the grammar
+    │   ├── InvalidFilter       a `where` that the grammar does not know
+    │   ├── TooLarge            over a documented limit
+    │   └── SettingsError       a value in the arguments, YIKU_* or yiku.toml
+    ├── NotFound                no such thing in the scopes this handle reads (also a LookupError)
+    ├── Ambiguous               a short id that fits several items
+    ├── IdempotencyMismatch     one key, two different calls
+    ├── CannotUndo              later changes rest on what should be undone
+    ├── Contended               other writers won every race; nothing was written
+    ├── Closed                  the memory was closed
+    ├── HomeMissing             no home at this path, and create=False
+    ├── ScopeRequired           the home has no owner, so a scope must be named
+    └── StoreError              the disk or the database said no
+        ├── StoreBusy           another process holds the store longer than the waiting time
+        ├── StorageFull         no space left
+        ├── ReadOnly            the store cannot be written here
+        ├── Damaged             the file is not a sound database
+        ├── ForeignStore        the file belongs to another program or another home
+        ├── SchemaTooNew        written by a later version of Yiku
+        ├── IndexOutdated       the search index was made by another analyzer
+        ├── Stale               what a decision rested on has changed (flows decide again)
+        └── Unsupported         this platform or SQLite cannot keep the promises
+
+The docstring of a class is its message and says what to do; the detail says which thing it was.
+"""
+
+
+class YikuError(Exception):
+    """Something went wrong in Yiku."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+    @property
+    def advice(self) -> str:
+        """What to do, in a sentence: the class's docstring on one line."""
+        return " ".join((type(self).__doc__ or "").split())
+
+    def __str__(self) -> str:
+        return f"{self.detail}. {self.advice}" if self.detail else self.advice
+
+
+class InvalidInput(YikuError, ValueError):
+    """This value cannot be taken; nothing was written. Correct it and call again."""
+
+
+class InvalidScope(InvalidInput):
+    """A scope is 1 to 128 characters of a-z 0-9 . _ : @ - and begins with a letter or digit; put other names in its label."""
+
+
+class InvalidFilter(InvalidInput):
+    """A filter maps a field to a value or to {operator: value}; see docs/python.md for the fields and operators."""
+
+
+class TooLarge(InvalidInput):
+    """This is over the limit; nothing was written. Import it as a file, or send it in parts."""
+
+
+class SettingsError(InvalidInput):
+    """A setting has a value that Yiku does not know. `yiku config` shows each value and where it came from."""
+
+
+class NotFound(YikuError, LookupError):
+    """Nothing here has that id, in the scopes this handle reads. `yiku list` and `yiku traces` show what there is."""
+
+
+class Ambiguous(YikuError, LookupError):
+    """That short id fits several items. Give more of its characters."""
+
+
+class IdempotencyMismatch(YikuError):
+    """This idempotency key was used for a different call. Use a new key for a new call."""
+
+
+class CannotUndo(YikuError):
+    """Later changes rest on this operation. Undo those first, newest first."""
+
+
+class Contended(YikuError):
+    """Other writers changed the same statement five times in a row. Nothing was written; try again."""
+
+
+class Closed(YikuError):
+    """This memory was closed. Open it again with Memory(path)."""
+
+
+class HomeMissing(YikuError):
+    """There is no home at this path. Open it with create=True, or name another with --home or YIKU_HOME."""
+
+
+class ScopeRequired(YikuError):
+    """This home has no owner. Name a scope, or set owner in yiku.toml."""
+
+
+class StoreError(YikuError):
+    """The store could not do this. What was acknowledged before is safe; `yiku status` says more."""
+
+
+class StoreBusy(StoreError):
+    """Another process is writing and did not finish in time. Nothing was written; try again."""
+
+
+class StorageFull(StoreError):
+    """The disk is full. Nothing was written; free some space and try again."""
+
+
+class ReadOnly(StoreError):
+    """The store can be read but not written here. Check the permissions and the mount."""
+
+
+class Damaged(StoreError):
+    """The database file is damaged. Nothing was changed; restore a backup, and keep this file for repair."""
+
+
+class ForeignStore(StoreError):
+    """This file is a database of another program or of another home. Name the right home."""
+
+
+class SchemaTooNew(StoreError):
+    """A later version of Yiku wrote this store. Upgrade Yiku; the store was not touched."""
+
+
+class IndexOutdated(StoreError):
+    """The search index was made by another analyzer. Run `yiku reindex` once; nothing else is lost."""
+
+
+class Stale(StoreError):
+    """What this decision rested on has changed in the meantime. Read again and decide again."""
+
+
+class Unsupported(StoreError):
+    """Yiku keeps its promises on Linux and macOS with SQLite 3.51.3 or later; here it cannot."""
