@@ -1,0 +1,140 @@
+"""
+How a text becomes search tokens: one analyzer for writing and for asking.
+
+Text is folded (NFKC, case, accents of Latin letters) and cut into runs. A run of Latin letters and
+digits gives one word; a compound of them (a path, a version, an address: python-3.10, foo@bar.com)
+gives itself and its parts. English words are stemmed (Porter), and some 150 that carry no meaning
+are left out. A run of Chinese (or of another script written without spaces) gives its pairs of
+neighbours as words and its single characters apart, so that one, two and more characters are found.
+
+The version below is stored with the index. A change of anything here that changes a token is a new
+version, and an index of an older version must be rebuilt.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Any
+
+from yiku.types import Tokens
+
+VERSION = "1"
+INDEXED_CHARS = 32_768  # of a text; what comes behind is kept, but not searched
+TOKEN_CHARS = 64  # longer tokens (hashes, base64) are cut here, on both sides alike
+QUESTION_CHARS = 1_000
+QUESTION_TERMS = 64
+CACHED_WORDS = 100_000
+
+# Scripts that are written without spaces between words: Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+)
+EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7"
+
+_ASCII = re.compile(r"[a-z0-9]+(?:['._@/:+#\-]+[a-z0-9]+)*[+#]*")
+_ANY = re.compile(
+    rf"[{UNSPACED}]+|[{EMOJI}]|(?:(?![{UNSPACED}_])[\w{MARKS}])+(?:['._@/:+#\-]+(?:(?![{UNSPACED}_])[\w{MARKS}])+)*[+#]*"
+)
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+_PARTS = re.compile(r"[._@/:+#\-]+")
+_LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_PLAIN = str.maketrans(
+    {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
+)
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also am an and any are aren as at be because been before being below between both but by
+    can cannot could couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn have haven
+    having he her here hers herself him himself his how i if in into is isn it its itself just let ll m me more most must my myself
+    no nor not now of off on once only or other ought our ours ourselves out over own please re s same shall she should shouldn so
+    some such t than that the their theirs them themselves then there these they this those through to too under until up us ve very
+    was wasn we were weren what when where which while who whom whose why will with won would wouldn yes you your yours yourself
+    yourselves
+    """.split()
+)
+# Characters that only bind a Chinese sentence together; left out of questions, never out of what is kept.
+FUNCTION_CHARACTERS = frozenset(
+    "的了是在我你您他她它们这那和与就都也很吗呢吧啊哦呀么把被给让对从到为以及着过地得之其个有没不什怎哪里谁几多少请会能要说"
+)
+
+
+@cache
+def _stemmer() -> Any:
+    from snowballstemmer import stemmer
+
+    return stemmer("porter")
+
+
+class _Words(dict[str, tuple[str, ...]]):
+    """From a raw word to its tokens; a word seen before costs one look-up."""
+
+    def __missing__(self, raw: str) -> tuple[str, ...]:
+        if len(self) >= CACHED_WORDS:
+            self.clear()
+        tokens = self[raw] = tuple(_word(raw))
+        return tokens
+
+
+def _word(raw: str) -> list[str]:
+    raw = raw.removesuffix("'s").replace("'", "")
+    if not raw or raw in STOP_WORDS:
+        return []
+    parts = [part for part in _PARTS.split(raw) if part]
+    if parts == [raw]:
+        return [_stem(raw)]
+    return [raw[:TOKEN_CHARS], *(_stem(part) for part in parts if part not in STOP_WORDS)]
+
+
+def _stem(word: str) -> str:
+    if word.isascii() and word.isalpha() and len(word) <= TOKEN_CHARS:
+        return str(_stemmer().stemWord(word))
+    return word[:TOKEN_CHARS]
+
+
+_WORDS = _Words()
+
+
+def fold(text: str) -> str:
+    """The text in one form of width, case and accent: what is compared, never what is shown."""
+    if text.isascii():
+        return text.lower().translate(_PLAIN)
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
+    if _LATIN_ACCENTS.search(decomposed := unicodedata.normalize("NFD", text)):
+        text = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", decomposed))
+    return text
+
+
+def tokens(text: str) -> Tokens:
+    """The search tokens of a text that is kept; of at most INDEXED_CHARS characters."""
+    folded = fold(text[:INDEXED_CHARS])[:INDEXED_CHARS]
+    if folded.isascii():
+        return Tokens([token for raw in _ASCII.findall(folded) for token in _WORDS[raw]], [])
+    words: list[str] = []
+    characters: list[str] = []
+    for run in _ANY.findall(folded):
+        if _UNSPACED_RUN.match(run):
+            characters.extend(run)
+            words.extend(map(str.__add__, run, run[1:]))
+        else:
+            words.extend(_WORDS[run])
+    return Tokens(words, characters)
+
+
+def question(text: str) -> Tokens:
+    """
+    The distinct search terms of a question, in order; at most QUESTION_TERMS of each sort.
+
+    Chinese function characters, and pairs made of them alone, ask for nothing and are left out,
+    unless the question has nothing else.
+    """
+    found = tokens(text[:QUESTION_CHARS])
+    words = list(dict.fromkeys(word for word in found.words if not FUNCTION_CHARACTERS.issuperset(word)))
+    characters = list(dict.fromkeys(c for c in found.characters if c not in FUNCTION_CHARACTERS))
+    if not words and not characters:
+        words, characters = list(dict.fromkeys(found.words)), list(dict.fromkeys(found.characters))
+    return Tokens(words[:QUESTION_TERMS], characters[:QUESTION_TERMS])

@@ -1,0 +1,208 @@
+"""
+What a new statement does to the ones before it: the one place where a correction is decided.
+
+The versions of a slot form a chain in the order in which they were *said* (then the place in the
+session, then the order of arrival); each ends where the next begins, and the last is live. A new
+statement is put where it belongs in that order, so a history recorded in any order leaves the same
+chain: said last, it retires the one before; said earlier, it becomes history and retires nothing.
+Neighbours that say the same are one version with several sources.
+
+Nothing here looks at how similar two texts are. Only the slot, or the same words, count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from yiku.rules.analyze import fold
+from yiku.types import Cardinality, SemanticMemory, Slot, State
+
+CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
+CONFLICT = "conflict"
+_PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """
+    What to do: a row to add, columns to change, a source to add, and what that means.
+
+    subject is the statement that holds the new one afterwards; others are those it met.
+    """
+
+    outcome: Literal["new", "confirmed", "replaced", "past", "flagged"]
+    subject: SemanticMemory
+    adds: tuple[SemanticMemory, ...] = ()
+    updates: tuple[tuple[SemanticMemory, Mapping[str, Any]], ...] = ()
+    source_for: SemanticMemory | None = None
+    others: tuple[SemanticMemory, ...] = ()
+
+
+def text_hash(text: str, slot: Slot | None) -> bytes:
+    """One hash for one statement, whatever its case, width and punctuation; about another subject it is another."""
+    parts = (
+        _PUNCTUATION.sub(" ", fold(text)).strip(),
+        *((slot.subject, slot.predicate, fold(slot.object)) if slot else ()),
+    )
+    return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
+    """Its place in the order of saying; a row without a number yet comes after its equals."""
+    return memory.said_at, memory.place, memory.n or 1 << 62
+
+
+def decide(
+    new: SemanticMemory,
+    *,
+    same: Sequence[SemanticMemory] = (),
+    previous: SemanticMemory | None = None,
+    following: SemanticMemory | None = None,
+    live: SemanticMemory | None = None,
+    rivals: Sequence[SemanticMemory] = (),
+    split_id: str = "",
+) -> Decision:
+    """
+    One decision for one statement.
+
+    same:      live rows with the same words, when it fills no slot
+    previous:  the last version of its slot said before it or with it; following: the first said after
+    live:      the live version of the slot
+    rivals:    live rows of the same subject and predicate with another object, when nobody knows how many there can be
+    split_id:  an id for the second half of a version that the statement falls into
+    """
+    for known in (*same, previous):
+        if known is not None and known.content_hash == new.content_hash:
+            return _confirmed(known, new)
+    if following is not None and following.content_hash == new.content_hash:
+        return _began_earlier(following, new, previous)
+    if previous is None and following is None:
+        return _beside(new, rivals)
+    return _linked(new, previous, following, live or new, split_id)
+
+
+def _confirmed(known: SemanticMemory, new: SemanticMemory) -> Decision:
+    said_at = min(known.said_at, new.said_at)
+    columns: dict[str, Any] = {
+        "confidence": known.confidence + (1 - known.confidence) * CONFIDENCE_STEP,
+        "importance": max(known.importance, new.importance),
+        "confirmed_at": max(known.confirmed_at, new.said_at),
+    }
+    if said_at < known.said_at:
+        columns |= {"said_at": said_at, "valid_from": min(known.valid_from, new.valid_from)}
+    return Decision("confirmed", known, updates=((known, columns),), source_for=known)
+
+
+def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
+    """It was said before its like: the later version really began here."""
+    columns = {"said_at": new.said_at, "place": new.place, "valid_from": min(new.valid_from, following.valid_from)}
+    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [(following, columns)]
+    if previous is not None:
+        updates.append((previous, {"valid_to": columns["valid_from"]}))
+    return Decision("confirmed", following, updates=tuple(updates), source_for=following)
+
+
+def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
+    """The first of its slot; marked, with its rivals, when it may contradict them."""
+    if not rivals or new.cardinality is not Cardinality.UNKNOWN:
+        return Decision("new", new, adds=(new,))
+    marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
+    updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
+    return Decision("flagged", marked, adds=(marked,), updates=updates, others=tuple(rivals))
+
+
+def _linked(
+    new: SemanticMemory,
+    previous: SemanticMemory | None,
+    following: SemanticMemory | None,
+    live: SemanticMemory,
+    split_id: str,
+) -> Decision:
+    """It goes between its neighbours; each version points to the next and ends where that begins."""
+    line = (previous or following or new).line
+    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    adds: list[SemanticMemory] = []
+    second_half = None
+    if previous is not None and previous.confirmed_at > new.said_at:
+        second_half = _second_half(previous, new, split_id)
+        following = second_half
+    if previous is not None:
+        ended: dict[str, Any] = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"said later: {new.id}"}
+        if second_half is not None:
+            ended["confirmed_at"] = max((s.said_at for s in previous.sources if s.said_at <= new.said_at), default=previous.said_at)
+        updates.append((previous, ended))
+    if following is None:
+        placed = replace(new, line=line)
+    else:
+        placed = replace(
+            new,
+            line=line,
+            superseded_by=following.id,
+            valid_to=following.valid_from,
+            reason=f"said later: {following.id}",
+        )
+    adds.append(placed)
+    if second_half is not None:
+        adds.append(second_half)
+    if following is not None:
+        return Decision(
+            "past",
+            placed,
+            adds=tuple(adds),
+            updates=tuple(updates),
+            others=(second_half if live is previous and second_half else live,),
+        )
+    restated = previous is not None and _same_object(previous, new)
+    outcome: Literal["confirmed", "replaced"] = "confirmed" if restated else "replaced"
+    return Decision(outcome, placed, adds=tuple(adds), updates=tuple(updates), others=(previous,) if previous else ())
+
+
+def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -> SemanticMemory:
+    """What was said on both sides of the new statement: the same words again, from where they were said again."""
+    later = tuple(source for source in previous.sources if source.said_at > new.said_at)
+    said_at = min((source.said_at for source in later), default=previous.confirmed_at)
+    return replace(
+        previous,
+        n=0,
+        id=split_id,
+        sources=later,
+        said_at=said_at,
+        valid_from=said_at,
+        place=later[0].place if later else 0,
+    )
+
+
+def _same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
+    return (
+        bool(one.object)
+        and one.predicate == other.predicate
+        and fold(one.object or "").strip(" .。") == fold(other.object or "").strip(" .。")
+    )
+
+
+def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """
+    What changes when versions come back among those that are there: one chain again, in the order of saying.
+
+    The rows that retire come first, so that no slot has two live values at any moment.
+    """
+    line = (present or back)[0].line
+    chain = sorted((*back, *present), key=key)
+    joined = chain[0].slot is not None or any(memory.superseded_by for memory in chain) or bool(present)
+    updates: list[tuple[SemanticMemory, dict[str, Any]]] = []
+    for memory, successor in zip(chain, (*chain[1:], None), strict=True):
+        wanted: dict[str, Any] = {"state": State.ACTIVE, "line": line}
+        if joined:
+            wanted |= {"superseded_by": successor and successor.id, "valid_to": successor and successor.valid_from}
+            wanted["reason"] = f"said later: {successor.id}" if successor else None
+        elif (memory.reason or "").startswith("forgotten"):
+            wanted["reason"] = None
+        changed = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
+        if changed:
+            updates.append((memory, changed))
+    return sorted(updates, key=lambda update: update[1].get("superseded_by", update[0].superseded_by) is None)

@@ -1,0 +1,50 @@
+"""
+What was recorded at a time, and what held at a time.
+
+`as_of` rewinds the rows with the journal: every change after that time is taken back, newest first.
+`valid_at` asks what held then by what is known now, of all that had been said by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+
+from yiku.types import ChangeRow, SemanticMemory, State
+
+_FIELDS = frozenset(field.name for field in fields(SemanticMemory))
+
+
+def rewound(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) -> SemanticMemory | None:
+    """The row as it was recorded at a time, or None when it was not yet there; `changes` newest first."""
+    if memory.created_at > at:
+        return None
+    for change in changes:
+        if change.row == memory.n and change.table == "memories" and change.at > at and change.before:
+            memory = replace(memory, **{name: value for name, value in change.before.items() if name in _FIELDS})
+    return memory
+
+
+def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime) -> bool:
+    """Whether a version held at a time, judged by nothing that was said later."""
+    if memory.said_at > at or memory.valid_from > at or memory.state is not State.ACTIVE:
+        return False
+    if memory.expires_at is not None and memory.expires_at <= at:
+        return False
+    if memory.superseded_by is None or successor is None:
+        return memory.superseded_by is None
+    return successor.said_at > at or successor.valid_from > at
+
+
+def recallable(memory: SemanticMemory, now: datetime) -> bool:
+    """Whether a version is in recall now: live and not expired."""
+    return memory.live and (memory.expires_at is None or memory.expires_at > now)
+
+
+def by_line(memories: Iterable[SemanticMemory]) -> Mapping[str, list[SemanticMemory]]:
+    """Versions by line, oldest first."""
+    lines: dict[str, list[SemanticMemory]] = {}
+    for memory in sorted(memories, key=lambda m: (m.said_at, m.place, m.n)):
+        lines.setdefault(memory.line, []).append(memory)
+    return lines

@@ -1,0 +1,115 @@
+"""
+How relevant a row is by its words, and how much it weighs by itself.
+
+Words are scored with BM25 over the statistics of the scopes asked, never of the whole table. The sum is
+divided by what a row of average length would get that holds every term once, so 1.0 means «all of the
+question is there», in any scope and any index.
+
+A memory's prior is computed when it is asked for, from facts on the row: how recent it is, how
+important, how often it was of use. Nothing is decayed in place, so a missed night changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from yiku.types import Posting, SemanticMemory, Standing
+
+if TYPE_CHECKING:
+    import numpy as np
+
+K1, B = 1.2, 0.75
+CHARACTER_WEIGHT = 0.4  # of a single Chinese character, a pair being 1
+COMMON_SHARE = 0.2  # a term in more of the scope than this says little
+COMMON_ROWS = 20_000  # nor does one in more rows than this
+KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
+
+HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
+ACCESS_WEIGHTS = {"retrieved": 1.0, "used": 2.0, "mentioned": 3.0}
+BOOST_AT_MOST = 0.5
+PRIOR = {"recency": 0.25, "importance": 0.2, "access": 0.15}
+NEUTRAL_PRIOR = 0.5
+PRIOR_SHARE = 0.15
+
+
+def idf(documents: int, total: int) -> float:
+    """How much a term says that occurs in so many of all documents."""
+    return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
+
+
+def bm25(
+    postings: Sequence[Posting], weights: Sequence[float], documents: int, words: int
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """
+    The rows that hold any of the terms, scored.
+
+    postings, weights: one a term
+    Returns ns (k,) int64 and relevance (k,) float64, unordered, and the terms that were too common to count.
+    """
+    import numpy as np
+
+    total = max(documents, 1)
+    mean = max(words / total, 1.0)
+    values = [idf(min(p.documents, total), total) * weight for p, weight in zip(postings, weights, strict=True)]
+    dropped = _too_common(postings, total)
+    counted = [(p, value) for p, value in zip(postings, values, strict=True) if p.term not in dropped and len(p.ns)]
+    whole = sum(value for p, value in zip(postings, values, strict=True) if p.term not in dropped)
+    if not counted or whole <= 0:
+        return np.empty(0, np.int64), np.empty(0), sorted(dropped)
+    parts = [value * p.counts * (K1 + 1) / (p.counts + K1 * (1 - B + B * p.lengths / mean)) for p, value in counted]
+    ns, place = np.unique(np.concatenate([p.ns for p, _ in counted]), return_inverse=True)
+    return ns, np.bincount(place, weights=np.concatenate(parts)) / whole, sorted(dropped)
+
+
+def _too_common(postings: Sequence[Posting], total: int) -> set[str]:
+    """The terms to leave out: common ones, as long as KEPT_TERMS rarer ones that occur remain."""
+    common = [p for p in postings if p.documents > COMMON_ROWS or (p.documents > COMMON_SHARE * total and total > 1 / COMMON_SHARE)]
+    rarer = sum(1 for p in postings if p.documents) - len(common)
+    spare = sorted(common, key=lambda p: p.documents)[: max(0, KEPT_TERMS - rarer)]
+    return {p.term for p in common} - {p.term for p in spare}
+
+
+def half_life_days(memory: SemanticMemory) -> float:
+    """How long until a memory's weight halves: longer with importance and confirmed use."""
+    base = memory.half_life_days or HALF_LIFE_DAYS[memory.standing]
+    return base * (1 + memory.importance) * (1 + min(memory.used + memory.mentioned, 10) / 10)
+
+
+def decay(memory: SemanticMemory, now: datetime) -> float:
+    """The share of its weight that a memory has now; 1 when confirmed now, and always for what is pinned or a rule."""
+    if memory.pinned or memory.kind == "rule":
+        return 1.0
+    return float(2 ** (-max(0.0, (now - memory.confirmed_at).total_seconds() / 86_400) / half_life_days(memory)))
+
+
+def boost(memory: SemanticMemory, now: datetime) -> float:
+    """What accesses add for a while: at most BOOST_AT_MOST, halving each week without another."""
+    weight = sum(ACCESS_WEIGHTS[name] * getattr(memory, name) for name in ("used", "mentioned"))
+    weight += ACCESS_WEIGHTS["retrieved"] * min(memory.retrieved, 1)  # being retrieved is neutral beyond the first time
+    if not weight or (last := memory.last_accessed_at) is None:
+        return 0.0
+    weeks = max(0.0, (now - last).total_seconds() / 604_800)
+    return min(BOOST_AT_MOST, 0.1 * math.log1p(weight)) * float(2**-weeks)
+
+
+def effective(memory: SemanticMemory, now: datetime) -> float:
+    """The score of a memory now: base score, decayed, and boosted."""
+    return memory.base_score * decay(memory, now) + boost(memory, now)
+
+
+def prior(memory: SemanticMemory, now: datetime) -> float:
+    """How much a memory weighs by itself, from 0 to 1; turns weigh NEUTRAL_PRIOR."""
+    parts = {
+        "recency": decay(memory, now),
+        "importance": memory.importance,
+        "access": boost(memory, now) / BOOST_AT_MOST,
+    }
+    return sum(PRIOR[name] * value for name, value in parts.items()) / sum(PRIOR.values())
+
+
+def ranked(relevance: float, prior_: float) -> float:
+    """The score by which a mixed list is ordered."""
+    return relevance * (1 - PRIOR_SHARE + PRIOR_SHARE * prior_)

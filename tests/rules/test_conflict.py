@@ -1,0 +1,169 @@
+"""Conflict: a chain in the order of saying, whatever the order of recording."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+
+import pytest
+
+from yiku.rules import conflict, slots
+from yiku.types import Origin, SemanticMemory, Source
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def statement(text: str, day: int) -> SemanticMemory:
+    """A statement about one home, said on a day."""
+    slot, at = slots.read(text), START + timedelta(days=day)
+    return SemanticMemory(
+        id=f"{text}@{day}",
+        line=f"{text}@{day}",
+        content=text,
+        content_hash=conflict.text_hash(text, slot),
+        said_at=at,
+        confirmed_at=at,
+        valid_from=at,
+        created_at=at,
+        updated_at=at,
+        sources=(Source(origin=Origin.USER, said_at=at, recorded_at=at),),
+        **(
+            {
+                "subject": slot.subject,
+                "predicate": slot.predicate,
+                "object": slot.object,
+                "cardinality": slot.cardinality,
+                "slot": slot.key,
+            }
+            if slot
+            else {}
+        ),
+    )
+
+
+class Table:
+    """The rows of one slot, changed as decisions say: a store without a store."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, SemanticMemory] = {}
+
+    def tell(self, new: SemanticMemory) -> conflict.Decision:
+        chain = sorted(self.rows.values(), key=conflict.key)
+        before = [row for row in chain if row.said_at <= new.said_at]
+        after = [row for row in chain if row.said_at > new.said_at]
+        live = next((row for row in chain if row.superseded_by is None), None)
+        decision = conflict.decide(
+            new, previous=before[-1] if before else None, following=after[0] if after else None, live=live, split_id=f"{new.id}+"
+        )
+        for row, columns in decision.updates:
+            self.rows[row.id] = replace(self.rows[row.id], **columns)
+        for row in decision.adds:
+            self.rows[row.id] = replace(row, n=len(self.rows) + 1)
+        if decision.source_for is not None:
+            known = self.rows[decision.source_for.id]
+            self.rows[known.id] = replace(known, sources=(*known.sources, *new.sources))
+        return decision
+
+    @property
+    def chain(self) -> list[tuple[str, int, int | None]]:
+        """(text, day it began, day it ended) of each version, in order; each must point to the next."""
+        chain = sorted(self.rows.values(), key=conflict.key)
+        assert [row.superseded_by for row in chain] == [row.id for row in chain[1:]] + [None]
+        return [(row.content, (row.valid_from - START).days, row.valid_to and (row.valid_to - START).days) for row in chain]
+
+
+@pytest.mark.spec("S3-67", "T-01")
+def test_said_later_wins_and_the_earlier_stays() -> None:
+    """The old value ends where the new begins, and points to it."""
+    table = Table()
+    table.tell(statement("I live in Bergen.", 0))
+    decision = table.tell(statement("I live in Oslo.", 5))
+
+    assert "replaced" == decision.outcome
+    assert [("I live in Bergen.", 0, 5), ("I live in Oslo.", 5, None)] == table.chain
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["I live in Bergen.", "I live in Oslo.", "I live in Rome."],
+        ["I live in Bergen.", "I live in Oslo.", "I live in Bergen."],
+        ["I live in Bergen.", "i live in bergen", "I live in Oslo.", "I live in Bergen."],
+        ["我住在卑尔根", "I live in Oslo.", "我搬到奥斯陆了", "我住在卑尔根。"],
+        ["I live in Oslo.", "I live in Oslo.", "I live in Oslo."],
+    ],
+)
+def test_any_order_of_recording_leaves_the_same_chain(said: list[str]) -> None:
+    """Each permutation ends in the chain of the order in which it was said, runs of the same words being one."""
+    told = [statement(text, day) for day, text in enumerate(said)]
+    expected = []
+    for row in told:
+        if not expected or expected[-1].content_hash != row.content_hash:
+            expected.append(row)
+
+    for order in permutations(told):
+        table = Table()
+        for row in order:
+            table.tell(row)
+
+        begun = [(row.content_hash, (row.said_at - START).days) for row in expected]
+        chain = sorted(table.rows.values(), key=conflict.key)
+        assert begun == [(row.content_hash, (row.said_at - START).days) for row in chain], [row.id for row in order]
+        assert table.chain
+
+
+def test_said_earlier_becomes_history_and_retires_nothing() -> None:
+    """A statement that arrives late, about a time before, is past at once."""
+    table = Table()
+    table.tell(statement("I live in Oslo.", 5))
+    decision = table.tell(statement("I live in Bergen.", 0))
+
+    assert "past" == decision.outcome
+    assert ["I live in Oslo."] == [other.content for other in decision.others]
+    assert [("I live in Bergen.", 0, 5), ("I live in Oslo.", 5, None)] == table.chain
+
+
+def test_the_same_words_confirm() -> None:
+    """Case, width and punctuation make no second statement; confidence rises and both days are known."""
+    table = Table()
+    table.tell(replace(statement("I live in Oslo.", 5), confidence=0.6))
+    decision = table.tell(statement("Ｉ live in OSLO", 7))
+
+    assert "confirmed" == decision.outcome
+    (row,) = table.rows.values()
+    assert (0.8, 2) == (pytest.approx(row.confidence), len(row.sources))
+
+
+def test_the_same_value_in_other_words_is_confirmed_in_the_newest_words() -> None:
+    """«I moved to Oslo» says what «I live in Oslo» said: no replacement is reported, the newest words are live."""
+    table = Table()
+    table.tell(statement("I live in Oslo.", 0))
+    decision = table.tell(statement("I moved to Oslo.", 3))
+
+    assert "confirmed" == decision.outcome
+    assert "I moved to Oslo." == table.chain[-1][0]
+
+
+def test_rivals_nobody_can_judge_are_all_kept_and_marked() -> None:
+    """With an unknown number of values, both stay and each names the other."""
+    strict, lax = statement("The gateway's mode is strict", 0), statement("The gateway's mode is lax", 1)
+    decision = conflict.decide(lax, rivals=[strict])
+
+    assert "flagged" == decision.outcome
+    assert (strict.id,) == decision.subject.flagged_with
+    assert (lax.id,) == decision.updates[0][1]["flagged_with"]
+
+
+def test_words_alone_confirm_only_themselves() -> None:
+    """However alike two texts are, without a slot only the same words meet."""
+    dark, light = statement("dark theme for the editor", 0), statement("light theme for the editor", 1)
+
+    assert "new" == conflict.decide(light, same=[]).outcome
+    assert dark.content_hash != light.content_hash
+
+
+def test_versions_that_come_back_take_their_place_in_the_order_of_saying() -> None:
+    """Restored beside a newer value, an older one is history; the row that retires comes first."""
+    old, new = replace(statement("I live in Bergen.", 0), n=1), replace(statement("I live in Oslo.", 5), n=2)
+    updates = conflict.rejoined([old], [new])
+
+    assert [(old.id, new.id)] == [(row.id, columns["superseded_by"]) for row, columns in updates if "superseded_by" in columns]
