@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from yiku.rules import conflict, slots
-from yiku.types import Origin, SemanticMemory, Source
+from yiku.types import Expect, Met, Origin, SemanticMemory, Source
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -51,9 +51,8 @@ class Table:
         before = [row for row in chain if row.said_at <= new.said_at]
         after = [row for row in chain if row.said_at > new.said_at]
         live = next((row for row in chain if row.superseded_by is None), None)
-        decision = conflict.decide(
-            new, previous=before[-1] if before else None, following=after[0] if after else None, live=live, split_id=f"{new.id}+"
-        )
+        met = Met(expect=Expect(), previous=before[-1] if before else None, following=after[0] if after else None, live=live)
+        decision = conflict.decide(new, met, split_id=f"{new.id}+")
         for row, columns in decision.updates:
             self.rows[row.id] = replace(self.rows[row.id], **columns)
         for row in decision.adds:
@@ -146,7 +145,7 @@ def test_the_same_value_in_other_words_is_confirmed_in_the_newest_words() -> Non
 def test_rivals_nobody_can_judge_are_all_kept_and_marked() -> None:
     """With an unknown number of values, both stay and each names the other."""
     strict, lax = statement("The gateway's mode is strict", 0), statement("The gateway's mode is lax", 1)
-    decision = conflict.decide(lax, rivals=[strict])
+    decision = conflict.decide(lax, Met(expect=Expect(), rivals=[strict]))
 
     assert "flagged" == decision.outcome
     assert (strict.id,) == decision.subject.flagged_with
@@ -157,7 +156,7 @@ def test_words_alone_confirm_only_themselves() -> None:
     """However alike two texts are, without a slot only the same words meet."""
     dark, light = statement("dark theme for the editor", 0), statement("light theme for the editor", 1)
 
-    assert "new" == conflict.decide(light, same=[]).outcome
+    assert "new" == conflict.decide(light, Met(expect=Expect(), same=[dark])).outcome
     assert dark.content_hash != light.content_hash
 
 

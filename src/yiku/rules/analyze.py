@@ -42,6 +42,7 @@ _ANY = re.compile(
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _PARTS = re.compile(r"[._@/:+#\-]+")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
 _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
 )
@@ -107,6 +108,11 @@ def fold(text: str) -> str:
     if _LATIN_ACCENTS.search(decomposed := unicodedata.normalize("NFD", text)):
         text = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", decomposed))
     return text
+
+
+def plain(text: str) -> str:
+    """The words of a text alone, in one form: two texts that only differ in case, width or punctuation are one."""
+    return _PUNCTUATION.sub(" ", fold(text)).strip()
 
 
 def tokens(text: str) -> Tokens:

@@ -13,18 +13,16 @@ Nothing here looks at how similar two texts are. Only the slot, or the same word
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.rules.analyze import fold
-from yiku.types import Cardinality, SemanticMemory, Slot, State
+from yiku.rules.analyze import fold, plain
+from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
-_PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,8 @@ class Decision:
 
 def text_hash(text: str, slot: Slot | None) -> bytes:
     """One hash for one statement, whatever its case, width and punctuation; about another subject it is another."""
-    parts = (
-        _PUNCTUATION.sub(" ", fold(text)).strip(),
-        *((slot.subject, slot.predicate, fold(slot.object)) if slot else ()),
-    )
-    return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    parts = (plain(text), *((slot.subject, slot.predicate, fold(slot.object)) if slot else ()))
+    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
@@ -57,33 +52,21 @@ def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
     return memory.said_at, memory.place, memory.n or 1 << 62
 
 
-def decide(
-    new: SemanticMemory,
-    *,
-    same: Sequence[SemanticMemory] = (),
-    previous: SemanticMemory | None = None,
-    following: SemanticMemory | None = None,
-    live: SemanticMemory | None = None,
-    rivals: Sequence[SemanticMemory] = (),
-    split_id: str = "",
-) -> Decision:
+def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
     """
-    One decision for one statement.
+    One decision for one statement and what it meets.
 
-    same:      live rows with the same words, when it fills no slot
-    previous:  the last version of its slot said before it or with it; following: the first said after
-    live:      the live version of the slot
-    rivals:    live rows of the same subject and predicate with another object, when nobody knows how many there can be
-    split_id:  an id for the second half of a version that the statement falls into
+    split_id: an id for the second half of a version that the statement falls into
     """
-    for known in (*same, previous):
+    previous, following = met.previous, met.following
+    for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
             return _confirmed(known, new)
     if following is not None and following.content_hash == new.content_hash:
         return _began_earlier(following, new, previous)
     if previous is None and following is None:
-        return _beside(new, rivals)
-    return _linked(new, previous, following, live or new, split_id)
+        return _beside(new, met.rivals)
+    return _linked(new, previous, following, met.live or new, split_id)
 
 
 def _confirmed(known: SemanticMemory, new: SemanticMemory) -> Decision:

@@ -1,0 +1,210 @@
+"""
+get, get_all, history, timeline: looking at what is kept, by id, by filter, by line, by time.
+
+An id may be given whole or by its last characters. What a handle may not see is not found, in the same
+words as what is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from yiku.errors import Ambiguous, NotFound
+from yiku.flows import checks
+from yiku.flows.handle import Handle
+from yiku.flows.recall import recall
+from yiku.rules import history as versions
+from yiku.rules import slots
+from yiku.types import ChangeRow, Filter, Memories, SemanticMemory, State, Turn, Turns
+
+SHORTEST_ID = 4
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_SHORT = re.compile(r"#?([0-9a-f-]{4,36})")
+SHOWN = (State.CANDIDATE, State.ACTIVE)
+
+
+def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
+    """The memory or turn with this id or ending, in these scopes. Raises NotFound or Ambiguous."""
+    name = checks.name(id, "id")
+    short = _SHORT.fullmatch(name)
+    if not scopes or short is None:
+        raise NotFound(f"id {name[:80]}")
+    select: dict[str, Any] = {"ids": [name]} if _ID.fullmatch(name) else {"suffix": short[1], "limit": 5}
+    found = _both(handle, scopes, select)
+    if not found:
+        raise NotFound(f"id {name[:80]}")
+    if len(found) > 1:
+        raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")
+    return found[0]
+
+
+def _both(handle: Handle, scopes: Sequence[int], select: dict[str, Any]) -> list[SemanticMemory | Turn]:
+    return [
+        *handle.store.memories(scopes, Memories(**select)),
+        *handle.store.turns(scopes, Turns(hidden=True, **select)),
+    ]
+
+
+def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:
+    """The memory with this id or ending. Raises NotFound for a turn's id, too."""
+    found = find(handle, id, scopes)
+    if isinstance(found, Turn):
+        raise NotFound(f"memory {str(id)[:80]} (this id is a turn's)")
+    return found
+
+
+def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
+    """One version of a memory, or one turn, with all that is known of it."""
+    at = checks.optional_time(as_of, "as_of", now=handle.now())
+    found = find(handle, id, handle.reads())
+    if isinstance(found, Turn):
+        if at is not None and found.recorded_at > at:
+            raise NotFound(f"id {id} at {at}")
+        return found
+    memory = handle.store.filled([found])[0]
+    if at is not None:
+        then = versions.rewound(memory, _journal(handle, [memory], at).get(memory.n, ()), at)
+        if then is None:
+            raise NotFound(f"id {id} at {at}")
+        memory = then
+    return memory
+
+
+def current(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
+    """The newest version of its line."""
+    return _line(handle, memory, handle.reads())[-1]
+
+
+def get_all(
+    handle: Handle,
+    *,
+    where: Mapping[str, Any] | None = None,
+    limit: int = 100,
+    offset: int = 0,
+    order: Literal["said", "updated"] = "said",
+    as_of: datetime | str | None = None,
+    valid_at: datetime | str | None = None,
+) -> list[SemanticMemory]:
+    """Live memories, newest first; filtered, paged, or as they were at a time."""
+    now = handle.now()
+    limit, offset = checks.whole(limit, "limit"), checks.whole(offset, "offset", at_most=10**9)
+    if order not in ("said", "updated"):
+        checks.refuse("order", "must be said or updated")
+    filter_ = checks.where(where, now=now)
+    as_of, valid_at = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
+    scopes = handle.reads()
+    if as_of is None and valid_at is None:
+        named = _mentions(filter_, "state")
+        select = Memories(
+            states=() if named else SHOWN,
+            current=not named,
+            where=filter_,
+            order=order,
+            newest_first=True,
+            limit=limit,
+            offset=offset,
+        )
+        return handle.store.filled(handle.store.memories(scopes, select))
+    rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
+    return handle.store.filled(_then(handle, rows, as_of, valid_at)[offset : offset + limit])
+
+
+def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
+    """Live memories about somebody or something, newest first."""
+    name = slots.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
+    select = Memories(entity=name, states=SHOWN, current=True, order="said", newest_first=True, limit=checks.whole(limit, "limit"))
+    return handle.store.filled(handle.store.memories(handle.reads(), select))
+
+
+def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
+    """All versions of one line, in the order in which they were said; found by an id or by what it is about."""
+    at = checks.optional_time(as_of, "as_of", now=handle.now())
+    text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
+    scopes = handle.reads()
+    if _SHORT.fullmatch(text) and not text.isalpha():
+        start = find_memory(handle, text, scopes)
+    else:
+        hits = recall(handle, text, limit=1, types=("memory",))
+        hits = hits if len(hits) else recall(handle, f"{text} before", limit=1, types=("memory",))
+        if not len(hits):
+            raise NotFound(f"a memory about {text[:80]!r}")
+        start = hits[0].item
+    line = handle.store.filled(_line(handle, start, scopes))
+    if at is None:
+        return line
+    journal = _journal(handle, line, at)
+    return [then for memory in line if (then := versions.rewound(memory, journal.get(memory.n, ()), at)) is not None]
+
+
+def timeline(
+    handle: Handle,
+    *,
+    around: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    where: Mapping[str, Any] | None = None,
+    limit: int = 50,
+) -> list[SemanticMemory | Turn]:
+    """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+    now = handle.now()
+    since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
+    limit, filter_ = checks.whole(limit, "limit"), checks.where(where, now=now)
+    scopes = handle.reads()
+    if around is not None:
+        centre = find(handle, around, scopes)
+        half = max(1, limit // 2)
+        before = _said(handle, since, centre.said_at, filter_, half, newest_first=True)
+        after = _said(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
+        return before[::-1] + after
+    newest = since is None and until is None
+    found = _said(handle, since, until, filter_, limit, newest_first=newest)
+    return found[::-1] if newest else found
+
+
+def _said(
+    handle: Handle, since: datetime | None, until: datetime | None, filter_: Filter | None, limit: int, *, newest_first: bool
+) -> list[SemanticMemory | Turn]:
+    window: dict[str, Any] = {"since": since, "until": until, "where": filter_, "order": "said", "limit": limit}
+    scopes = handle.reads()
+    turns = handle.store.turns(scopes, Turns(newest_first=newest_first, **window))
+    memories = handle.store.memories(scopes, Memories(newest_first=newest_first, states=SHOWN, **window))
+    both: list[SemanticMemory | Turn] = [*turns, *memories]
+    both.sort(key=lambda item: (item.said_at, item.n), reverse=newest_first)
+    return both[:limit]
+
+
+def _line(handle: Handle, memory: SemanticMemory, scopes: Sequence[int]) -> list[SemanticMemory]:
+    return handle.store.memories(scopes, Memories(line=memory.line, order="said"))
+
+
+def _journal(handle: Handle, memories: Sequence[SemanticMemory], since: datetime) -> dict[int, list[ChangeRow]]:
+    found: dict[int, list[ChangeRow]] = {}
+    rows = [memory.n for memory in memories]
+    for change in handle.store.journal(handle.reads(), table="memories", row_ns=rows, since=since):
+        found.setdefault(change.row, []).append(change)
+    return found
+
+
+def _then(
+    handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None, valid_at: datetime | None
+) -> list[SemanticMemory]:
+    """Those that were live in the record at one time, or held at another."""
+    shown = list(memories)
+    if as_of is not None:
+        journal = _journal(handle, shown, as_of)
+        rewound = (versions.rewound(memory, journal.get(memory.n, ()), as_of) for memory in shown)
+        shown = [
+            memory for memory in rewound if memory is not None and (valid_at is not None or versions.recallable(memory, as_of))
+        ]
+    if valid_at is not None:
+        by_id = {memory.id: memory for memory in shown}
+        shown = [memory for memory in shown if versions.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
+    return shown
+
+
+def _mentions(filter_: Any, field: str) -> bool:
+    parts = getattr(filter_, "parts", None)
+    return any(_mentions(part, field) for part in parts) if parts is not None else getattr(filter_, "field", None) == field

@@ -1,0 +1,284 @@
+"""
+The checks at a flow's door: what comes in is of the right type, size and form, or is refused.
+
+Each function returns the value as the flow uses it, or raises InvalidInput (or one of its children)
+with the name of the argument and what to do. Nothing is written before all checks have passed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, NoReturn, TypeVar
+
+from yiku.errors import InvalidFilter, InvalidInput, TooLarge
+from yiku.types import Condition, Filter, Group, Kind
+
+TEXT_BYTES = 64 * 1024  # of one statement, or inline of one turn
+CONTENT_BYTES = 64 * 1024 * 1024  # of one turn; beyond 64 KiB it becomes a blob
+METADATA_BYTES = 16 * 1024
+NAME_CHARS = 256  # session, speaker, agent, project, tag, entity
+QUESTION_CHARS = 100_000
+LIMIT_AT_MOST = 10_000
+LIST_AT_MOST = 256  # tags, entities, relations of one memory
+TURNS_AT_MOST = 100_000  # of one call
+JSON_DEPTH = 32
+FILTER_PARTS = 100
+FUTURE_ALLOWED = timedelta(days=1)
+E = TypeVar("E", bound=StrEnum)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = False) -> str:
+    """A string without NUL and lone surrogates, of at most so many bytes in UTF-8."""
+    if not isinstance(value, str):
+        refuse(name, f"must be text, not {type(value).__name__}")
+    if len(value) > at_most:
+        raise TooLarge(f"{name} has {len(value):,} characters; at most {at_most:,} bytes")
+    if "\0" in value:
+        refuse(name, f"has a NUL character at {value.index(chr(0))}")
+    if not value.isascii():
+        if found := _SURROGATE.search(value):
+            refuse(name, f"has a lone surrogate at {found.start()}; decode it as UTF-8")
+        if (size := len(value.encode())) > at_most:
+            raise TooLarge(f"{name} has {size:,} bytes; at most {at_most:,}")
+    if not empty and not value.strip():
+        refuse(name, "is empty")
+    return value
+
+
+def name(value: object, what: str) -> str:
+    """A short name on one line, without surrounding space."""
+    found = text(value, what, at_most=NAME_CHARS * 4).strip()
+    if len(found) > NAME_CHARS or any(ord(c) < 32 or ord(c) == 127 for c in found):
+        refuse(what, f"must be one line of at most {NAME_CHARS} characters")
+    return found
+
+
+def optional_name(value: object, what: str) -> str | None:
+    """A name, or None."""
+    return None if value is None else name(value, what)
+
+
+def names(value: object, what: str) -> tuple[str, ...]:
+    """Distinct names, in order."""
+    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, Mapping):
+        refuse(what, "must be a list of names")
+    found = tuple(dict.fromkeys(name(item, what) for item in value))
+    if len(found) > LIST_AT_MOST:
+        raise TooLarge(f"{what} has {len(found)} entries; at most {LIST_AT_MOST}")
+    return found
+
+
+def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
+    """Relations: (subject, relation type, object) each."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        refuse(what, "must be a list of (subject, relation type, object)")
+    if len(value) > LIST_AT_MOST:
+        raise TooLarge(f"{what} has {len(value)} entries; at most {LIST_AT_MOST}")
+    found = [
+        item if isinstance(item, (tuple, list)) and len(item) == 3 else refuse(what, "needs three names each") for item in value
+    ]
+    return tuple((name(s, what), name(r, what), name(o, what)) for s, r, o in found)
+
+
+def share(value: object, what: str) -> float:
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= 1:
+        refuse(what, "must be a number from 0 to 1")
+    return float(value)
+
+
+def whole(value: object, what: str, *, at_least: int = 0, at_most: int = LIMIT_AT_MOST) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
+        refuse(what, f"must be a whole number from {at_least} to {at_most:,}")
+    return value
+
+
+def flag(value: object, what: str) -> bool:
+    """True or False, not something like it."""
+    if not isinstance(value, bool):
+        refuse(what, "must be true or false")
+    return value
+
+
+def one_of(value: object, options: type[E], what: str) -> E:
+    """A member of an enumeration, by its name or an alias."""
+    try:
+        return options(value)  # type: ignore[arg-type]
+    except ValueError:
+        refuse(what, f"{str(value)[:40]!r} is not one of {', '.join(options)}")
+
+
+def time(value: Any, what: str, *, now: datetime) -> datetime:
+    """An aware time: a datetime, a date or ISO 8601 text; without an offset it is taken in the offset of `now`."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            refuse(what, f"{value[:40]!r} is not a time; write 2026-03-02 or 2026-03-02T09:14:00+01:00")
+    if not isinstance(value, datetime):
+        refuse(what, f"must be a time, not {type(value).__name__}")
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=now.tzinfo)
+    try:
+        value.astimezone(UTC)
+    except (OverflowError, ValueError):
+        refuse(what, f"{value} is out of range")
+    offset = value.utcoffset()
+    if offset is None or offset.seconds % 60 or offset.microseconds:
+        refuse(what, f"{value} has an offset that is not whole minutes")
+    found: datetime = value
+    return found
+
+
+def optional_time(value: object, what: str, *, now: datetime) -> datetime | None:
+    """A time, or None."""
+    return None if value is None else time(value, what, now=now)
+
+
+def said(value: object, *, now: datetime) -> tuple[datetime, bool]:
+    """When it was said, and whether that lay more than a day ahead of the clock and counts as now."""
+    if value is None:
+        return now, False
+    at = time(value, "said_at", now=now)
+    return (now, True) if at > now + FUTURE_ALLOWED else (at, False)
+
+
+def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_BYTES) -> dict[str, Any]:
+    """A JSON object of bounded size and depth."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        refuse(what, "must be a JSON object with text keys")
+    return dict(plain(dict(value), what, at_most=at_most))
+
+
+def plain(value: Any, what: str, *, at_most: int) -> Any:
+    """A value made of JSON's types alone, bounded in size and depth."""
+    _bounded(value, what, JSON_DEPTH)
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        refuse(what, f"is not JSON: {error}")
+    text(written, what, at_most=at_most)
+    if "\\u0000" in written:
+        refuse(what, "has a NUL character")
+    return json.loads(written)
+
+
+def _bounded(value: Any, what: str, depth: int) -> None:
+    """Refuse deep nesting before anything recursive touches it."""
+    layer = [value]
+    for _ in range(depth):
+        layer = [
+            item
+            for outer in layer
+            if isinstance(outer, (list, tuple, Mapping))
+            for item in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+        if not layer:
+            return
+    refuse(what, f"is nested deeper than {depth} levels")
+
+
+# ------------------------------------------------------------------ filters
+
+OPERATORS = frozenset("eq ne gt gte lt lte in nin contains icontains exists".split())
+_TIMES = frozenset("said_at recorded_at valid_from valid_to expires_at created_at updated_at".split())
+_FIELDS = (
+    frozenset(
+        "id kind standing state content subject predicate object cardinality flag importance confidence strength priority"
+        " pinned retrieved used mentioned origin trust method agent project external_id tags entities session"
+        " role speaker parent actor position".split()
+    )
+    | _TIMES
+)
+_ALIASES = {
+    "type": "kind",
+    "tag": "tags",
+    "entity": "entities",
+    "session_id": "session",
+    "agent_id": "agent",
+    "run_id": "session",
+}
+
+
+def where(value: object, *, now: datetime) -> Filter | None:
+    """A `where`: {field: value or {operator: value}}, joined by "and"; groups under AND, OR, NOT."""
+    if value is None:
+        return None
+    plain(
+        value if not isinstance(value, Mapping) else {str(k): _jsonable(v) for k, v in value.items()},
+        "where",
+        at_most=METADATA_BYTES,
+    )
+    count = [0]
+    return _group(value, now, count)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(k): _jsonable(v) for k, v in value.items()}
+    return [_jsonable(v) for v in value] if isinstance(value, (list, tuple, set, frozenset)) else value
+
+
+def _group(value: object, now: datetime, count: list[int]) -> Filter:
+    if not isinstance(value, Mapping):
+        raise InvalidFilter(f"{str(value)[:60]!r} is not an object")
+    parts: list[Filter] = []
+    for key, entry in value.items():
+        how = str(key).lstrip("$").casefold()
+        if how in ("and", "or", "not"):
+            inner = entry if isinstance(entry, (list, tuple)) else [entry]
+            parts.append(Group(how, tuple(_group(item, now, count) for item in inner)))  # type: ignore[arg-type]
+        else:
+            parts.extend(_conditions(str(key), entry, now, count))
+    return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
+
+
+def _conditions(field: str, entry: object, now: datetime, count: list[int]) -> list[Filter]:
+    field = _ALIASES.get(field, field)
+    if field not in _FIELDS and not (field.startswith("metadata.") and len(field) > len("metadata.")):
+        raise InvalidFilter(f"there is no field {field[:60]!r}; known are {', '.join(sorted(_FIELDS))} and metadata.<key>")
+    pairs = (
+        entry.items()
+        if isinstance(entry, Mapping)
+        else [("in" if isinstance(entry, (list, tuple, set, frozenset)) else "eq", entry)]
+    )
+    found: list[Filter] = []
+    for name_, operand in pairs:
+        count[0] += 1
+        if count[0] > FILTER_PARTS:
+            raise InvalidFilter(f"more than {FILTER_PARTS} conditions")
+        operator = str(name_).lstrip("$")
+        if operator not in OPERATORS:
+            raise InvalidFilter(f"there is no operator {operator[:40]!r}; known are {', '.join(sorted(OPERATORS))}")
+        found.append(Condition(field, operator, _operand(field, operator, operand, now)))
+    return found
+
+
+def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
+    if operator == "exists":
+        return flag(value, f"where {field} exists")
+    if operator in ("in", "nin"):
+        if not isinstance(value, (list, tuple, set, frozenset)):
+            raise InvalidFilter(f"{field} {operator} needs a list")
+        return [_operand(field, "eq", item, now) for item in value]
+    if value is not None and not isinstance(value, (str, int, float, bool, datetime)):
+        raise InvalidFilter(f"{field} {operator} needs a plain value")
+    if field in _TIMES:
+        return time(value, f"where {field}", now=now)
+    if field == "kind":
+        return one_of(value, Kind, "where kind")
+    return value
+
+
+def refuse(what: str, why: str) -> NoReturn:
+    """Say which argument it was and why."""
+    raise InvalidInput(f"{what} {why}")

@@ -1,0 +1,100 @@
+"""
+What a flow is handed: the store, the scope it writes, the scopes it reads, the clock, fresh ids.
+
+A handle writes one scope and reads it, `public`, and the further scopes its settings name. The numbers
+of scopes are looked up once; a scope gets its number when something is first written to it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from yiku.errors import Contended, IdempotencyMismatch, Stale
+from yiku.rules.scopes import PUBLIC
+from yiku.store.api import Store
+from yiku.types import AddScope, Cause, Settings
+
+T = TypeVar("T")
+
+ATTEMPTS = 5  # decisions on a statement that others keep changing, before giving up
+
+
+def local_time() -> datetime:
+    """The clock of every handle that is not given another."""
+    return datetime.now().astimezone()
+
+
+@dataclass(slots=True)
+class Handle:
+    """One memory as seen by one caller. Safe to share between threads."""
+
+    store: Store
+    settings: Settings
+    scope: str
+    clock: Callable[[], datetime]
+    home: str
+    _last_id: tuple[int, int] = (0, 0)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def now(self) -> datetime:
+        """The time, in the local offset."""
+        return self.clock()
+
+    def cause(self, operation: str, reason: str | None = None) -> Cause:
+        """The journal's header for what this call does."""
+        return Cause(operation, self.now(), actor=self.settings.actor, reason=reason)
+
+    def reads(self) -> list[int]:
+        """The numbers of the scopes this handle may see: its own first."""
+        names = dict.fromkeys((self.scope, PUBLIC, *self.settings.reads))
+        return [number for name in names if (number := self.store.scope(name)) is not None]
+
+    def writes(self) -> int:
+        """The number of the one scope this handle writes, made now if it is new."""
+        number = self.store.scope(self.scope)
+        if number is None:
+            self.store.apply(0, [AddScope(self.scope)], self.cause("open scope"))
+            number = self.store.scope(self.scope)
+        assert number is not None
+        return number
+
+    def own(self) -> list[int]:
+        """The scope this handle writes, for reads that precede a change; empty while it is unused."""
+        number = self.store.scope(self.scope)
+        return [] if number is None else [number]
+
+    def first_result(self, key: str, digest: bytes) -> Mapping[str, Any] | None:
+        """What the first call under this idempotency key came to. Raises IdempotencyMismatch if it was another call."""
+        found = self.store.receipt(self.writes(), key)
+        if found is not None and found[0] != digest:
+            raise IdempotencyMismatch(key)
+        return found and found[1]
+
+    def new_id(self, now: datetime | None = None) -> str:
+        """A UUIDv7: 48 bits of milliseconds, 12 of a count within one, 62 of chance. Ids of a handle are in order."""
+        milliseconds = int((now or self.clock()).timestamp() * 1000)
+        with self._lock:
+            last, count = self._last_id
+            if milliseconds > last:
+                count = 0
+            else:  # the same millisecond, or a clock that went back
+                milliseconds, count = (last, count + 1) if count < 0xFFF else (last + 1, 0)
+            self._last_id = milliseconds, count
+        chance = int.from_bytes(os.urandom(8)) >> 2
+        text = f"{milliseconds << 80 | 0x7 << 76 | count << 64 | 0x2 << 62 | chance:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def settled(attempt: Callable[[], T]) -> T:
+    """Decide, and decide again when what it rested on has changed meanwhile. Raises Contended after five times."""
+    for _ in range(ATTEMPTS):
+        try:
+            return attempt()
+        except Stale:
+            continue
+    raise Contended

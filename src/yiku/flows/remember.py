@@ -1,0 +1,279 @@
+"""
+remember: one statement becomes one outcome.
+
+Check it, read its slot by rules, look at what the store has of that slot and of those words, decide
+(rules/conflict.py says how), and apply the decision only if nothing of what it rested on has changed;
+else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from yiku.errors import InvalidInput, NotFound
+from yiku.flows import checks
+from yiku.flows.handle import Handle, settled
+from yiku.rules import analyze, conflict, slots
+from yiku.types import (
+    AddMemory,
+    AddSource,
+    Cardinality,
+    Change,
+    Confirmed,
+    Details,
+    Expect,
+    Flagged,
+    Kind,
+    Met,
+    New,
+    Origin,
+    Outcome,
+    Past,
+    Receipt,
+    Relation,
+    Replaced,
+    SemanticMemory,
+    Slot,
+    Source,
+    Standing,
+    State,
+    Tokens,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
+
+TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
+PRIORITIES = ("permanent", "long_term", "short_term", "transient")
+ACTIVE = (State.ACTIVE,)
+_STANDINGS = {
+    "belief": Standing.BELIEF,
+    "信念": Standing.BELIEF,
+    "summary": Standing.SUMMARY,
+    "摘要": Standing.SUMMARY,
+    "总结": Standing.SUMMARY,
+}
+_DETAILS = frozenset(Details.__annotations__)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A checked statement, ready to be decided on."""
+
+    memory: SemanticMemory
+    slot: Slot | None
+
+
+def remember(handle: Handle, text: str, details: Details, *, idempotency_key: str | None = None, dry_run: bool = False) -> Outcome:
+    """One statement, decided and stored; with `dry_run` only decided."""
+    statement = checked(handle, text, details)
+    digest = hashlib.blake2b(repr((text, sorted(details.items(), key=str))).encode("utf-8", "replace"), digest_size=16).digest()
+    if idempotency_key is not None:
+        checks.name(idempotency_key, "idempotency_key")
+
+    def attempt() -> Outcome:
+        if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
+            return _again(handle, first)
+        return store(
+            handle,
+            statement,
+            "remember",
+            receipt=(idempotency_key, digest) if idempotency_key else None,
+            dry_run=dry_run,
+        )
+
+    return settled(attempt)
+
+
+def store(
+    handle: Handle,
+    statement: Statement,
+    operation: str,
+    *,
+    receipt: tuple[str, bytes] | None = None,
+    dry_run: bool = False,
+) -> Outcome:
+    """Decide on a statement and apply the decision. Raises Stale when others were faster."""
+    expect, decision = _decided(handle, statement)
+    if dry_run:
+        return _outcome(decision, decision.subject, 0)
+    changes: list[Change] = [
+        *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in decision.updates),
+        *(AddMemory(row, index_tokens(row)) for row in decision.adds),
+    ]
+    if decision.source_for is not None:
+        changes.append(AddSource(decision.source_for.n, statement.memory.sources[0]))
+    if receipt is not None:
+        result = {
+            "outcome": decision.outcome,
+            "id": decision.subject.id,
+            "others": [other.id for other in decision.others],
+        }
+        changes.append(Receipt(*receipt, result))
+    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.subject.reason), expect)
+    return _outcome(decision, handle.store.version(handle.writes(), decision.subject.id), done.transaction)
+
+
+def _decided(handle: Handle, statement: Statement) -> tuple[Expect, conflict.Decision]:
+    """Look at what the statement meets, and decide; with what the decision rests on."""
+    new, own = statement.memory, handle.own()
+    met = handle.store.met(own[0], new) if own else Met(expect=Expect())
+    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
+
+
+def _outcome(decision: conflict.Decision, memory: SemanticMemory, operation: int) -> Outcome:
+    others = decision.others
+    match decision.outcome:
+        case "new":
+            return New(memory=memory, operation=operation)
+        case "confirmed":
+            return Confirmed(memory=memory, operation=operation)
+        case "replaced":
+            return Replaced(memory=memory, replaced=others[0], operation=operation)
+        case "past":
+            return Past(memory=memory, current=others[0], operation=operation)
+        case "flagged":
+            return Flagged(memory=memory, others=others, operation=operation)
+
+
+def _again(handle: Handle, first: Mapping[str, Any]) -> Outcome:
+    """The outcome of the first call under an idempotency key."""
+    memory, *others = (handle.store.version(handle.writes(), id) for id in (first["id"], *first["others"]))
+    return _outcome(conflict.Decision(first["outcome"], memory, others=tuple(others)), memory, first["operation"])
+
+
+def index_tokens(memory: SemanticMemory) -> Tokens:
+    """What a memory is found by: its words, and its slot where the words do not say it. Never changes for a row."""
+    slot = (part for part in (memory.subject, memory.predicate, memory.object) if part and part != slots.USER)
+    return analyze.tokens(" ".join([memory.content, *(part for part in slot if part.casefold() not in memory.content.casefold())]))
+
+
+# ------------------------------------------------------------------ what comes in
+
+
+def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation: str = "told") -> Statement:
+    """The statement with everything that its details and its source turn say, or InvalidInput."""
+    if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
+        raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
+    now = handle.now()
+    content = checks.text(text, "text").strip()
+    turn = _source_turn(handle, details.get("source"))
+    given = details.get("said_at")
+    said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
+    speaker = checks.optional_name(details.get("speaker"), "speaker") or (turn.speaker if turn and turn.role == "user" else None)
+    slot = _slot(handle, content, details, speaker)
+    origin = checks.one_of(details.get("origin") or (turn.origin if turn else Origin.USER), Origin, "origin")
+    standing = checks.one_of(
+        _STANDINGS.get(str(details.get("kind", "")).casefold(), details.get("standing", "fact")), Standing, "standing"
+    )
+    kind = checks.one_of(details["kind"], Kind, "kind") if details.get("kind") else slots.kind_of(slot)
+    source = Source(
+        origin=origin,
+        said_at=said_at,
+        recorded_at=now,
+        turn=turn.id if turn else None,
+        session=turn.session if turn else checks.optional_name(details.get("session"), "session"),
+        place=turn.position if turn else 0,
+        actor=speaker or handle.settings.actor,
+        text=None if turn is None else content,
+    )
+    id = handle.new_id(now)
+    memory = SemanticMemory(
+        id=id,
+        line=id,
+        kind=kind,
+        standing=standing,
+        content=content,
+        content_hash=conflict.text_hash(content, slot),
+        said_at=said_at,
+        confirmed_at=said_at,
+        place=source.place,
+        origin=origin,
+        trust=TRUST[origin],
+        reason=f"said_at was {given}, more than a day ahead; counted as now" if ahead else None,
+        sources=(source,),
+        created_at=now,
+        updated_at=now,
+        **_optional(details, now, said_at),
+        **(_slot_fields(slot, standing) if slot else {}),
+    )
+    memory = replace(
+        memory,
+        agent=memory.agent or (turn.agent if turn else None) or handle.settings.agent,
+        project=memory.project or (turn.project if turn else None) or handle.settings.project,
+        entities=tuple(
+            dict.fromkeys([*memory.entities, *([slot.subject, slots.subject_of(slot.object)] if slot and slot.object else [])])
+        ),
+    )
+    return Statement(memory, slot if slot and standing is Standing.FACT else None)
+
+
+def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
+    names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
+    cardinality = checks.one_of(details["cardinality"], Cardinality, "cardinality") if details.get("cardinality") else None
+    if predicate is not None:
+        object_ = checks.name(details["object"], "object") if details.get("object") is not None else None
+        return slots.stated(
+            checks.name(subject if subject is not None else "user", "subject"),
+            checks.name(predicate, "predicate"),
+            object_,
+            cardinality,
+            speaker=speaker,
+            names=names,
+        )
+    if subject is not None or details.get("object") is not None or cardinality is not None:
+        raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
+    return slots.read(content, speaker=speaker, names=names)
+
+
+def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "subject": slot.subject,
+        "predicate": slot.predicate,
+        "object": slot.object or None,
+        "cardinality": slot.cardinality,
+    }
+    return fields | ({"slot": slot.key} if standing is Standing.FACT else {})
+
+
+def _source_turn(handle: Handle, id: object) -> Turn | None:
+    if id is None:
+        return None
+    found = handle.store.turns(handle.reads(), Turns(ids=[checks.name(id, "source")], hidden=True))
+    if not found:
+        raise NotFound(f"turn {str(id)[:80]}")
+    return found[0]
+
+
+def _optional(details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:
+    """The details that stand for themselves, checked; those that were not given are left out."""
+    take: dict[str, Any] = {}
+
+    def each(check: Any, *fields: str, **more: Any) -> None:
+        take.update({field: check(details[field], field, **more) for field in fields if details.get(field) is not None})
+
+    each(checks.share, "importance", "confidence")
+    each(checks.whole, "strength", at_most=1000)
+    each(checks.whole, "ttl_days", at_least=1, at_most=36_500)
+    each(checks.flag, "pinned")
+    each(checks.text, "basis")
+    each(checks.names, "tags", "entities")
+    each(checks.name, "agent", "project", "external_id", "priority")
+    each(checks.metadata, "metadata")
+    each(checks.time, "valid_from", "expires_at", now=now)
+    if details.get("relations") is not None:
+        take["relations"] = tuple(Relation(*triple) for triple in checks.triples(details["relations"], "relations"))
+    if take.get("priority", "permanent") not in PRIORITIES:
+        checks.refuse("priority", f"must be one of {', '.join(PRIORITIES)}")
+    if take.setdefault("valid_from", said_at) > now:
+        checks.refuse(
+            "valid_from",
+            "lies ahead; what holds only later is a plan, so leave valid_from out and say when in the text",
+        )
+    if "ttl_days" in take:
+        take["auto_delete_at"] = now + timedelta(days=take["ttl_days"])
+    return take

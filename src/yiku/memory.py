@@ -1,0 +1,299 @@
+"""
+Memory: the one object a program holds. Wiring, and no logic.
+
+Each verb is one call into one flow. The drawers `admin` and `sessions` hold the rest. Everything is
+synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
+that a home which is not there is made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, Unpack
+
+from yiku import settings as _settings
+from yiku.errors import InvalidScope
+from yiku.flows import (
+    browse,
+    context,
+    exchange,
+    feedback,
+    forget,
+    recall,
+    record,
+    remember,
+    status,
+    traces,
+    undo,
+    update,
+)
+from yiku.flows.handle import Handle, local_time
+from yiku.rules import analyze, scopes
+from yiku.store.sqlite import SqliteStore
+from yiku.types import (
+    ChangeRow,
+    Context,
+    Details,
+    Forgotten,
+    Hit,
+    Hits,
+    ImportReport,
+    Outcome,
+    Recorded,
+    SemanticMemory,
+    Settings,
+    Stats,
+    Status,
+    Turn,
+    TurnDetails,
+    Undone,
+)
+
+Time = datetime | str
+Where = Mapping[str, Any]
+
+
+class Memory:
+    """
+    A memory: one home on the disk, seen from one scope.
+
+        with Memory("~/.yiku") as memory:
+            memory.remember("I live in Oslo.")
+            memory.recall("where do I live?")
+
+    It writes one scope and reads it, `public`, and the further scopes of the settings. Times are given as
+    aware datetimes or ISO 8601 text; without an offset they are local. Ids may be given by their last
+    characters. Every verb raises the errors of `yiku.errors`, and writes all of what it does or nothing.
+    """
+
+    def __init__(
+        self,
+        home: str | os.PathLike[str] | None = None,
+        *,
+        scope: str | None = None,
+        create: bool = True,
+        clock: Callable[[], datetime] | None = None,
+        **settings: Any,
+    ) -> None:
+        """
+        Open a home, by default YIKU_HOME or ~/.yiku.
+
+        scope:    the scope to write; by default the home's owner
+        create:   make the home, owned by you, when it is not there; else raise HomeMissing
+        clock:    gives the time, for tests
+        settings: any of docs/settings.md, over the environment and yiku.toml
+        """
+        if scope is not None and not scopes.allowed(scope):
+            raise InvalidScope(repr(scope)[:140])
+        place = _settings.home(home)
+        self.created = _settings.opened(place, create=create, owner=settings.get("owner"))
+        self.settings: Settings = _settings.load(place, {**settings, "scope": scope})
+        name = _settings.scope(self.settings)
+        store = SqliteStore(
+            place.database,
+            gate=place.write_lock,
+            analyzer=analyze.VERSION,
+            durability=self.settings.durability,
+            busy_timeout_s=self.settings.busy_timeout_s,
+        )
+        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root))
+        self.admin = Admin(self._handle)
+
+    @property
+    def scope(self) -> str:
+        """The scope that this memory writes."""
+        return self._handle.scope
+
+    # -------------------------------------------------------------- what is said
+
+    def record(
+        self, turns: Iterable[Mapping[str, Any]], *, session: str | None = None, idempotency_key: str | None = None
+    ) -> Recorded:
+        """Store turns, verbatim, in one transaction. Each has role and content, and may have what `record_turn` takes."""
+        return record.record(self._handle, turns, session=session, idempotency_key=idempotency_key)
+
+    def record_turn(self, role: str, content: str, *, idempotency_key: str | None = None, **details: Unpack[TurnDetails]) -> Turn:
+        """Store one turn; it is on the disk when this returns. An external id that is known gives the turn as it was."""
+        return record.record_turn(self._handle, {"role": role, "content": content, **details}, idempotency_key=idempotency_key)
+
+    # -------------------------------------------------------------- what is held
+
+    def remember(
+        self, text: str, *, idempotency_key: str | None = None, dry_run: bool = False, **details: Unpack[Details]
+    ) -> Outcome:
+        """
+        Keep one statement. It is new, confirms, replaces or contradicts what is known, or belongs in the past.
+
+        Its slot (subject, predicate, object) is read from the sentence unless it is given. A statement said
+        later than the live one of its slot replaces it at once; the old one stays as history.
+        """
+        return remember.remember(self._handle, text, details, idempotency_key=idempotency_key, dry_run=dry_run)
+
+    def update(self, id: str, text: str | None = None, **details: Unpack[Details]) -> SemanticMemory:
+        """A new version with another text, or other details of the current one. The old is kept."""
+        return update.update(self._handle, id, text, details)
+
+    def forget(
+        self,
+        id: str | None = None,
+        *,
+        session: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Take a memory, a turn, a session or a time range out of memory. `restore` brings it back."""
+        return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
+
+    def restore(self, id: str) -> Forgotten:
+        """Bring a forgotten memory or turn back."""
+        return forget.restore(self._handle, id)
+
+    def feedback(self, id: str, access: str) -> SemanticMemory:
+        """Count that a memory was `retrieved`, `used` in an answer, or `mentioned` by the user."""
+        return feedback.feedback(self._handle, id, access)
+
+    def get(self, id: str, *, as_of: Time | None = None) -> SemanticMemory | Turn:
+        """One version or one turn, whole; with `as_of` as it was recorded at that time."""
+        return browse.get(self._handle, id, as_of=as_of)
+
+    def get_all(
+        self,
+        *,
+        where: Where | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        order: Literal["said", "updated"] = "said",
+        as_of: Time | None = None,
+        valid_at: Time | None = None,
+    ) -> list[SemanticMemory]:
+        """Live memories, newest first. `as_of`: as recorded then; `valid_at`: what held then, by what is known now."""
+        return browse.get_all(self._handle, where=where, limit=limit, offset=offset, order=order, as_of=as_of, valid_at=valid_at)
+
+    def about(self, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
+        """Live memories about somebody or something, newest first."""
+        return browse.by_entity(self._handle, entity, limit=limit)
+
+    def history(self, id_or_text: str, *, as_of: Time | None = None) -> list[SemanticMemory]:
+        """All versions of one line in the order in which they were said; found by an id or by what it is about."""
+        return browse.history(self._handle, id_or_text, as_of=as_of)
+
+    # -------------------------------------------------------------- what is found
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        where: Where | None = None,
+        as_of: Time | None = None,
+        valid_at: Time | None = None,
+        types: Sequence[str] = ("memory", "turn"),
+    ) -> Hits:
+        """The best hits for a question, each with its sources. Writes nothing."""
+        return recall.recall(self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types)
+
+    def explain(self, question: str, *, limit: int | None = None, where: Where | None = None) -> Hits:
+        """`recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why."""
+        return recall.recall(self._handle, question, limit=limit, where=where)
+
+    def context(
+        self,
+        question: str,
+        *,
+        max_tokens: int | None = None,
+        where: Where | None = None,
+        as_of: Time | None = None,
+        valid_at: Time | None = None,
+    ) -> Context:
+        """The best hits packed into a fenced text for a prompt. What went in counts as retrieved."""
+        return context.context(self._handle, question, max_tokens=max_tokens, where=where, as_of=as_of, valid_at=valid_at)
+
+    def retrieved(self, hits: Sequence[Hit]) -> None:
+        """Say that these hits were shown to a model or a person; `context` does so itself."""
+        recall.report(self._handle, hits)
+
+    def search_traces(
+        self,
+        keyword: str | None = None,
+        *,
+        session: str | None = None,
+        role: str | None = None,
+        tool: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        limit: int = 20,
+    ) -> list[Turn]:
+        """Turns, tool calls among them, by keyword, session, time, role and tool."""
+        return traces.search_traces(
+            self._handle, keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit
+        )
+
+    def timeline(
+        self,
+        *,
+        around: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        where: Where | None = None,
+        limit: int = 50,
+    ) -> list[SemanticMemory | Turn]:
+        """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+        return browse.timeline(self._handle, around=around, since=since, until=until, where=where, limit=limit)
+
+    # -------------------------------------------------------------- the home
+
+    def status(self) -> Status:
+        """How this home is: where, whose, which versions, what waits, what is wrong."""
+        return status.status(self._handle)
+
+    def close(self) -> None:
+        """Let go of the files. Closing twice is allowed."""
+        self._handle.store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Memory({self.settings.home!r}, scope={self.scope!r})"
+
+
+class Admin:
+    """The drawer for looking after a memory."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def undo(self, operation: int) -> Undone:
+        """Take back one operation, by the number that its outcome carries."""
+        return undo.undo(self._handle, operation)
+
+    def journal(self, *, limit: int = 50) -> list[ChangeRow]:
+        """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
+        return undo.journal(self._handle, limit)
+
+    def stats(self) -> Stats:
+        """Counts of what this memory reads, and the sizes of its files."""
+        return status.stats(self._handle)
+
+    def import_(
+        self,
+        records: Iterable[Any],
+        *,
+        source: str,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence."""
+        return exchange.import_(self._handle, records, source=source, dry_run=dry_run, progress=progress)
+
+    def blob(self, name: str) -> str:
+        """A long content that was put aside, whole."""
+        return record.blob(self._handle, name)

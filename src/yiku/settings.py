@@ -1,0 +1,127 @@
+"""
+Every setting, and where it came from: an argument, then YIKU_*, then yiku.toml of the home, then the default.
+
+The only reader of the three. A value that Yiku does not know, or a key in yiku.toml, is an error that
+names it; nothing is passed over in silence. docs/settings.md has a line for each.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import HomeMissing, InvalidScope, ScopeRequired, SettingsError
+from yiku.files.vault import Home
+from yiku.rules import scopes
+from yiku.types import Settings
+
+DEFAULT_HOME = "~/.yiku"
+DEFAULTS: Mapping[str, Any] = {f.name: f.default for f in fields(Settings) if f.name not in ("home", "origins")}
+_CHOICES = {"language": ("en", "zh", "auto"), "durability": ("full", "fast")}
+_BOUNDS = {"limit": (1, 10_000), "context_tokens": (50, 100_000), "busy_timeout_s": (0.0, 3600.0)}
+_LISTS = ("reads", "names")
+
+
+def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Home:
+    """The home that an argument, YIKU_HOME or the default names."""
+    environment = os.environ if environment is None else environment
+    return Home(path if path is not None else environment.get("YIKU_HOME") or DEFAULT_HOME)
+
+
+def opened(place: Home, *, create: bool, owner: str | None = None) -> bool:
+    """Make the home if it is not there, with an owner; whether it was made now. Raises HomeMissing without `create`."""
+    if place.exists():
+        place.prepare()
+        return False
+    if not create:
+        raise HomeMissing(str(place.root))
+    name = owner or f"user:{scopes.folded(_login()) or 'me'}"
+    return place.make(
+        f'# The settings of this home; `yiku config` shows them all, docs/settings.md says what each does.\nowner = "{name}"\n'
+    )
+
+
+def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
+    """All settings of a home. Raises SettingsError, naming the setting and its place."""
+    environment = os.environ if environment is None else environment
+    file = _file(place.settings)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {"home": "argument"}
+    for name, default in DEFAULTS.items():
+        variable = f"YIKU_{name.upper()}"
+        if arguments.get(name) is not None:
+            values[name], origins[name] = _checked(name, arguments[name], "argument"), "argument"
+        elif environment.get(variable):
+            values[name], origins[name] = _checked(name, _typed(name, environment[variable]), variable), variable
+        elif name in file:
+            values[name], origins[name] = _checked(name, file[name], "yiku.toml"), "yiku.toml"
+        else:
+            values[name], origins[name] = default, "default"
+    return Settings(home=str(place.root), origins=origins, **values)
+
+
+def scope(settings: Settings) -> str:
+    """The scope that a handle with these settings writes. Raises ScopeRequired."""
+    name = settings.scope or settings.owner
+    if name is None:
+        raise ScopeRequired(settings.home)
+    return name
+
+
+def _file(path: Path) -> Mapping[str, Any]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    if unknown := sorted(set(found) - set(DEFAULTS)):
+        raise SettingsError(f"{path} has {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
+    return found
+
+
+def _typed(name: str, text: str) -> Any:
+    """An environment variable's text as the setting's type."""
+    if name in _LISTS:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if name in _BOUNDS:
+        try:
+            return type(_BOUNDS[name][0])(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _checked(name: str, value: Any, place: str) -> Any:
+    if name in ("owner", "scope"):
+        if not scopes.allowed(value):
+            raise InvalidScope(f"{place}: {name} = {str(value)[:140]!r}")
+        return value
+    if name in _LISTS:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in items):
+            raise SettingsError(f"{place}: {name} must be a list of names")
+        if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
+            raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} scopes, not {items!r}")
+        return tuple(items)
+    if name in _BOUNDS:
+        low, high = _BOUNDS[name]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise SettingsError(f"{place}: {name} must be a number from {low} to {high}, not {value!r}")
+        return type(low)(value)
+    if not isinstance(value, str) or (name in _CHOICES and value not in _CHOICES[name]):
+        wanted = f"one of {', '.join(_CHOICES[name])}" if name in _CHOICES else "text"
+        raise SettingsError(f"{place}: {name} must be {wanted}, not {value!r}")
+    return value
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "me"

@@ -1,0 +1,75 @@
+"""
+What a store must do: one way to write, a few ways to read. Every store passes tests/store/contract.py.
+
+`apply` is the only write: all of its changes or none, and only if what the decision rested on still
+holds. Reads take the numbers of the scopes that may be seen; no read crosses them. The changes and the
+selections are values, so a flow says what it wants without knowing how it lies in tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from yiku.types import Applied, Cause, Change, ChangeRow, Expect, Memories, Met, Posting, SemanticMemory, Turn, Turns
+
+Index = Literal["turn", "tool", "memory"]
+
+
+class Store(Protocol):
+    """The narrow protocol. Raises the errors under StoreError, and Closed after `close`."""
+
+    def scope(self, name: str) -> int | None:
+        """The number of a scope; None while nothing was ever written to it."""
+
+    def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
+        """All changes in one transaction of one scope. Raises Stale, and writes nothing, if `expect` does not hold."""
+
+    def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
+        """The last change numbers of these slots and texts, to decide on."""
+
+    def met(self, scope: int, new: SemanticMemory) -> Met:
+        """What a new statement meets: its slot's neighbours, or rows with its words."""
+
+    def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
+        """Version rows, without their sources, entities, relations and tags."""
+
+    def version(self, scope: int, id: str) -> SemanticMemory:
+        """One version by its id, whole. Raises NotFound."""
+
+    def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+        """The same rows with their sources, entities, relations and tags."""
+
+    def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
+        """Turns, in order."""
+
+    def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> list[Posting]:
+        """One posting a term; with `past` also of rows out of recall. Terms with over `cap` rows are only counted."""
+
+    def index_size(self, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
+        """How many documents and how many words the scopes have in an index."""
+
+    def journal(
+        self,
+        scopes: Sequence[int],
+        *,
+        transaction: int | None = None,
+        table: str | None = None,
+        row_ns: Sequence[int] | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[ChangeRow]:
+        """Rows of the journal, newest first."""
+
+    def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
+        """Digest and result of the call made under an idempotency key."""
+
+    def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
+        """How much there is of everything, for `stats`."""
+
+    def about(self) -> Mapping[str, Any]:
+        """Store id, schema, analyzer, SQLite version, durability, size in bytes."""
+
+    def close(self) -> None:
+        """Let go of the files. Closing twice is allowed."""

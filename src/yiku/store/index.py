@@ -1,0 +1,129 @@
+"""
+The search index: scope-prefixed tokens in contentless FTS5 tables, and their postings as arrays.
+
+A token of scope 7 is written `s7qtoken` while its row is in recall and `h7qtoken` once it left it
+(superseded, archived, hidden), so a question reads the postings of its own scope only. A row's number
+in the index is `n * 64 + step`, where the step is the row's length on a logarithmic scale: the length
+norm of BM25 travels with the posting and needs no second look-up. Rows are deleted with the very
+tokens that they were written with; hence the one analyzer, and its version in `meta`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from yiku.store.api import Index
+from yiku.types import Posting, Tokens
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy as np
+
+STEPS = 64
+STEPS_PER_DOUBLING = 5  # 2 ** (1/5) = 1.149: lengths up to 2 ** 12.6 = 6,200 words, within 7 %
+FETCH_ALL = 20_000  # documents of the scopes: up to here postings are fetched without counting them first
+
+
+def step(length: int) -> int:
+    """The length of a row as one of STEPS steps."""
+    return min(STEPS - 1, round(math.log2(max(1, length)) * STEPS_PER_DOUBLING))
+
+
+def put(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
+    """A row enters the index."""
+    connection.execute(
+        f"insert into {index}_index (rowid, words, characters) values (?, ?, ?)",
+        (n * STEPS + step(len(tokens.words)), *prefixed(tokens, scope, past)),
+    )
+    if not past:
+        count(connection, index, scope, 1, len(tokens.words))
+
+
+def take(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
+    """A row leaves the index; the tokens must be those that it was put in with."""
+    connection.execute(
+        f"insert into {index}_index ({index}_index, rowid, words, characters) values ('delete', ?, ?, ?)",
+        (n * STEPS + step(len(tokens.words)), *prefixed(tokens, scope, past)),
+    )
+    if not past:
+        count(connection, index, scope, -1, -len(tokens.words))
+
+
+def count(connection: apsw.Connection, index: Index, scope: int, documents: int, words: int) -> None:
+    """The scope's totals move."""
+    connection.execute(
+        "insert into index_stats (scope_id, name, documents, words) values (?1, ?2, ?3, ?4)"
+        " on conflict do update set documents = documents + ?3, words = words + ?4",
+        (scope, index, documents, words),
+    )
+
+
+def prefixed(tokens: Tokens, scope: int, past: bool) -> tuple[str, str]:
+    """Both columns of a row, each token behind its scope and standing."""
+    prefix = f"{'h' if past else 's'}{scope}q"
+    glue = " " + prefix
+    words, characters = tokens
+    return prefix + glue.join(words) if words else "", prefix + glue.join(characters) if characters else ""
+
+
+def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
+    """Documents and words of the scopes."""
+    sql = f"select total(documents), total(words) from index_stats where name = ? and scope_id in ({marks(scopes)})"
+    documents, words = one(connection, sql, index, *scopes)
+    return int(documents), int(words)
+
+
+def postings(
+    connection: apsw.Connection, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int
+) -> list[Posting]:
+    """One posting a term over all scopes, see Posting."""
+    prefixes = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
+    large = size(connection, index, scopes)[0] > FETCH_ALL
+    return [_posting(connection, index, term, [prefix + term for prefix in prefixes], cap if large else None) for term in terms]
+
+
+def _posting(connection: apsw.Connection, index: Index, term: str, written: list[str], cap: int | None) -> Posting:
+    import numpy as np
+
+    if cap is not None:
+        documents = sum(
+            row[0] for token in written for row in connection.execute(f"select doc from temp.{index}_rows where term = ?", (token,))
+        )
+        if documents > cap:
+            nothing = np.empty(0)
+            return Posting(term, documents, nothing.astype(np.int64), nothing, nothing)
+    found = (one(connection, f"select group_concat(doc) from temp.{index}_places where term = ?", token)[0] for token in written)
+    rows = ",".join(filter(None, found))
+    if not rows:
+        return Posting(term, 0, np.empty(0, np.int64), np.empty(0), np.empty(0))
+    places = np.fromstring(rows, dtype=np.int64, sep=",")
+    first = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))
+    unique = places[first]
+    counts = np.diff(np.append(first, len(places))).astype(np.float64)
+    return Posting(term, len(unique), unique // STEPS, counts, _lengths(unique % STEPS))
+
+
+def _lengths(steps: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.exp2(steps / STEPS_PER_DOUBLING)
+
+
+def prepare(connection: apsw.Connection) -> None:
+    """Views of the index that a connection needs; they lie in its temporary schema, nothing is written."""
+    for index in ("turn", "tool", "memory"):
+        connection.execute(f"create virtual table temp.{index}_places using fts5vocab('main', '{index}_index', 'instance')")
+        connection.execute(f"create virtual table temp.{index}_rows using fts5vocab('main', '{index}_index', 'row')")
+
+
+def one(connection: apsw.Connection, sql: str, *values: object) -> tuple[Any, ...]:
+    """The one row that a statement gives."""
+    found: tuple[Any, ...] = connection.execute(sql, values).fetchall()[0]
+    return found
+
+
+def marks(values: Sequence[object]) -> str:
+    """As many question marks as there are values."""
+    return ", ".join("?" * len(values))

@@ -1,0 +1,435 @@
+"""
+The store on SQLite: connections, transactions, reads.
+
+One file in WAL mode. Reads go straight to SQLite, one connection a thread. A write holds the gate,
+begins immediately, checks what its decision rested on, changes, and commits with one flush; nothing
+is acknowledged before. Opening and reading write nothing; creating and migrating happen in the gate.
+`write` says how each change lies in the tables, `index` how search does, `rows` how values do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from yiku.errors import (
+    Closed,
+    Damaged,
+    ForeignStore,
+    IndexOutdated,
+    NotFound,
+    ReadOnly,
+    SchemaTooNew,
+    StorageFull,
+    StoreBusy,
+    StoreError,
+    Unsupported,
+)
+from yiku.store import index, rows, where, write
+from yiku.store.api import Index
+from yiku.store.gate import Gate
+from yiku.types import (
+    Applied,
+    Cardinality,
+    Cause,
+    Change,
+    ChangeRow,
+    Expect,
+    Memories,
+    Met,
+    Posting,
+    Relation,
+    SemanticMemory,
+    Source,
+    Turn,
+    Turns,
+)
+
+APPLICATION_ID = 0x59694B75  # "YiKu"
+OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
+CACHE_KIB = 65_536
+STATEMENTS = 200
+MIGRATIONS = ("0001_house.sql",)
+
+_FROM_TURNS = (
+    "from conversation_turns t join sessions s on s.n = t.session_n join scopes c on c.id = t.scope_id"
+    " left join turn_state x on x.turn_n = t.n"
+)
+_FROM_MEMORIES = "from memories m join scopes c on c.id = m.scope_id"
+
+# What a new statement meets, see SqliteStore.met.
+_CURRENT = "m.state = 'active' and m.superseded_by is null"
+_SAME = f"where m.scope_id = ? and m.content_hash = ? and m.kind = ? and {_CURRENT}"
+_RIVALS = f"where m.scope_id = ? and m.subject = ? and m.predicate = ? and {_CURRENT}"
+_IN_SLOT = "where m.scope_id = ? and m.slot = ? and m.state = 'active' "
+_BEFORE = "and (m.said_at, m.place) <= (?, ?) order by m.said_at desc, m.place desc, m.n desc limit 1"
+_AFTER = "and (m.said_at, m.place) > (?, ?) order by m.said_at, m.place, m.n limit 1"
+_LIVE = "and m.superseded_by is null order by m.said_at desc, m.n desc limit 1"
+
+
+class SqliteStore:
+    """See yiku.store.api.Store. Safe to use from several threads and after a fork."""
+
+    def __init__(self, path: Path, *, gate: Path, analyzer: str, durability: str = "full", busy_timeout_s: float = 30.0) -> None:
+        """
+        Open the store at `path`, making it when it is not there.
+
+        analyzer: the version of the analyzer whose tokens will be handed in
+        Raises ForeignStore, SchemaTooNew, IndexOutdated, Damaged, ReadOnly, StorageFull, StoreBusy, Unsupported.
+        """
+        if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in (
+            "linux",
+            "darwin",
+        ):
+            raise Unsupported(f"SQLite {apsw.sqlite_lib_version()} on {sys.platform}")
+        self.path = path
+        self.analyzer = analyzer
+        self.durability = durability
+        self.busy_timeout_s = busy_timeout_s
+        self.read_only = False
+        self._gate = Gate(gate, busy_timeout_s)
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._pid = os.getpid()
+        self._wrote = False
+        self._closed = False
+        self._scopes: dict[str, int] = {}
+        with translated(str(path)):
+            self._settle()
+
+    # -------------------------------------------------------------- opening and closing
+
+    def _settle(self) -> None:
+        """Make, migrate or just look at the file, until it is one of ours and up to date."""
+        if not self.path.exists() or not self._known_and_current():
+            with self._gate.held():
+                if not self.path.exists() or not self._known_and_current():
+                    self._migrate()
+        found = self._connection().execute("select value from meta where key = 'analyzer'").fetchone()
+        if found is None or found[0] != self.analyzer:
+            raise IndexOutdated(f"index of analyzer {found and found[0]}, here {self.analyzer}")
+
+    def _known_and_current(self) -> bool:
+        connection = self._connection()
+        version = index.one(connection, "pragma user_version")[0]
+        application = index.one(connection, "pragma application_id")[0]
+        if version == 0 and application == 0 and not connection.execute("select 1 from sqlite_schema limit 1").fetchone():
+            return False  # nothing yet: a creation that was cut short
+        if application != APPLICATION_ID:
+            raise ForeignStore(str(self.path))
+        if version > len(MIGRATIONS):
+            raise SchemaTooNew(f"schema {version}, this Yiku knows {len(MIGRATIONS)}")
+        return bool(version == len(MIGRATIONS))
+
+    def _migrate(self) -> None:
+        """Bring the file up to date, a transaction a step with its number inside. The gate is held."""
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        connection = self._connection()
+        if self.read_only:
+            raise ReadOnly(str(self.path))
+        connection.execute("pragma journal_mode = wal")
+        for number in range(index.one(connection, "pragma user_version")[0], len(MIGRATIONS)):
+            script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")
+            with transaction(connection):
+                connection.execute(script)
+                if number == 0:
+                    facts = [("store_id", uuid.uuid4().hex), ("analyzer", self.analyzer)]
+                    connection.executemany("insert into meta (key, value) values (?, ?)", facts)
+                connection.execute(f"pragma application_id = {APPLICATION_ID}")
+                connection.execute(f"pragma user_version = {number + 1}")
+
+    def _connection(self) -> apsw.Connection:
+        """This thread's connection."""
+        if self._closed:
+            raise Closed
+        if self._pid != os.getpid():  # after a fork SQLite's handles belong to the parent
+            self._local, self._connections, self._pid = threading.local(), [], os.getpid()
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._open()
+            self._connections.append(connection)
+        return connection
+
+    def _open(self) -> apsw.Connection:
+        writable = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+        try:
+            connection = apsw.Connection(
+                str(self.path.resolve().parent / self.path.name), flags=writable, statementcachesize=STATEMENTS
+            )
+        except apsw.CantOpenError:
+            self.read_only = True
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=STATEMENTS)
+        self.read_only = self.read_only or connection.readonly("main")
+        connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see close()
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.pragma("cache_size", -CACHE_KIB)
+        connection.pragma("synchronous", "FULL" if self.durability == "full" else "NORMAL")
+        connection.pragma("secure_delete", "ON")
+        connection.pragma("foreign_keys", "ON")
+        connection.pragma("temp_store", "MEMORY")
+        return connection
+
+    def close(self) -> None:
+        """Checkpoint what this process wrote, inside the gate, and let go of the files."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._pid == os.getpid():
+            try:
+                if self._wrote:
+                    self._gate.timeout_s = min(self._gate.timeout_s, 2.0)
+                    with self._gate.held():
+                        self._connections[0].wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except (apsw.Error, StoreError):
+                pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
+            for connection in self._connections:
+                connection.close()
+        self._connections = []
+        self._gate.close()
+
+    # -------------------------------------------------------------- writing
+
+    def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
+        """See Store.apply."""
+        with translated(str(self.path)):
+            connection = self._connection()
+            if self.read_only:
+                raise ReadOnly(str(self.path))
+            with self._gate.held(), transaction(connection):
+                self._wrote = True
+                if expect is not None:
+                    write.check(connection, scope, expect)
+                return write.write(connection, scope, changes, cause)
+
+    def scope(self, name: str) -> int | None:
+        """See Store.scope."""
+        if name not in self._scopes:
+            row = self._one("select id from scopes where name = ?", name)
+            if row is None:
+                return None
+            self._scopes[name] = row[0]
+        return self._scopes[name]
+
+    def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
+        """See Store.marks."""
+        with translated(str(self.path)):
+            return write.marks(self._connection(), scope, slots, hashes)
+
+    # -------------------------------------------------------------- reading
+
+    def met(self, scope: int, new: SemanticMemory) -> Met:
+        """See Store.met. The marks are read first: what changes after them makes the decision stale."""
+        expect = self.marks(scope, [new.slot] if new.slot else [], [new.content_hash])
+        if new.slot is None:
+            return Met(expect=expect, same=self._memories(_SAME, scope, new.content_hash, new.kind.value))
+        at = (rows.micros(new.said_at), new.place)
+        previous = self._memories(_IN_SLOT + _BEFORE, scope, new.slot, *at)
+        following = self._memories(_IN_SLOT + _AFTER, scope, new.slot, *at)
+        if previous and previous[0].confirmed_at > new.said_at:
+            previous = self.filled(previous)
+        live = self._memories(_IN_SLOT + _LIVE, scope, new.slot) if following else previous
+        rivals: list[SemanticMemory] = []
+        if new.cardinality is Cardinality.UNKNOWN and not previous and not following:
+            rivals = self._memories(_RIVALS, scope, new.subject, new.predicate)
+            expect = replace(expect, rows={rival.n: rival.changed for rival in rivals})
+        first, second, third = (next(iter(found), None) for found in (previous, following, live))
+        return Met(expect=expect, previous=first, following=second, live=third, rivals=rivals)
+
+    def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
+        return [rows.memory(row) for row in self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
+
+    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        with translated(str(self.path)):
+            return self._connection().execute(sql, values).fetchall()
+
+    def _one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        found = self._all(sql, *values)
+        return found[0] if found else None
+
+    def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
+        """See Store.memories."""
+        if not scopes:
+            return []
+        sql, values = where.memories(scopes, select)
+        return self._memories(sql, *values)
+
+    def version(self, scope: int, id: str) -> SemanticMemory:
+        """See Store.version."""
+        found = self.filled(self._memories("where m.scope_id = ? and m.id = ?", scope, id))
+        if not found:
+            raise NotFound(f"id {id}")
+        return found[0]
+
+    def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+        """See Store.filled."""
+        if not memories:
+            return []
+        ns = json.dumps([memory.n for memory in memories])
+        among = "memory_n in (select value from json_each(?))"
+        sources: dict[int, list[Source]] = {}
+        entities: dict[int, list[str]] = {}
+        relations: dict[int, list[Relation]] = {}
+        tags: dict[int, list[str]] = {}
+        scopes = f"scope_id in (select scope_id from memories where n in (select value from json_each(?))) and {among}"
+        for row in self._all(f"select {rows.SOURCE_COLUMNS} from memory_sources where {scopes} order by memory_n, seq", ns, ns):
+            sources.setdefault(row[0], []).append(rows.source(row))
+        for n, entity in self._all(f"select memory_n, entity from memory_entities where {scopes} order by entity", ns, ns):
+            entities.setdefault(n, []).append(entity)
+        for n, *triple in self._all(
+            f"select memory_n, subject, relation_type, object from memory_relations where {scopes} order by id", ns, ns
+        ):
+            relations.setdefault(n, []).append(Relation(*triple))
+        for n, tag in self._all(
+            f"select r.memory_n, g.name from memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.{scopes} order by g.name",
+            ns,
+            ns,
+        ):
+            tags.setdefault(n, []).append(tag)
+        return [
+            replace(
+                memory,
+                sources=tuple(sources.get(memory.n, ())),
+                entities=tuple(entities.get(memory.n, ())),
+                relations=tuple(relations.get(memory.n, ())),
+                tags=tuple(tags.get(memory.n, ())),
+            )
+            for memory in memories
+        ]
+
+    def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
+        """See Store.turns."""
+        if not scopes:
+            return []
+        sql, values = where.turns(scopes, select)
+        return [rows.turn(row) for row in self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values)]
+
+    def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> list[Posting]:
+        """See Store.postings."""
+        with translated(str(self.path)):
+            connection = self._connection()
+            if not getattr(self._local, "indexed", False):
+                index.prepare(connection)
+                self._local.indexed = True
+            return index.postings(connection, name, scopes, terms, past=past, cap=cap)
+
+    def index_size(self, name: Index, scopes: Sequence[int]) -> tuple[int, int]:
+        """See Store.index_size."""
+        with translated(str(self.path)):
+            return index.size(self._connection(), name, scopes)
+
+    def journal(
+        self,
+        scopes: Sequence[int],
+        *,
+        transaction: int | None = None,
+        table: str | None = None,
+        row_ns: Sequence[int] | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[ChangeRow]:
+        """See Store.journal."""
+        parts, values = [f"scope_id in ({index.marks(scopes)})"], list[Any](scopes)
+        if transaction is not None:
+            parts.append("tx = ?")
+            values.append(transaction)
+        if table is not None:
+            parts.append("tbl = ?")
+            values.append(table)
+        if row_ns is not None:
+            parts.append("row_n in (select value from json_each(?))")
+            values.append(json.dumps(list(row_ns)))
+        if since is not None:
+            parts.append("at > ?")
+            values.append(rows.micros(since))
+        sql = f"select {rows.JOURNAL_COLUMNS} from changes where {' and '.join(parts)} order by number desc limit ?"
+        return [rows.change(row) for row in self._all(sql, *values, -1 if limit is None else limit)]
+
+    def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
+        """See Store.receipt."""
+        row = self._one("select digest, result from receipts where scope_id = ? and key = ?", scope, key)
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
+        """See Store.counts."""
+        among = f"scope_id in ({index.marks(scopes)})"
+
+        def one(sql: str) -> Any:
+            return self._all(sql, *scopes)[0][0]
+
+        spoken = self._all(f"select count(*), min(said_at), max(said_at) from conversation_turns where {among}", *scopes)[0]
+        standing = "case when state = 'active' and superseded_by is not null then 'superseded' else state end"
+        live = f"{among} and state = 'active' and superseded_by is null"
+        return {
+            "turns": spoken[0],
+            "first_said_at": rows.moment(spoken[1]),
+            "last_said_at": rows.moment(spoken[2]),
+            "sessions": one(f"select count(*) from sessions where {among}"),
+            "memories": dict(
+                self._all(f"select {standing} as s, count(*) from memories where {among} group by s order by s", *scopes)
+            ),
+            "kinds": dict(self._all(f"select kind, count(*) from memories where {live} group by kind order by kind", *scopes)),
+            "flagged": one(f"select count(*) from memories where {live} and flag is not null"),
+            "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
+            "relations": one(f"select count(*) from memory_relations where {among}"),
+            "tags": one(f"select count(*) from memory_tags where {among}"),
+            "changes": one(f"select count(*) from changes where {among}"),
+        }
+
+    def about(self) -> Mapping[str, Any]:
+        """See Store.about."""
+        meta = dict(self._all("select key, value from meta"))
+        sizes = [path.stat().st_size for name in ("", "-wal") if (path := Path(f"{self.path}{name}")).exists()]
+        return {
+            **meta,
+            "schema": self._all("pragma user_version")[0][0],
+            "sqlite": apsw.sqlite_lib_version(),
+            "durability": self.durability,
+            "read_only": self.read_only,
+            "bytes": sum(sizes),
+        }
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except apsw.BusyError as error:
+        raise StoreBusy(what) from error
+    except apsw.FullError as error:
+        raise StorageFull(what) from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise ReadOnly(what) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise (ForeignStore if isinstance(error, apsw.NotADBError) else Damaged)(what) from error
+    except apsw.IOError as error:
+        raise (StorageFull if "full" in str(error).lower() else StoreError)(f"{what}: {error}") from error
+    except apsw.Error as error:
+        raise StoreError(f"{what}: {error}") from error

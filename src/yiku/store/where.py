@@ -1,0 +1,193 @@
+"""
+From a selection to SQL: conditions with bound values, never a value in the text.
+
+A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from yiku.store.index import marks
+from yiku.store.rows import column, micros
+from yiku.types import Condition, Filter, Group, Memories, Turns
+
+MEMORY_FIELDS = {
+    name: f"m.{name}"
+    for name in (
+        "id line kind standing state content subject predicate object cardinality flag importance confidence strength priority said_at"
+        " valid_from valid_to expires_at pinned retrieved used mentioned origin trust method agent project external_id created_at updated_at"
+    ).split()
+}
+TURN_FIELDS = {
+    name: f"t.{name}"
+    for name in "id position role speaker content said_at recorded_at origin agent project external_id parent actor".split()
+} | {"session": "s.id", "created_at": "t.recorded_at"}
+# Fields with several values: the table that holds them, joined by the row's number.
+MEMORY_SETS = {
+    "tags": "select g.name as v from memory_tag_rel r join memory_tags g on g.id = r.tag_id"
+    " where r.scope_id = m.scope_id and r.memory_n = m.n",
+    "entities": "select e.entity as v from memory_entities e where e.scope_id = m.scope_id and e.memory_n = m.n",
+    "session": "select o.session as v from memory_sources o where o.scope_id = m.scope_id and o.memory_n = m.n",
+    "speaker": "select o.actor as v from memory_sources o where o.scope_id = m.scope_id and o.memory_n = m.n",
+}
+COMPARE = {"eq": "is", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+Sql = tuple[str, list[Any]]
+
+
+def memories(scopes: Sequence[int], select: Memories) -> Sql:
+    """The conditions, order and limit behind `from memories m`."""
+    parts, values = [f"m.scope_id in ({marks(scopes)})"], list[Any](scopes)
+
+    def add(sql: str, *bound: Any) -> None:
+        parts.append(sql)
+        values.extend(bound)
+
+    if select.ns is not None:
+        add("m.n in (select value from json_each(?))", json.dumps(list(select.ns)))
+    if select.ids is not None:
+        add("m.id in (select value from json_each(?))", json.dumps(list(select.ids)))
+    if select.suffix is not None:
+        add("substr(m.id, -?) = ?", len(select.suffix), select.suffix)
+    if select.line is not None:
+        add("m.line = ?", select.line)
+    if select.slot is not None:
+        add("m.slot = ?", select.slot)
+    if select.pairs is not None:
+        subjects, predicates = select.pairs
+        add(f"m.predicate in ({marks(predicates)})", *predicates)
+        add("m.subject in (select value from json_each(?))", json.dumps(list(subjects), ensure_ascii=False))
+    if select.hash is not None:
+        add("m.content_hash = ?", select.hash)
+    if select.external_id is not None:
+        add("m.external_id = ?", select.external_id)
+    if select.entity is not None:
+        add(
+            f"m.n in (select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity = ?)",
+            *scopes,
+            select.entity,
+        )
+    if select.sourced_in is not None:
+        turns = json.dumps(list(select.sourced_in))
+        add(
+            f"m.n in (select memory_n from memory_sources where scope_id in ({marks(scopes)}) and turn in (select value from json_each(?)))",
+            *scopes,
+            turns,
+        )
+    if select.states:
+        add(f"m.state in ({marks(select.states)})", *(state.value for state in select.states))
+    if select.current:
+        add("m.superseded_by is null")
+    if select.since is not None:
+        add("m.said_at >= ?", micros(select.since))
+    if select.until is not None:
+        add("m.said_at < ?", micros(select.until))
+    if select.where is not None:
+        add(*_unpacked(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
+    order = {"n": ("m.n",), "said": ("m.said_at", "m.place", "m.n"), "updated": ("m.updated_at", "m.n")}[select.order]
+    return _finished(parts, values, order, select)
+
+
+def turns(scopes: Sequence[int], select: Turns) -> Sql:
+    """The conditions, order and limit behind `from conversation_turns t`."""
+    parts, values = [f"t.scope_id in ({marks(scopes)})"], list[Any](scopes)
+
+    def add(sql: str, *bound: Any) -> None:
+        parts.append(sql)
+        values.extend(bound)
+
+    if select.ns is not None:
+        add("t.n in (select value from json_each(?))", json.dumps(list(select.ns)))
+    if select.ids is not None:
+        add("t.id in (select value from json_each(?))", json.dumps(list(select.ids)))
+    if select.suffix is not None:
+        add("substr(t.id, -?) = ?", len(select.suffix), select.suffix)
+    if select.session is not None:
+        add(
+            f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
+            *scopes,
+            select.session,
+        )
+    if select.external_ids is not None:
+        add(
+            "t.external_id in (select value from json_each(?))",
+            json.dumps(list(select.external_ids), ensure_ascii=False),
+        )
+    if select.roles:
+        add(f"t.role in ({marks(select.roles)})", *select.roles)
+    if select.tool is not None:
+        add("exists (select 1 from json_each(t.tool_calls) j where json_extract(j.value, '$.name') = ?)", select.tool)
+    if select.since is not None:
+        add("t.said_at >= ?", micros(select.since))
+    if select.until is not None:
+        add("t.said_at < ?", micros(select.until))
+    if not select.hidden:
+        add("x.hidden_at is null")
+    if select.where is not None:
+        add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
+    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n")}[select.order]
+    return _finished(parts, values, order, select)
+
+
+def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:
+    """One filter as a condition."""
+    match item:
+        case Group(how="not", parts=parts):
+            sql, values = filter_sql(Group("or", parts), fields, sets, alias)
+            return f"not ({sql})", values
+        case Group(how=how, parts=parts):
+            done = [filter_sql(part, fields, sets, alias) for part in parts]
+            return f" {how} ".join(f"({sql})" for sql, _ in done) or "1", [value for _, values in done for value in values]
+        case Condition(field=name, operator=operator, value=value) if name in sets:
+            return _any_of(sets[name], operator, value)
+        case Condition(field=name, operator=operator, value=value) if name.startswith("metadata."):
+            key = json.dumps(name.removeprefix("metadata."), ensure_ascii=False)
+            sql, values = _compared(f"json_extract({alias}.metadata, ?)", operator, value)
+            return f"coalesce({sql}, 0)", ["$." + key, *values]
+        case Condition(field=name, operator=operator, value=value) if name in fields:
+            sql, values = _compared(fields[name], operator, value)
+            return f"coalesce({sql}, 0)", values
+    return "0", []
+
+
+def _any_of(values_sql: str, operator: str, value: Any) -> Sql:
+    """Whether any of several values fits; with `ne` and `nin`, whether none does."""
+    if operator == "exists":
+        return f"exists ({values_sql}) = ?", [int(bool(value))]
+    positive = {"ne": "eq", "nin": "in", "contains": "eq"}.get(operator, operator)
+    sql, values = _compared("j.v", positive, value)
+    return f"{'not ' if operator in ('ne', 'nin') else ''}exists (select 1 from ({values_sql}) j where {sql})", values
+
+
+def _compared(name: str, operator: str, value: Any) -> Sql:
+    if operator == "ne":
+        return f"{name} is not ?", [column(value)]
+    if operator == "exists":
+        return f"({name} is not null) = ?", [int(bool(value))]
+    if operator in ("in", "nin"):
+        sql = f"{name} in (select value from json_each(?))"
+        return (sql if operator == "in" else f"not coalesce({sql}, 0)"), [
+            json.dumps([column(v) for v in value], ensure_ascii=False)
+        ]
+    if operator in ("contains", "icontains"):
+        escaped = str(value).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        if operator == "contains":
+            return f"instr({name}, ?) > 0", [str(value)]
+        return f"{name} like ? escape '\\'", [f"%{escaped}%"]
+    return f"{name} {COMPARE[operator]} ?", [column(value)]
+
+
+def _unpacked(sql: Sql) -> tuple[Any, ...]:
+    return sql[0], *sql[1]
+
+
+def _finished(parts: list[str], values: list[Any], order: Sequence[str], select: Memories | Turns) -> Sql:
+    direction = " desc" if select.newest_first else ""
+    sql = f"where {' and '.join(parts)} order by {', '.join(name + direction for name in order)}"
+    if select.limit is not None:
+        sql += " limit ? offset ?"
+        values += [select.limit, select.offset]
+    return sql, values

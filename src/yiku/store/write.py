@@ -1,0 +1,323 @@
+"""
+How each change lies in the tables, and what the journal keeps of it.
+
+Everything here runs inside one transaction that the store has begun, with the gate held. The journal
+row comes first, so that a memory row can carry the number of its last change. An insert has no image;
+an update keeps what it overwrote; a batch of turns is one row. Access counters are not journaled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from yiku.errors import Stale
+from yiku.store import index, rows
+from yiku.store.api import Index
+from yiku.types import (
+    AddMemory,
+    AddScope,
+    AddSource,
+    AddTurns,
+    Applied,
+    Cause,
+    Change,
+    CountAccess,
+    Expect,
+    Receipt,
+    SetTurnHidden,
+    Source,
+    State,
+    Tokens,
+    Turn,
+    UpdateMemory,
+)
+
+LAST_OF_SLOT = "select coalesce(max(changed), 0) from memories where scope_id = ? and slot = ?"
+LAST_OF_HASH = "select coalesce(max(changed), 0) from memories where scope_id = ? and content_hash = ?"
+
+
+def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
+    """The last change numbers of slots and texts; 0 where nothing was ever there."""
+    return Expect(
+        slots={slot: index.one(connection, LAST_OF_SLOT, scope, slot)[0] for slot in slots},
+        hashes={text: index.one(connection, LAST_OF_HASH, scope, text)[0] for text in hashes},
+    )
+
+
+def check(connection: apsw.Connection, scope: int, expect: Expect) -> None:
+    """Raise Stale unless everything is as the decision saw it."""
+    seen = marks(connection, scope, expect.slots, expect.hashes)
+    if seen.slots != expect.slots or seen.hashes != expect.hashes:
+        raise Stale
+    for n, changed in expect.rows.items():
+        if connection.execute("select changed from memories where scope_id = ? and n = ?", (scope, n)).fetchone() != (changed,):
+            raise Stale
+
+
+def write(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause) -> Applied:
+    """Do the changes in order; the rows of each, and the number under which the journal has them."""
+    journal = _Journal(connection, scope, cause)
+    done = tuple(tuple(_write(connection, scope, change, journal)) for change in changes)
+    return Applied(journal.transaction, done)
+
+
+def _write(connection: apsw.Connection, scope: int, change: Change, journal: _Journal) -> Iterable[int]:
+    match change:
+        case AddScope():
+            return _add_scope(connection, change, journal)
+        case AddTurns():
+            return _add_turns(connection, scope, change, journal)
+        case AddMemory():
+            return _add_memory(connection, scope, change, journal)
+        case UpdateMemory():
+            return _update_memory(connection, scope, change, journal)
+        case AddSource(n=n, source=source):
+            journal.note("insert", "memory_sources", n)
+            _add_sources(connection, scope, n, (source,))
+            connection.execute("update memories set changed = ? where n = ?", (journal.last, n))
+            return (n,)
+        case SetTurnHidden():
+            return _set_turn_hidden(connection, scope, change, journal)
+        case CountAccess():
+            return _count_access(connection, scope, change, rows.micros(journal.cause.at))
+        case Receipt():
+            return _keep_receipt(connection, scope, change, journal)
+
+
+# ------------------------------------------------------------------ the journal
+
+
+class _Journal:
+    """The rows of one transaction; its number is that of its first row."""
+
+    def __init__(self, connection: apsw.Connection, scope: int, cause: Cause) -> None:
+        self.connection = connection
+        self.scope = scope
+        self.cause = cause
+        self.transaction = 0
+        self.last: int
+        self._digest: bytes
+        last = "select number, digest from changes union all select 0, x'' order by number desc limit 1"
+        self.last, self._digest = index.one(connection, last)
+
+    def note(
+        self,
+        action: str,
+        table: str,
+        row: int,
+        before: dict[str, Any] | None = None,
+        *,
+        count: int = 1,
+        scope: int | None = None,
+    ) -> int:
+        """Write one row, chained to the one before; its number."""
+        self.last += 1
+        self.transaction = self.transaction or self.last
+        cause = self.cause
+        who = (self.scope if scope is None else scope, rows.micros(cause.at), cause.actor, cause.run)
+        header = (self.last, self.transaction, *who, cause.operation, action, table, row, count, cause.reason)
+        self._digest = digest(self._digest, header)
+        image = json.dumps(before, ensure_ascii=False, separators=(",", ":")) if before is not None else None
+        self.connection.execute(
+            "insert into changes (number, tx, scope_id, at, actor, run, operation, action, tbl, row_n, count, reason, before,"
+            " digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*header, image, self._digest),
+        )
+        return self.last
+
+
+def digest(previous: bytes, header: tuple[Any, ...]) -> bytes:
+    """The link of a journal row: a hash of its header and of the link before. The image is not in it."""
+    return hashlib.blake2b(previous + repr(header).encode(), digest_size=16).digest()
+
+
+# ------------------------------------------------------------------ scopes and turns
+
+
+def _add_scope(connection: apsw.Connection, change: AddScope, journal: _Journal) -> Iterable[int]:
+    if connection.execute("select 1 from scopes where name = ?", (change.name,)).fetchone():
+        return ()
+    sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
+    number = index.one(connection, sql, change.name, change.label, rows.micros(journal.cause.at))[0]
+    journal.note("insert", "scopes", number, scope=number)
+    return (number,)
+
+
+def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journal: _Journal) -> Iterable[int]:
+    known = _known(connection, scope, change.turns)
+    fresh: list[tuple[int, Turn]] = []
+    for i, turn in enumerate(change.turns):
+        if turn.external_id is None or turn.external_id not in known:
+            fresh.append((i, turn))
+            known.add(turn.external_id or "")
+    if not fresh:
+        return [0] * len(change.turns)
+    first = _next_n(connection, "conversation_turns")
+    places = _places(connection, scope, [turn for _, turn in fresh])
+    connection.executemany(
+        f"insert into conversation_turns values ({index.marks(range(22))})",
+        (rows.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
+    )
+    _index_turns(connection, "turn", scope, [(first + k, change.tokens[i]) for k, (i, _) in enumerate(fresh)])
+    tools = [
+        (first + k, tokens) for k, (i, _) in enumerate(fresh) if i < len(change.tool_tokens) and (tokens := change.tool_tokens[i])
+    ]
+    _index_turns(connection, "tool", scope, tools)
+    journal.note("insert", "conversation_turns", first, count=len(fresh))
+    placed = {i: first + k for k, (i, _) in enumerate(fresh)}
+    return [placed.get(i, 0) for i in range(len(change.turns))]
+
+
+def _known(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> set[str]:
+    given = [turn.external_id for turn in turns if turn.external_id is not None]
+    if not given:
+        return set()
+    sql = "select external_id from conversation_turns where scope_id = ? and external_id in (select value from json_each(?))"
+    return {row[0] for row in connection.execute(sql, (scope, json.dumps(given, ensure_ascii=False)))}
+
+
+def _next_n(connection: apsw.Connection, table: str) -> int:
+    row = connection.execute("select seq from sqlite_sequence where name = ?", (table,)).fetchone()
+    return 1 + (row[0] if row else 0)
+
+
+def _places(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> list[tuple[int, int]]:
+    """(session number, position) of each turn; sessions are made and their ends moved."""
+    spans: dict[str, list[int]] = {}
+    for turn in turns:
+        at = rows.micros(turn.said_at)
+        span = spans.setdefault(turn.session, [0, at, at])
+        span[:] = span[0] + 1, min(span[1], at), max(span[2], at)
+    starts: dict[str, tuple[int, int]] = {}
+    for session, (count, start, end) in spans.items():
+        sql = (
+            "insert into sessions (scope_id, id, turns, started_at, ended_at) values (?1, ?2, ?3, ?4, ?5) on conflict (scope_id, id)"
+            " do update set turns = turns + ?3, started_at = min(started_at, ?4), ended_at = max(ended_at, ?5) returning n, turns"
+        )
+        n, total = index.one(connection, sql, scope, session, count, start, end)
+        starts[session] = (n, total - count)
+    placed = []
+    for turn in turns:
+        n, position = starts[turn.session]
+        placed.append((n, position))
+        starts[turn.session] = (n, position + 1)
+    return placed
+
+
+def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Sequence[tuple[int, Tokens]]) -> None:
+    if not items:
+        return
+    connection.executemany(
+        f"insert into {name}_index (rowid, words, characters) values (?, ?, ?)",
+        ((n * index.STEPS + index.step(len(tokens.words)), *index.prefixed(tokens, scope, False)) for n, tokens in items),
+    )
+    index.count(connection, name, scope, len(items), sum(len(tokens.words) for _, tokens in items))
+
+
+def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: _Journal) -> Iterable[int]:
+    row = connection.execute("select hidden_at from turn_state where turn_n = ?", (change.n,)).fetchone()
+    was, is_ = row[0] if row else None, None if change.hidden_at is None else rows.micros(change.hidden_at)
+    if (was is None) == (is_ is None):
+        return ()
+    journal.note("update", "turn_state", change.n, {"hidden_at": was})
+    sql = "insert into turn_state (turn_n, scope_id, hidden_at) values (?1, ?2, ?3) on conflict do update set hidden_at = ?3"
+    connection.execute(sql, (change.n, scope, is_))
+    index.take(connection, "turn", scope, change.n, change.tokens, past=was is not None)
+    index.put(connection, "turn", scope, change.n, change.tokens, past=is_ is not None)
+    return (change.n,)
+
+
+# ------------------------------------------------------------------ memories
+
+
+def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, journal: _Journal) -> Iterable[int]:
+    memory = change.memory
+    n = _next_n(connection, "memories")
+    changed = journal.note("insert", "memories", n)
+    connection.execute(rows.MEMORY_INSERT, rows.memory_values(n, scope, changed, memory))
+    _add_sources(connection, scope, n, memory.sources)
+    connection.executemany(
+        "insert or ignore into memory_entities values (?, ?, ?)", [(scope, n, entity) for entity in memory.entities]
+    )
+    created = rows.micros(memory.created_at)
+    connection.executemany(
+        "insert into memory_relations (scope_id, memory_n, subject, relation_type, object, confidence, created) values (?, ?, ?, ?, ?, ?, ?)",
+        [(scope, n, *relation, memory.confidence, created) for relation in memory.relations],
+    )
+    _set_tags(connection, scope, n, memory.tags)
+    index.put(connection, "memory", scope, n, change.tokens, past=not memory.live)
+    return (n,)
+
+
+def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: _Journal) -> Iterable[int]:
+    columns = {name: rows.column(value) for name, value in change.columns.items() if name != "tags"}
+    names = list(columns)
+    sql = f"select state, superseded_by{''.join(', ' + name for name in names)} from memories where scope_id = ? and n = ?"
+    state, superseded_by, *old = index.one(connection, sql, scope, change.n)
+    before = dict(zip(names, old, strict=True))
+    if "tags" in change.columns:
+        before["tags"] = _tags(connection, scope, change.n)
+        _set_tags(connection, scope, change.n, change.columns["tags"])
+    columns["changed"] = journal.note("update", "memories", change.n, before)
+    columns["updated_at"] = rows.micros(journal.cause.at)
+    assignments = ", ".join(f"{name} = ?" for name in columns)
+    connection.execute(f"update memories set {assignments} where scope_id = ? and n = ?", (*columns.values(), scope, change.n))
+    was = state == State.ACTIVE and superseded_by is None
+    is_ = columns.get("state", state) == State.ACTIVE and columns.get("superseded_by", superseded_by) is None
+    if was != is_:
+        index.take(connection, "memory", scope, change.n, change.tokens, past=not was)
+        index.put(connection, "memory", scope, change.n, change.tokens, past=not is_)
+        connection.execute(
+            "update memory_relations set superseded = ? where scope_id = ? and memory_n = ?",
+            (int(not is_), scope, change.n),
+        )
+    return (change.n,)
+
+
+def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Sequence[Source]) -> None:
+    if not sources:
+        return
+    sql = "select coalesce(max(seq), 0) from memory_sources where scope_id = ? and memory_n = ?"
+    last = index.one(connection, sql, scope, n)[0]
+    connection.executemany(
+        f"insert into memory_sources values ({index.marks(range(12))})",
+        [(scope, n, last + k, *rows.source_values(source)) for k, source in enumerate(sources, 1)],
+    )
+
+
+def _tags(connection: apsw.Connection, scope: int, n: int) -> list[str]:
+    sql = "select g.name from memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.scope_id = ? and r.memory_n = ? order by g.name"
+    return [row[0] for row in connection.execute(sql, (scope, n))]
+
+
+def _set_tags(connection: apsw.Connection, scope: int, n: int, tags: Sequence[str]) -> None:
+    connection.execute("delete from memory_tag_rel where scope_id = ? and memory_n = ?", (scope, n))
+    connection.executemany("insert or ignore into memory_tags (scope_id, name) values (?, ?)", [(scope, tag) for tag in tags])
+    sql = "insert or ignore into memory_tag_rel select ?1, ?2, id from memory_tags where scope_id = ?1 and name = ?3"
+    connection.executemany(sql, [(scope, n, tag) for tag in tags])
+
+
+def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, at: int) -> Iterable[int]:
+    access, since = change.access, None if change.since is None else rows.micros(change.since)
+    sql = (
+        f"update memories set {access} = {access} + 1, last_{access} = ?1 where scope_id = ?2 and n = ?3"
+        f" and (?4 is null or last_{access} is null or last_{access} < ?4) returning n"
+    )
+    counted: list[Any] = [row[0] for n in change.ns for row in connection.execute(sql, (at, scope, n, since)).fetchall()]
+    sql = "insert into access_log (scope_id, memory_n, access, at) values (?, ?, ?, ?)"
+    connection.executemany(sql, [(scope, n, access, at) for n in counted])
+    return counted
+
+
+def _keep_receipt(connection: apsw.Connection, scope: int, change: Receipt, journal: _Journal) -> Iterable[int]:
+    if connection.execute("select 1 from receipts where scope_id = ? and key = ?", (scope, change.key)).fetchone():
+        raise Stale  # another process was first: read its result
+    result = json.dumps({**change.result, "operation": journal.transaction}, ensure_ascii=False)
+    sql = "insert into receipts (scope_id, key, digest, result, at) values (?, ?, ?, ?, ?)"
+    connection.execute(sql, (scope, change.key, change.digest, result, rows.micros(journal.cause.at)))
+    return ()

@@ -1,0 +1,244 @@
+"""
+What is written to a store and read from it: changes, what they rest on, selections, journal rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from yiku.types.words import Access, SemanticMemory, Source, State, Tokens, Turn
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# ------------------------------------------------------------------ what changes
+
+
+@dataclass(frozen=True, slots=True)
+class AddScope:
+    """A scope gets a number. Adding one that exists changes nothing."""
+
+    name: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddTurns:
+    """Turns go to the end of their sessions, in this order; those whose external id is known are left out."""
+
+    turns: Sequence[Turn]
+    tokens: Sequence[Tokens]
+    tool_tokens: Sequence[Tokens | None] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddMemory:
+    """A new version row with its sources, entities, relations and tags."""
+
+    memory: SemanticMemory
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateMemory:
+    """Columns of one version row get new values; the journal keeps the old ones. Tokens are those of the row."""
+
+    n: int
+    columns: Mapping[str, Any]
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class AddSource:
+    """One more source of an existing version."""
+
+    n: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class SetTurnHidden:
+    """A turn leaves recall (at a time) or comes back (None). Its text stays."""
+
+    n: int
+    hidden_at: datetime | None
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class CountAccess:
+    """Access counters go up by one; with `since`, only where the last access of this kind was earlier."""
+
+    ns: Sequence[int]
+    access: Access
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The result of a call under an idempotency key, written with what the call changed."""
+
+    key: str
+    digest: bytes
+    result: Mapping[str, Any]
+
+
+Change = AddScope | AddTurns | AddMemory | UpdateMemory | AddSource | SetTurnHidden | CountAccess | Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What a decision rested on: last change numbers of rows, of slots and of texts; 0 means none was there."""
+
+    rows: Mapping[int, int] = field(default_factory=dict)
+    slots: Mapping[str, int] = field(default_factory=dict)
+    hashes: Mapping[bytes, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """
+    What a new statement meets in its scope, and what a decision on that rests on.
+
+    same:      live rows of its kind with the same words, when it fills no slot
+    previous:  the last active version of its slot said before it or with it, with its sources if it was confirmed later
+    following: the first active version said after it; live: the live one
+    rivals:    live rows of its subject and predicate, when it is the first of its slot and cardinality is unknown
+    """
+
+    expect: Expect
+    same: Sequence[SemanticMemory] = ()
+    previous: SemanticMemory | None = None
+    following: SemanticMemory | None = None
+    live: SemanticMemory | None = None
+    rivals: Sequence[SemanticMemory] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Who changes something, in which operation and why: the header of each journal row."""
+
+    operation: str
+    at: datetime
+    actor: str | None = None
+    run: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a transaction did: its number (0 when nothing changed) and the rows of each change, in order."""
+
+    transaction: int
+    rows: tuple[tuple[int, ...], ...] = ()
+
+
+# ------------------------------------------------------------------ what is read
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A field compared with a value; metadata fields are written metadata.key."""
+
+    field: str
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Filters that hold all ("and"), at least one ("or") or none ("not")."""
+
+    how: Literal["and", "or", "not"]
+    parts: tuple[Filter, ...]
+
+
+Filter = Condition | Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memories:
+    """Which memory rows to read: every given condition must hold; None and () ask nothing."""
+
+    ns: Sequence[int] | None = None
+    ids: Sequence[str] | None = None
+    suffix: str | None = None
+    line: str | None = None
+    slot: str | None = None
+    pairs: tuple[Sequence[str], Sequence[str]] | None = None  # subjects, predicates
+    hash: bytes | None = None
+    entity: str | None = None
+    external_id: str | None = None
+    sourced_in: Sequence[str] | None = None  # ids of turns
+    states: Sequence[State] = ()
+    current: bool = False  # not superseded
+    where: Filter | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    order: Literal["n", "said", "updated"] = "n"
+    newest_first: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Which turns to read: every given condition must hold; None and () ask nothing."""
+
+    ns: Sequence[int] | None = None
+    ids: Sequence[str] | None = None
+    suffix: str | None = None
+    session: str | None = None
+    external_ids: Sequence[str] | None = None
+    roles: Sequence[str] = ()
+    tool: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    hidden: bool = False  # also those that left recall
+    where: Filter | None = None
+    order: Literal["n", "said"] = "n"
+    newest_first: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+# ------------------------------------------------------------------ what the store hands back
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One row of the journal: what was done to which row, by whom, why, and what it overwrote."""
+
+    number: int
+    transaction: int
+    at: datetime
+    actor: str | None
+    run: str | None
+    operation: str
+    action: str
+    table: str
+    row: int
+    count: int
+    reason: str | None
+    before: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """
+    Where a term occurs, in the scopes asked for.
+
+    documents: how many rows hold it (its document frequency), also when they were not fetched
+    ns:        (k,) int64, row numbers, ascending within a scope, each once; k = 0 when not fetched
+    counts:    (k,) float64, how often it occurs in the row
+    lengths:   (k,) float64, the row's length in words, within 6 %
+    """
+
+    term: str
+    documents: int
+    ns: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+    lengths: np.ndarray[Any, Any]

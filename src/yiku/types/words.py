@@ -1,0 +1,291 @@
+"""
+What is kept, and the words for it: kinds, standings, states; turns, memories, their sources and slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple, TypedDict
+
+# ------------------------------------------------------------------ the vocabulary
+
+
+class Kind(StrEnum):
+    """What sort of thing a memory states. The names of all five documents are accepted as aliases."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    RULE = "rule"
+    SKILL = "skill"
+    ERROR = "error"
+    PERSONA_TRAIT = "persona_trait"
+    EVENT = "event"
+    TASK = "task"
+    EMOTION = "emotion"
+    EXPERIENCE = "experience"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Kind | None:
+        name = str(value).strip().casefold()
+        return next((kind for kind in cls if kind.value == name), _KIND_ALIASES.get(name))
+
+
+_KIND_ALIASES: dict[str, Kind] = {
+    alias: kind
+    for kind, aliases in {
+        Kind.FACT: "knowledge 知识 事实 belief 信念 summary 摘要 总结",
+        Kind.PREFERENCE: "pref 偏好",
+        Kind.RULE: "规则",
+        Kind.SKILL: "技能",
+        Kind.ERROR: "错误 教训",
+        Kind.PERSONA_TRAIT: "persona trait 人格 人格特征",
+        Kind.EVENT: "事件",
+        Kind.TASK: "任务",
+        Kind.EMOTION: "emotional 情感 情绪",
+        Kind.EXPERIENCE: "经验 经历",
+    }.items()
+    for alias in aliases.split()
+}
+
+
+class Standing(StrEnum):
+    """How a statement stands: asserted, hedged or unverified, or derived from others."""
+
+    FACT = "fact"
+    BELIEF = "belief"
+    SUMMARY = "summary"
+
+
+class State(StrEnum):
+    """Where a memory is on its way out: each step has a reason and can be taken back until the last."""
+
+    CANDIDATE = "candidate"
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    JUNK = "junk"
+    PURGED = "purged"
+
+
+class Origin(StrEnum):
+    """Who said it. Trust is the minimum along the lineage."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    FILE = "file"
+    IMPORT = "import"
+
+
+class Cardinality(StrEnum):
+    """How many values a slot holds at one time."""
+
+    SINGLE = "single"
+    MULTI = "multi"
+    UNKNOWN = "unknown"
+
+
+Access = Literal["retrieved", "used", "mentioned"]
+
+
+class Scope(NamedTuple):
+    """A privacy boundary: its number in the store (None until something is written to it) and its name."""
+
+    number: int | None
+    name: str
+
+
+class Tokens(NamedTuple):
+    """What the analyzer made of a text: words (stems, bigrams) and single characters, in order."""
+
+    words: list[str]
+    characters: list[str]
+
+
+# ------------------------------------------------------------------ what is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message, verbatim. `n` is the row's number, `position` its place in the session (given by the store)."""
+
+    n: int = 0
+    id: str
+    session: str
+    position: int = -1
+    role: str
+    content: str
+    said_at: datetime
+    recorded_at: datetime
+    speaker: str | None = None
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    tool_results: tuple[Mapping[str, Any], ...] = ()
+    external_id: str | None = None
+    parent: str | None = None
+    agent: str | None = None
+    project: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    origin: Origin = Origin.USER
+    actor: str | None = None
+    content_hash: bytes = b""
+    blob: str | None = None
+    hidden_at: datetime | None = None
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a memory comes from: who said it, when, and in which turn, if it was a turn."""
+
+    origin: Origin
+    said_at: datetime
+    recorded_at: datetime
+    turn: str | None = None
+    session: str | None = None
+    place: int = 0
+    actor: str | None = None
+    text: str | None = None
+
+
+class Relation(NamedTuple):
+    """A triple: subject, relation type, object."""
+
+    subject: str
+    relation_type: str
+    object: str
+
+
+class Slot(NamedTuple):
+    """What a statement fills: subject and predicate in canonical form, the object as said."""
+
+    subject: str
+    predicate: str
+    object: str
+    cardinality: Cardinality
+    key: str  # two statements with one key cannot both hold; empty when they can
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticMemory:
+    """One version of one statement, learned or told. A *line* is the chain of its versions."""
+
+    n: int = 0
+    id: str
+    line: str
+    kind: Kind = Kind.FACT
+    standing: Standing = Standing.FACT
+    state: State = State.ACTIVE
+    content: str
+    content_hash: bytes = b""
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    cardinality: Cardinality | None = None
+    slot: str | None = None
+    basis: str | None = None
+    flag: str | None = None
+    flagged_with: tuple[str, ...] = ()
+    importance: float = 0.5
+    base_score: float = 1.0
+    strength: int = 1
+    confidence: float = 1.0
+    priority: str | None = None
+    half_life_days: float | None = None
+    said_at: datetime
+    confirmed_at: datetime
+    place: int = 0
+    valid_from: datetime
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+    reason: str | None = None
+    expires_at: datetime | None = None
+    auto_delete_at: datetime | None = None
+    ttl_days: int | None = None
+    pinned: bool = False
+    retrieved: int = 0
+    used: int = 0
+    mentioned: int = 0
+    last_retrieved: datetime | None = None
+    last_used: datetime | None = None
+    last_mentioned: datetime | None = None
+    origin: Origin = Origin.USER
+    trust: float = 1.0
+    method: str = "told"
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    agent: str | None = None
+    project: str | None = None
+    external_id: str | None = None
+    created_at: datetime
+    updated_at: datetime
+    changed: int = 0
+    sources: tuple[Source, ...] = ()
+    entities: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    scope: str = ""
+
+    @property
+    def access_count(self) -> int:
+        """How often it was retrieved, used or mentioned, in all."""
+        return self.retrieved + self.used + self.mentioned
+
+    @property
+    def last_accessed_at(self) -> datetime | None:
+        """The latest of the three kinds of access."""
+        return max((t for t in (self.last_retrieved, self.last_used, self.last_mentioned) if t), default=None)
+
+    @property
+    def live(self) -> bool:
+        """Whether it is the current, active version of its line."""
+        return self.state is State.ACTIVE and self.superseded_by is None
+
+
+class Details(TypedDict, total=False):
+    """What may be said about a statement besides its text; every entry is optional."""
+
+    kind: Kind | str
+    standing: Standing | str
+    subject: str
+    predicate: str
+    object: str
+    cardinality: Cardinality | str
+    basis: str
+    importance: float
+    confidence: float
+    strength: int
+    priority: str
+    pinned: bool
+    tags: Sequence[str]
+    entities: Sequence[str]
+    relations: Sequence[tuple[str, str, str]]
+    metadata: Mapping[str, Any]
+    said_at: datetime | str
+    valid_from: datetime | str
+    expires_at: datetime | str
+    ttl_days: int
+    source: str
+    session: str
+    speaker: str
+    origin: Origin | str
+    agent: str
+    project: str
+    external_id: str
+
+
+class TurnDetails(TypedDict, total=False):
+    """What may be said about a turn besides its role and content; every entry is optional."""
+
+    session: str
+    said_at: datetime | str
+    speaker: str | None
+    tool_calls: Sequence[Mapping[str, Any]]
+    tool_results: Sequence[Mapping[str, Any]]
+    external_id: str | None
+    parent: str | None
+    agent: str | None
+    project: str | None
+    metadata: Mapping[str, Any]
+    origin: Origin | str
+    actor: str | None
