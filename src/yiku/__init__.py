@@ -4,7 +4,6 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from yiku import errors as errors
     from yiku.errors import YikuError as YikuError
     from yiku.memory import Memory as Memory
     from yiku.types import Context as Context
@@ -16,17 +15,15 @@ if _typing.TYPE_CHECKING:
     from yiku.types import Turn as Turn
 
 __version__ = "0.1.0"
-__all__ = ["Context", "Hit", "Hits", "Kind", "Memory", "Outcome", "SemanticMemory", "Turn", "YikuError", "errors"]
+__all__ = ["Context", "Hit", "Hits", "Kind", "Memory", "Outcome", "SemanticMemory", "Turn", "YikuError"]
 
-_HOMES = {"Memory": "yiku.memory", "YikuError": "yiku.errors", "errors": "yiku"}
+_HOMES = {"Memory": "yiku.memory", "YikuError": "yiku.errors"}
 
 
 def __getattr__(name: str) -> object:
     """The public names, loaded when they are first used: importing yiku costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'yiku' has no attribute {name!r}")
-    if name == "errors":
-        return _importlib.import_module("yiku.errors")
     return getattr(_importlib.import_module(_HOMES.get(name, "yiku.types")), name)
 
 

@@ -11,7 +11,6 @@ Every error Yiku raises, and what the caller can do about it.
     ├── Ambiguous               a short id that fits several items
     ├── IdempotencyMismatch     one key, two different calls
     ├── CannotUndo              later changes rest on what should be undone
-    ├── Contended               other writers won every race; nothing was written
     ├── Closed                  the memory was closed
     ├── HomeMissing             no home at this path, and create=False
     ├── ScopeRequired           the home has no owner, so a scope must be named
@@ -80,10 +79,6 @@ class IdempotencyMismatch(YikuError):
 
 class CannotUndo(YikuError):
     """Later changes rest on this operation. Undo those first, newest first."""
-
-
-class Contended(YikuError):
-    """Other writers changed the same statement five times in a row. Nothing was written; try again."""
 
 
 class Closed(YikuError):

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any, Literal, Unpack
 
 from yiku import settings as _settings
-from yiku.errors import InvalidScope
 from yiku.flows import (
     browse,
     context,
@@ -31,7 +30,7 @@ from yiku.flows import (
     update,
 )
 from yiku.flows.handle import Handle, local_time
-from yiku.rules import analyze, scopes
+from yiku.rules import analyze
 from yiku.store.sqlite import SqliteStore
 from yiku.types import (
     ChangeRow,
@@ -86,11 +85,9 @@ class Memory:
         clock:    gives the time, for tests
         settings: any of docs/settings.md, over the environment and yiku.toml
         """
-        if scope is not None and not scopes.allowed(scope):
-            raise InvalidScope(repr(scope)[:140])
         place = _settings.home(home)
-        self.created = _settings.opened(place, create=create, owner=settings.get("owner"))
-        self.settings: Settings = _settings.load(place, {**settings, "scope": scope})
+        self.settings: Settings
+        self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)
         name = _settings.scope(self.settings)
         store = SqliteStore(
             place.database,

@@ -17,6 +17,7 @@ from typing import Any
 
 from yiku.errors import HomeMissing, InvalidScope, ScopeRequired, SettingsError
 from yiku.files.vault import Home
+from yiku.flows.checks import shown
 from yiku.rules import scopes
 from yiku.types import Settings
 
@@ -33,22 +34,32 @@ def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | N
     return Home(path if path is not None else environment.get("YIKU_HOME") or DEFAULT_HOME)
 
 
-def opened(place: Home, *, create: bool, owner: str | None = None) -> bool:
-    """Make the home if it is not there, with an owner; whether it was made now. Raises HomeMissing without `create`."""
+def opened(
+    place: Home, arguments: Mapping[str, Any], *, create: bool, environment: Mapping[str, str] | None = None
+) -> tuple[Settings, bool]:
+    """
+    The settings of a home, and whether it was made now, with an owner, because it was not there.
+
+    Raises HomeMissing without `create`, and SettingsError before anything is made.
+    """
+    settings = load(place, arguments, environment)
     if place.exists():
         place.prepare()
-        return False
+        return settings, False
     if not create:
         raise HomeMissing(str(place.root))
-    name = owner or f"user:{scopes.folded(_login()) or 'me'}"
-    return place.make(
+    name = settings.owner or f"user:{scopes.folded(_login()) or 'me'}"
+    made = place.make(
         f'# The settings of this home; `yiku config` shows them all, docs/settings.md says what each does.\nowner = "{name}"\n'
     )
+    return load(place, arguments, environment), made
 
 
 def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
     """All settings of a home. Raises SettingsError, naming the setting and its place."""
     environment = os.environ if environment is None else environment
+    if unknown := sorted(set(arguments) - set(DEFAULTS)):
+        raise SettingsError(f"there is no setting {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
     file = _file(place.settings)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {"home": "argument"}
@@ -76,7 +87,7 @@ def scope(settings: Settings) -> str:
 def _file(path: Path) -> Mapping[str, Any]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
@@ -100,23 +111,25 @@ def _typed(name: str, text: str) -> Any:
 def _checked(name: str, value: Any, place: str) -> Any:
     if name in ("owner", "scope"):
         if not scopes.allowed(value):
-            raise InvalidScope(f"{place}: {name} = {str(value)[:140]!r}")
+            raise InvalidScope(f"{place}: {name} = {shown(value)}")
         return value
     if name in _LISTS:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in items):
             raise SettingsError(f"{place}: {name} must be a list of names")
         if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
-            raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} scopes, not {items!r}")
+            raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} names of scopes")
         return tuple(items)
     if name in _BOUNDS:
         low, high = _BOUNDS[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise SettingsError(f"{place}: {name} must be a number from {low} to {high}, not {value!r}")
+        whole = isinstance(low, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not low <= value <= high:
+            sort = "whole number" if whole else "number"
+            raise SettingsError(f"{place}: {name} must be a {sort} from {low} to {high}, not {shown(value)}")
         return type(low)(value)
     if not isinstance(value, str) or (name in _CHOICES and value not in _CHOICES[name]):
         wanted = f"one of {', '.join(_CHOICES[name])}" if name in _CHOICES else "text"
-        raise SettingsError(f"{place}: {name} must be {wanted}, not {value!r}")
+        raise SettingsError(f"{place}: {name} must be {wanted}, not {shown(value)}")
     return value
 
 

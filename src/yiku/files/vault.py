@@ -56,7 +56,7 @@ class Home:
         for folder in (self.blobs, self.locks):
             if not folder.is_dir():
                 with contextlib.suppress(PermissionError):
-                    folder.mkdir(mode=0o700)
+                    folder.mkdir(mode=0o700, exist_ok=True)  # another process may be making it
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -52,7 +52,7 @@ def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMe
     """The memory with this id or ending. Raises NotFound for a turn's id, too."""
     found = find(handle, id, scopes)
     if isinstance(found, Turn):
-        raise NotFound(f"memory {str(id)[:80]} (this id is a turn's)")
+        raise NotFound(f"memory {found.id} (this id is a turn's)")
     return found
 
 
@@ -62,13 +62,13 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
     found = find(handle, id, handle.reads())
     if isinstance(found, Turn):
         if at is not None and found.recorded_at > at:
-            raise NotFound(f"id {id} at {at}")
+            raise NotFound(f"id {found.id} at {at}")
         return found
     memory = handle.store.filled([found])[0]
     if at is not None:
         then = versions.rewound(memory, _journal(handle, [memory], at).get(memory.n, ()), at)
         if then is None:
-            raise NotFound(f"id {id} at {at}")
+            raise NotFound(f"id {memory.id} at {at}")
         memory = then
     return memory
 
@@ -155,8 +155,7 @@ def timeline(
     scopes = handle.reads()
     if around is not None:
         centre = find(handle, around, scopes)
-        half = max(1, limit // 2)
-        before = _said(handle, since, centre.said_at, filter_, half, newest_first=True)
+        before = _said(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
         after = _said(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
         return before[::-1] + after
     newest = since is None and until is None
@@ -200,9 +199,20 @@ def _then(
             memory for memory in rewound if memory is not None and (valid_at is not None or versions.recallable(memory, as_of))
         ]
     if valid_at is not None:
-        by_id = {memory.id: memory for memory in shown}
+        by_id = {memory.id: memory for memory in (*shown, *_successors(handle, shown, as_of))}
         shown = [memory for memory in shown if versions.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
     return shown
+
+
+def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
+    """What retired these versions, also where a filter has left it out."""
+    known = {memory.id for memory in memories}
+    missing = [memory.superseded_by for memory in memories if memory.superseded_by and memory.superseded_by not in known]
+    found = handle.store.memories(handle.reads(), Memories(ids=missing)) if missing else []
+    if as_of is None:
+        return found
+    journal = _journal(handle, found, as_of)
+    return [then for memory in found if (then := versions.rewound(memory, journal.get(memory.n, ()), as_of)) is not None]
 
 
 def _mentions(filter_: Any, field: str) -> bool:

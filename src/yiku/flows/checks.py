@@ -8,11 +8,12 @@ with the name of the argument and what to do. Nothing is written before all chec
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 from yiku.errors import InvalidFilter, InvalidInput, TooLarge
@@ -29,8 +30,11 @@ TURNS_AT_MOST = 100_000  # of one call
 JSON_DEPTH = 32
 FILTER_PARTS = 100
 FUTURE_ALLOWED = timedelta(days=1)
+EARLIEST = datetime(1, 1, 3, tzinfo=UTC)  # what lies nearer to the ends of the calendar cannot be shown in every offset
+LATEST = datetime(9999, 12, 29, tzinfo=UTC)
 E = TypeVar("E", bound=StrEnum)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_JSON_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # not the six characters that a program writes for it
 
 
 def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = False) -> str:
@@ -68,10 +72,10 @@ def names(value: object, what: str) -> tuple[str, ...]:
     """Distinct names, in order."""
     if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, Mapping):
         refuse(what, "must be a list of names")
-    found = tuple(dict.fromkeys(name(item, what) for item in value))
+    found = [name(item, what) for item in islice(value, LIST_AT_MOST + 1)]
     if len(found) > LIST_AT_MOST:
-        raise TooLarge(f"{what} has {len(found)} entries; at most {LIST_AT_MOST}")
-    return found
+        raise TooLarge(f"{what} has more than {LIST_AT_MOST} entries")
+    return tuple(dict.fromkeys(found))
 
 
 def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
@@ -88,7 +92,7 @@ def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
 
 def share(value: object, what: str) -> float:
     """A number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:  # not-a-number fails it too
         refuse(what, "must be a number from 0 to 1")
     return float(value)
 
@@ -109,14 +113,14 @@ def flag(value: object, what: str) -> bool:
 
 def one_of(value: object, options: type[E], what: str) -> E:
     """A member of an enumeration, by its name or an alias."""
-    try:
-        return options(value)  # type: ignore[arg-type]
-    except ValueError:
-        refuse(what, f"{str(value)[:40]!r} is not one of {', '.join(options)}")
+    if isinstance(value, str) and len(value) <= NAME_CHARS:
+        with suppress(ValueError):
+            return options(value)
+    refuse(what, f"{shown(value)} is not one of {', '.join(options)}")
 
 
 def time(value: Any, what: str, *, now: datetime) -> datetime:
-    """An aware time: a datetime, a date or ISO 8601 text; without an offset it is taken in the offset of `now`."""
+    """An aware time: a datetime, or a date or time as ISO 8601 text; without an offset it is taken in that of `now`."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -127,8 +131,10 @@ def time(value: Any, what: str, *, now: datetime) -> datetime:
     if value.tzinfo is None:
         value = value.replace(tzinfo=now.tzinfo)
     try:
-        value.astimezone(UTC)
+        in_range = EARLIEST <= value.astimezone(UTC) <= LATEST
     except (OverflowError, ValueError):
+        in_range = False
+    if not in_range:
         refuse(what, f"{value} is out of range")
     offset = value.utcoffset()
     if offset is None or offset.seconds % 60 or offset.microseconds:
@@ -159,30 +165,36 @@ def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_B
 
 def plain(value: Any, what: str, *, at_most: int) -> Any:
     """A value made of JSON's types alone, bounded in size and depth."""
-    _bounded(value, what, JSON_DEPTH)
+    _bounded(value, what, at_most)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         refuse(what, f"is not JSON: {error}")
     text(written, what, at_most=at_most)
-    if "\\u0000" in written:
+    if "u0000" in written and _JSON_NUL.search(written):
         refuse(what, "has a NUL character")
     return json.loads(written)
 
 
-def _bounded(value: Any, what: str, depth: int) -> None:
-    """Refuse deep nesting before anything recursive touches it."""
+def _bounded(value: Any, what: str, at_most: int) -> None:
+    """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive touches it."""
     layer = [value]
-    for _ in range(depth):
-        layer = [
-            item
-            for outer in layer
-            if isinstance(outer, (list, tuple, Mapping))
-            for item in (outer.values() if isinstance(outer, Mapping) else outer)
-        ]
+    for _ in range(JSON_DEPTH):
+        layer = list(islice((item for outer in layer for item in _inside(outer, what)), at_most + 1))
         if not layer:
             return
-    refuse(what, f"is nested deeper than {depth} levels")
+        if len(layer) > at_most:
+            raise TooLarge(f"{what} has over {at_most:,} entries")
+    refuse(what, f"is nested deeper than {JSON_DEPTH} levels")
+
+
+def _inside(value: Any, what: str) -> Iterable[Any]:
+    """The values in a JSON object or list; nothing for others."""
+    if not isinstance(value, Mapping):
+        return value if isinstance(value, (list, tuple, set, frozenset)) else ()
+    if strange := [key for key in value if not isinstance(key, str)]:
+        refuse(what, f"has a key that is not text: {shown(strange[0])}")
+    return value.values()
 
 
 # ------------------------------------------------------------------ filters
@@ -211,11 +223,8 @@ def where(value: object, *, now: datetime) -> Filter | None:
     """A `where`: {field: value or {operator: value}}, joined by "and"; groups under AND, OR, NOT."""
     if value is None:
         return None
-    plain(
-        value if not isinstance(value, Mapping) else {str(k): _jsonable(v) for k, v in value.items()},
-        "where",
-        at_most=METADATA_BYTES,
-    )
+    _bounded(value, "where", METADATA_BYTES)
+    plain(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
     return _group(value, now, count)
 
@@ -224,21 +233,24 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {str(k): _jsonable(v) for k, v in value.items()}
+        return {key: _jsonable(entry) for key, entry in value.items()}
     return [_jsonable(v) for v in value] if isinstance(value, (list, tuple, set, frozenset)) else value
 
 
 def _group(value: object, now: datetime, count: list[int]) -> Filter:
     if not isinstance(value, Mapping):
-        raise InvalidFilter(f"{str(value)[:60]!r} is not an object")
+        raise InvalidFilter(f"{shown(value)} is not an object")
     parts: list[Filter] = []
     for key, entry in value.items():
-        how = str(key).lstrip("$").casefold()
+        how = key.lstrip("$").casefold()
         if how in ("and", "or", "not"):
             inner = entry if isinstance(entry, (list, tuple)) else [entry]
-            parts.append(Group(how, tuple(_group(item, now, count) for item in inner)))  # type: ignore[arg-type]
+            _counted(count, len(inner))
+            if not all(inner):
+                raise InvalidFilter(f"{key} needs at least one condition")
+            parts.append(Group(how, tuple(_group(item, now, count) for item in inner)))
         else:
-            parts.extend(_conditions(str(key), entry, now, count))
+            parts.extend(_conditions(key, entry, now, count))
     return parts[0] if len(parts) == 1 else Group("and", tuple(parts))
 
 
@@ -251,16 +263,22 @@ def _conditions(field: str, entry: object, now: datetime, count: list[int]) -> l
         if isinstance(entry, Mapping)
         else [("in" if isinstance(entry, (list, tuple, set, frozenset)) else "eq", entry)]
     )
+    if entry == {}:
+        raise InvalidFilter(f"{field} needs an operator")
     found: list[Filter] = []
     for name_, operand in pairs:
-        count[0] += 1
-        if count[0] > FILTER_PARTS:
-            raise InvalidFilter(f"more than {FILTER_PARTS} conditions")
-        operator = str(name_).lstrip("$")
+        _counted(count, 1)
+        operator = name_.lstrip("$")
         if operator not in OPERATORS:
             raise InvalidFilter(f"there is no operator {operator[:40]!r}; known are {', '.join(sorted(OPERATORS))}")
         found.append(Condition(field, operator, _operand(field, operator, operand, now)))
     return found
+
+
+def _counted(count: list[int], more: int) -> None:
+    count[0] += more
+    if not more or count[0] > FILTER_PARTS:
+        raise InvalidFilter(f"a filter has 1 to {FILTER_PARTS} conditions")
 
 
 def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
@@ -272,11 +290,22 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
         return [_operand(field, "eq", item, now) for item in value]
     if value is not None and not isinstance(value, (str, int, float, bool, datetime)):
         raise InvalidFilter(f"{field} {operator} needs a plain value")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InvalidFilter(f"{field} {operator} has a number of more than 64 bits")
     if field in _TIMES:
         return time(value, f"where {field}", now=now)
     if field == "kind":
         return one_of(value, Kind, "where kind")
     return value
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: short, on one line, and without asking a stranger's object for its text."""
+    if isinstance(value, str):
+        return repr(value[:40])
+    if value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**20):
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
 
 
 def refuse(what: str, why: str) -> NoReturn:

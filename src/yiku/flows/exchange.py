@@ -3,15 +3,19 @@ import: what already lies on the disk comes in, with its own ids and times.
 
 A door's importer gives records in order: turns, statements, what holds nothing to keep, and what it
 could not read. Turns are stored in batches, each a transaction, so an import that was cut short goes on
-where it stopped: a record whose external id is known is only counted. A bad record is reported with its
-line and the rest goes on; no record is dropped in silence.
+where it stopped: a record whose external id is known is only counted, and a statement is kept under an
+idempotency key. A bad record is reported with its line and the rest goes on; no record is dropped in
+silence: every one is counted as a turn, a memory, known, skipped or a problem. With `dry_run` the same
+checks are made, nothing is written, and the counts are those of the real run.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from yiku.errors import InvalidInput, NotFound
 from yiku.flows import checks
@@ -19,10 +23,16 @@ from yiku.flows.handle import Handle
 from yiku.flows.record import checked, record
 from yiku.flows.remember import checked as checked_statement
 from yiku.flows.remember import remember
-from yiku.types import BadRecord, ImportRecord, ImportReport, Memories, MemoryRecord, SkippedRecord, TurnRecord, Turns
+from yiku.types import BadRecord, Details, ImportRecord, ImportReport, MemoryRecord, SkippedRecord, Turn, TurnRecord, Turns
 
 BATCH = 500  # turns a transaction
-PROBLEMS_KEPT = 1_000  # in the report; all are counted
+BATCH_CHARS = 8_000_000  # of a transaction: some turns are as long as a book
+PROBLEMS_KEPT = 1_000  # in the report; there are as many as records that nothing else counts
+NAMES_KEPT = 100  # of what was skipped; further names count as "other"
+
+RESULT_CHARS = 1_000  # compared of each tool result; the store keeps at least so much beside a blob
+
+Words = tuple[Any, ...]  # what makes two turns of one external id the same: role, content, what tools were given and gave
 
 
 @dataclass(slots=True)
@@ -32,11 +42,18 @@ class _Run:
     handle: Handle
     dry_run: bool
     waiting: list[TurnRecord] = field(default_factory=list)
+    waiting_chars: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[int, str]] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
-    seen: set[str] = field(default_factory=set)
+    turns_seen: dict[str, Words] = field(default_factory=dict)  # external ids that a dry run would have stored
+    memories_seen: set[str] = field(default_factory=set)
+
+    def problem(self, line: int, why: str) -> None:
+        """Keep what is wrong with a line, as long as somebody may read it."""
+        if len(self.problems) < PROBLEMS_KEPT:
+            self.problems.append((line, why))
 
 
 def import_(
@@ -54,15 +71,16 @@ def import_(
         match item:
             case TurnRecord():
                 run.waiting.append(item)
-                if len(run.waiting) >= BATCH:
+                run.waiting_chars += _chars(item.turn)
+                if len(run.waiting) >= BATCH or run.waiting_chars >= BATCH_CHARS:
                     _store_turns(run)
             case MemoryRecord():
                 _store_turns(run)  # a statement may name a turn before it as its source
                 _store_memory(run, item)
             case SkippedRecord(what=what):
-                run.skipped[what] += 1
+                run.skipped[what if what in run.skipped or len(run.skipped) < NAMES_KEPT else "other"] += 1
             case BadRecord(line=line, why=why):
-                run.problems.append((line, why))
+                run.problem(line, why)
         if progress is not None:
             progress(item.line)
     _store_turns(run)
@@ -73,63 +91,118 @@ def import_(
         memories=run.counts["memories"],
         known=run.counts["known"],
         skipped=dict(sorted(run.skipped.items())),
-        problems=tuple(run.problems[:PROBLEMS_KEPT]),
+        problems=tuple(sorted(run.problems)),
         sessions=len(run.sessions),
         dry_run=dry_run,
     )
 
 
+# ------------------------------------------------------------------ turns
+
+
+def _chars(turn: Mapping[str, Any]) -> int:
+    """About how long a turn is, with what tools were given and gave."""
+    return sum(
+        len(value) if isinstance(value := turn.get(key), str) else len(repr(value))
+        for key in ("content", "tool_calls", "tool_results")
+    )
+
+
 def _store_turns(run: _Run) -> None:
-    """Store the waiting turns together; if one of them is refused, one by one, so that only it is left out."""
-    batch, run.waiting = run.waiting, []
+    """Store the waiting turns together, without those that are refused."""
+    batch, run.waiting, run.waiting_chars = run.waiting, [], 0
     if not batch:
         return
     try:
         _keep(run, batch)
     except InvalidInput:
-        for item in batch:
-            try:
-                _keep(run, [item])
-            except InvalidInput as error:
-                run.problems.append((item.line, str(error)))
+        _keep(run, _acceptable(run, batch))
+
+
+def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+    """The turns that can be stored; each other one is a problem."""
+    fine = []
+    for item in batch:
+        try:
+            _checked(run, [item])
+            fine.append(item)
+        except InvalidInput as error:
+            run.problem(item.line, str(error))
+    return fine
 
 
 def _keep(run: _Run, batch: list[TurnRecord]) -> None:
-    """Store turns, or with `dry_run` see whether they could be stored."""
+    """Store turns, or with `dry_run` see what storing them would come to. Raises InvalidInput, with nothing stored."""
     if run.dry_run:
-        turns = [checked(run.handle, item.turn, None, run.handle.now(), keep=False) for item in batch]
-        known = _known(run, [turn.external_id for turn in turns if turn.external_id])
-        run.seen.update(turn.external_id for turn in turns if turn.external_id)
-        stored = len(turns) - known
+        turns = _checked(run, batch)
+        words = run.turns_seen | _stored(run, turns)
+        fresh = 0
+        for turn in turns:
+            fresh += turn.external_id is None or turn.external_id not in words
+            if turn.external_id is not None:
+                words.setdefault(turn.external_id, _words(turn))
+                run.turns_seen.setdefault(turn.external_id, words[turn.external_id])
+        known = len(turns) - fresh
     else:
         recorded = record(run.handle, [item.turn for item in batch])
-        stored, known = len(recorded.ids), recorded.known
-    run.counts.update(turns=stored, known=known)
+        fresh, known = len(recorded.ids), recorded.known
+        turns = _checked(run, batch) if known else []
+        words = _stored(run, turns)
+    for item, turn in zip(batch, turns, strict=False):
+        if turn.external_id is not None and words[turn.external_id] != _words(turn):
+            run.problem(
+                item.line, f"external_id {turn.external_id} is that of a turn with other words; give this one an id of its own"
+            )
+            known -= 1
+    run.counts.update(turns=fresh, known=known)
     run.sessions.update(str(item.turn.get("session") or "default") for item in batch)
 
 
-def _known(run: _Run, external_ids: list[str]) -> int:
-    """How many of these turns are stored already, or came before in this import."""
-    own = run.handle.own()
-    there = (
-        {turn.external_id for turn in run.handle.store.turns(own, Turns(external_ids=external_ids, hidden=True))} if own else set()
-    )
-    known = 0
-    for id in external_ids:
-        known += id in there or id in run.seen
-        run.seen.add(id)
-    return known
+def _checked(run: _Run, batch: list[TurnRecord]) -> list[Turn]:
+    now = run.handle.now()
+    return [checked(run.handle, item.turn, None, now, keep=False) for item in batch]
+
+
+def _stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
+    """The words of those turns that the store has under these external ids, forgotten ones too."""
+    ids, own = [turn.external_id for turn in turns if turn.external_id is not None], run.handle.own()
+    found = run.handle.store.turns(own, Turns(external_ids=ids, hidden=True)) if ids and own else []
+    return {turn.external_id: _words(turn) for turn in found if turn.external_id is not None}
+
+
+def _words(turn: Turn) -> Words:
+    results = [(result.get("tool_use_id"), str(result.get("content"))[:RESULT_CHARS]) for result in turn.tool_results]
+    return turn.role, turn.content_hash, list(turn.tool_calls), results
+
+
+# ------------------------------------------------------------------ statements
 
 
 def _store_memory(run: _Run, item: MemoryRecord) -> None:
+    """Remember a statement once: its external id is the idempotency key."""
     try:
-        statement = checked_statement(run.handle, item.text, item.details)
-        own, id = run.handle.own(), statement.memory.external_id
-        if id is not None and own and run.handle.store.memories(own, Memories(external_id=id, limit=1)):
+        details = _with_source(run, item.details)
+        id = checked_statement(run.handle, item.text, details).external_id
+        key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
+        own = run.handle.own()
+        if id is not None and (key in run.memories_seen or (own and run.handle.store.receipt(own[0], key))):
             run.counts["known"] += 1
             return
+        if id is not None:
+            run.memories_seen.add(key)
         if not run.dry_run:
-            remember(run.handle, item.text, item.details)  # type: ignore[arg-type]
+            remember(run.handle, item.text, details, idempotency_key=key if id is not None else None)
         run.counts["memories"] += 1
     except (InvalidInput, NotFound) as error:
-        run.problems.append((item.line, str(error)))
+        run.problem(item.line, str(error))
+
+
+def _with_source(run: _Run, details: Mapping[str, Any]) -> Details:
+    """The details with the source turn under our id, where it was named by its id in the file."""
+    given: dict[str, Any] = dict(details)
+    if isinstance(source := given.get("source"), str) and run.handle.own():
+        found = run.handle.store.turns(run.handle.own(), Turns(external_ids=[source], hidden=True))
+        given["source"] = found[0].id if found else source
+    if run.dry_run and source in run.turns_seen:
+        del given["source"]  # it will be there
+    return given  # type: ignore[return-value]

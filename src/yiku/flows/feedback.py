@@ -25,7 +25,7 @@ ALIASES: dict[str, Access] = {
 
 def feedback(handle: Handle, id: str, access: str) -> SemanticMemory:
     """Count one access of a memory of this handle's scope; the memory as it is then."""
-    name = str(access).strip().casefold()
+    name = access.strip().casefold() if isinstance(access, str) and len(access) <= checks.NAME_CHARS else ""
     known = ALIASES.get(name, name)
     if known not in get_args(Access):
         checks.refuse("access", f"must be one of {', '.join(get_args(Access))}")

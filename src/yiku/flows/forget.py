@@ -37,6 +37,7 @@ def forget(
     """A memory, a turn, a session or a time range leaves memory; with `dry_run` only listed."""
     if (id is None) == (session is None and since is None and until is None):
         checks.refuse("forget", "needs either an id, or a session or a time range")
+    checks.flag(dry_run, "dry_run")
     why = FORGOTTEN if reason is None else f"{FORGOTTEN}: {checks.text(reason, 'reason')}"
 
     def attempt() -> Forgotten:
@@ -53,7 +54,7 @@ def forget(
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
         return Forgotten(gone.memories, gone.turns, done.transaction)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
 def restore(handle: Handle, id: str) -> Forgotten:
@@ -77,7 +78,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
 def _meant(

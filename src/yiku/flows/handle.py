@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from yiku.errors import Contended, IdempotencyMismatch, Stale
+from yiku.errors import IdempotencyMismatch, Stale
 from yiku.rules.scopes import PUBLIC
 from yiku.store.api import Store
 from yiku.types import AddScope, Cause, Settings
 
 T = TypeVar("T")
-
-ATTEMPTS = 5  # decisions on a statement that others keep changing, before giving up
 
 
 def local_time() -> datetime:
@@ -70,7 +68,8 @@ class Handle:
 
     def first_result(self, key: str, digest: bytes) -> Mapping[str, Any] | None:
         """What the first call under this idempotency key came to. Raises IdempotencyMismatch if it was another call."""
-        found = self.store.receipt(self.writes(), key)
+        own = self.own()
+        found = self.store.receipt(own[0], key) if own else None
         if found is not None and found[0] != digest:
             raise IdempotencyMismatch(key)
         return found and found[1]
@@ -90,11 +89,15 @@ class Handle:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def settled(attempt: Callable[[], T]) -> T:
-    """Decide, and decide again when what it rested on has changed meanwhile. Raises Contended after five times."""
-    for _ in range(ATTEMPTS):
-        try:
+def settled(handle: Handle, attempt: Callable[[], T]) -> T:
+    """
+    Decide and apply; if what the decision rested on has changed meanwhile, decide once more with every other writer waiting.
+
+    The first attempt holds nothing while it decides, so writers do not wait for each other's rules. The
+    second cannot be overtaken.
+    """
+    try:
+        return attempt()
+    except Stale:
+        with handle.store.alone():
             return attempt()
-        except Stale:
-            continue
-    raise Contended

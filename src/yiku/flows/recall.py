@@ -60,6 +60,7 @@ def recall(
     """The best hits for a question; see Memory.recall."""
     now = handle.now()
     text = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
+    types = checks.names(types, "types")
     if not types or any(name not in ("memory", "turn") for name in types):
         checks.refuse("types", "must name memory, turn or both")
     search = Search(
@@ -302,6 +303,8 @@ def _sourced(search: Search, hits: list[Hit]) -> tuple[Hit, ...]:
 
 def report(handle: Handle, hits: Sequence[Hit]) -> None:
     """Say that these hits were shown: their memories count as retrieved, at most once each and day."""
+    if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
+        checks.refuse("hits", "must be the hits of a recall")
     own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]
     if own:
         now = handle.now()

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import InvalidInput, TooLarge
+from yiku.errors import InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows import checks
 from yiku.flows.handle import Handle, settled
@@ -24,7 +26,7 @@ from yiku.types import AddTurns, Change, Origin, Receipt, Recorded, Tokens, Turn
 ROLES = ("user", "assistant", "system", "tool")
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
 _KEYS = frozenset(
-    "role content session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor id".split()
+    "role content session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor".split()
 )
 
 
@@ -42,30 +44,44 @@ def record(
     Returns the stored turns; those whose external id was known are only counted.
     """
     now = handle.now()
-    drafts = [checked(handle, draft, session, now) for draft in _mappings(turns)]
-    digest = hashlib.blake2b(
-        repr([(t.session, t.role, t.content_hash, t.external_id) for t in drafts]).encode(), digest_size=16
-    ).digest()
+    given = _mappings(turns)
+    drafts = [checked(handle, draft, session, now) for draft in given]
     changes: list[Change] = [AddTurns(drafts, [tokens(turn) for turn in drafts], [_tool_tokens(turn) for turn in drafts])]
+    digest = b""
     if idempotency_key is not None:
+        digest = _digest(drafts, [draft.get("said_at") is not None for draft in given])
         changes.append(Receipt(checks.name(idempotency_key, "idempotency_key"), digest, {"ids": [turn.id for turn in drafts]}))
     scope = handle.writes()
 
     def attempt() -> Recorded:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
-            return Recorded(tuple(first["ids"]), operation=first["operation"])
+            stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
+            ids = tuple(turn.id for turn in stored)
+            return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"])
         done = handle.store.apply(scope, changes, handle.cause("record"))
         ids = tuple(turn.id for turn, n in zip(drafts, done.rows[0], strict=True) if n)
         return Recorded(ids, known=len(drafts) - len(ids), operation=done.transaction)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:
     """Store one turn and return it as stored; one whose external id is known comes back as it was."""
     recorded = record(handle, [draft], idempotency_key=idempotency_key)
-    select = Turns(ids=recorded.ids, hidden=True) if recorded.ids else Turns(external_ids=[draft["external_id"]], hidden=True)
-    return handle.store.turns(handle.own(), select)[0]
+    if recorded.ids:
+        return handle.store.turn(handle.own(), recorded.ids[0])
+    known = checks.name(draft["external_id"], "external_id")
+    return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
+
+
+def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
+    """What makes a call this call: everything that was given, and nothing that the clock or chance added."""
+    moment = datetime.min.replace(tzinfo=UTC)
+    told = [
+        replace(turn, id="", recorded_at=moment, said_at=turn.said_at if at else moment)
+        for turn, at in zip(drafts, dated, strict=True)
+    ]
+    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
 
 
 def tokens(turn: Turn) -> Tokens:
@@ -84,9 +100,9 @@ def _tool_tokens(turn: Turn) -> Tokens | None:
 def _mappings(turns: object) -> list[Mapping[str, Any]]:
     if isinstance(turns, (str, bytes, Mapping)) or not isinstance(turns, Iterable):
         raise InvalidInput("turns must be a list of objects with role and content")
-    found = list(turns)
+    found = list(islice(turns, checks.TURNS_AT_MOST + 1))
     if len(found) > checks.TURNS_AT_MOST:
-        raise TooLarge(f"{len(found):,} turns in one call; at most {checks.TURNS_AT_MOST:,}")
+        raise TooLarge(f"more than {checks.TURNS_AT_MOST:,} turns in one call")
     for turn in found:
         if not isinstance(turn, Mapping):
             raise InvalidInput(f"a turn must be an object with role and content, not {type(turn).__name__}")
@@ -95,7 +111,7 @@ def _mappings(turns: object) -> list[Mapping[str, Any]]:
 
 def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: datetime, *, keep: bool = True) -> Turn:
     """A checked turn; with `keep` its long contents are blobs on the disk already."""
-    if unknown := [str(key)[:40] for key in draft if key not in _KEYS]:
+    if unknown := [checks.shown(key) for key in draft if key not in _KEYS]:
         raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}")
     role = draft.get("role")
     if role not in ROLES:
@@ -110,13 +126,13 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     if keep and blobs.is_long(content):
         blob, content = blobs.put(Path(handle.home) / "blobs", content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
-    metadata = checks.metadata(given) if (given := draft.get("metadata")) else {}
+    metadata = {} if (given := draft.get("metadata")) is None else checks.metadata(given)
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
     origin = draft.get("origin")
     return Turn(
         id=handle.new_id(now),
-        session=checks.name(draft.get("session") or session or "default", "session"),
+        session=checks.name(next(name for name in (draft.get("session"), session, "default") if name is not None), "session"),
         role=role,
         content=content,
         content_hash=content_hash,
@@ -154,4 +170,7 @@ def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
 
 def blob(handle: Handle, name: str) -> str:
     """A long content, whole. Raises NotFound unless a turn in sight names it."""
-    return blobs.get(Path(handle.home) / "blobs", checks.name(name, "blob"))
+    known = checks.name(name, "blob")
+    if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
+        raise NotFound(f"blob {known[:80]}")
+    return blobs.get(Path(handle.home) / "blobs", known)

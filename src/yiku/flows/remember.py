@@ -9,13 +9,14 @@ else look and decide again. No model is asked and nothing is lost: what is retir
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound
 from yiku.flows import checks
+from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import analyze, conflict, slots
 from yiku.types import (
@@ -40,16 +41,14 @@ from yiku.types import (
     Slot,
     Source,
     Standing,
-    State,
     Tokens,
     Turn,
-    Turns,
     UpdateMemory,
 )
 
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
-ACTIVE = (State.ACTIVE,)
+WHOLE_ID = 36  # characters; what is shorter is the end of an id
 _STANDINGS = {
     "belief": Standing.BELIEF,
     "信念": Standing.BELIEF,
@@ -60,45 +59,34 @@ _STANDINGS = {
 _DETAILS = frozenset(Details.__annotations__)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A checked statement, ready to be decided on."""
-
-    memory: SemanticMemory
-    slot: Slot | None
-
-
 def remember(handle: Handle, text: str, details: Details, *, idempotency_key: str | None = None, dry_run: bool = False) -> Outcome:
     """One statement, decided and stored; with `dry_run` only decided."""
-    statement = checked(handle, text, details)
-    digest = hashlib.blake2b(repr((text, sorted(details.items(), key=str))).encode("utf-8", "replace"), digest_size=16).digest()
+    new = checked(handle, text, details)
+    digest = _digest(new, dated=details.get("said_at") is not None or details.get("source") is not None)
     if idempotency_key is not None:
         checks.name(idempotency_key, "idempotency_key")
+    checks.flag(dry_run, "dry_run")
 
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _again(handle, first)
-        return store(
-            handle,
-            statement,
-            "remember",
-            receipt=(idempotency_key, digest) if idempotency_key else None,
-            dry_run=dry_run,
-        )
+        return _kept(handle, new, Receipt(idempotency_key, digest, {}) if idempotency_key else None, dry_run=dry_run)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
-def store(
-    handle: Handle,
-    statement: Statement,
-    operation: str,
-    *,
-    receipt: tuple[str, bytes] | None = None,
-    dry_run: bool = False,
-) -> Outcome:
+def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
+    """What makes a call this call: everything that was given, and nothing that the clock or chance added."""
+    moment = datetime.min.replace(tzinfo=UTC)
+    told = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
+    if not dated:
+        told = replace(told, said_at=moment, confirmed_at=moment, valid_from=moment)
+    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+
+
+def _kept(handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, dry_run: bool) -> Outcome:
     """Decide on a statement and apply the decision. Raises Stale when others were faster."""
-    expect, decision = _decided(handle, statement)
+    expect, decision = _decided(handle, new)
     if dry_run:
         return _outcome(decision, decision.subject, 0)
     changes: list[Change] = [
@@ -106,22 +94,19 @@ def store(
         *(AddMemory(row, index_tokens(row)) for row in decision.adds),
     ]
     if decision.source_for is not None:
-        changes.append(AddSource(decision.source_for.n, statement.memory.sources[0]))
+        changes.append(AddSource(decision.source_for.n, new.sources[0]))
     if receipt is not None:
-        result = {
-            "outcome": decision.outcome,
-            "id": decision.subject.id,
-            "others": [other.id for other in decision.others],
-        }
-        changes.append(Receipt(*receipt, result))
-    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.subject.reason), expect)
+        result = {"outcome": decision.outcome, "id": decision.subject.id, "others": [other.id for other in decision.others]}
+        changes.append(replace(receipt, result=result))
+    done = handle.store.apply(handle.writes(), changes, handle.cause("remember", decision.subject.reason), expect)
     return _outcome(decision, handle.store.version(handle.writes(), decision.subject.id), done.transaction)
 
 
-def _decided(handle: Handle, statement: Statement) -> tuple[Expect, conflict.Decision]:
+def _decided(handle: Handle, new: SemanticMemory) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""
-    new, own = statement.memory, handle.own()
-    met = handle.store.met(own[0], new) if own else Met(expect=Expect())
+    own = handle.own()
+    nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
+    met = handle.store.met(own[0], new) if own else Met(expect=nothing)
     return met.expect, conflict.decide(new, met, split_id=handle.new_id())
 
 
@@ -155,7 +140,7 @@ def index_tokens(memory: SemanticMemory) -> Tokens:
 # ------------------------------------------------------------------ what comes in
 
 
-def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation: str = "told") -> Statement:
+def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation: str = "told") -> SemanticMemory:
     """The statement with everything that its details and its source turn say, or InvalidInput."""
     if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
@@ -166,11 +151,12 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation:
     said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
     speaker = checks.optional_name(details.get("speaker"), "speaker") or (turn.speaker if turn and turn.role == "user" else None)
     slot = _slot(handle, content, details, speaker)
-    origin = checks.one_of(details.get("origin") or (turn.origin if turn else Origin.USER), Origin, "origin")
-    standing = checks.one_of(
-        _STANDINGS.get(str(details.get("kind", "")).casefold(), details.get("standing", "fact")), Standing, "standing"
-    )
-    kind = checks.one_of(details["kind"], Kind, "kind") if details.get("kind") else slots.kind_of(slot)
+    told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
+    kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
+    standing = _STANDINGS.get(str(told_kind).casefold(), Standing.FACT)
+    if told_standing is not None:
+        standing = checks.one_of(told_standing, Standing, "standing")
     source = Source(
         origin=origin,
         said_at=said_at,
@@ -201,20 +187,18 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation:
         **_optional(details, now, said_at),
         **(_slot_fields(slot, standing) if slot else {}),
     )
-    memory = replace(
+    return replace(
         memory,
         agent=memory.agent or (turn.agent if turn else None) or handle.settings.agent,
         project=memory.project or (turn.project if turn else None) or handle.settings.project,
-        entities=tuple(
-            dict.fromkeys([*memory.entities, *([slot.subject, slots.subject_of(slot.object)] if slot and slot.object else [])])
-        ),
+        entities=_entities(memory.entities, slot, handle.settings.names),
     )
-    return Statement(memory, slot if slot and standing is Standing.FACT else None)
 
 
 def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
     names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
-    cardinality = checks.one_of(details["cardinality"], Cardinality, "cardinality") if details.get("cardinality") else None
+    told = details.get("cardinality")
+    cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
     if predicate is not None:
         object_ = checks.name(details["object"], "object") if details.get("object") is not None else None
         return slots.stated(
@@ -230,6 +214,12 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
     return slots.read(content, speaker=speaker, names=names)
 
 
+def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:
+    """Whom and what a statement is about, in the form in which they are looked up: those given, and those of its slot."""
+    found = [*given, *((slot.subject, slot.object) if slot and slot.object else ())]
+    return tuple(dict.fromkeys(slots.subject_of(name, names=names) for name in found))
+
+
 def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "subject": slot.subject,
@@ -243,10 +233,12 @@ def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:
 def _source_turn(handle: Handle, id: object) -> Turn | None:
     if id is None:
         return None
-    found = handle.store.turns(handle.reads(), Turns(ids=[checks.name(id, "source")], hidden=True))
-    if not found:
-        raise NotFound(f"turn {str(id)[:80]}")
-    return found[0]
+    if len(whole := checks.name(id, "source")) == WHOLE_ID:
+        return handle.store.turn(handle.reads(), whole)
+    found = find(handle, whole, handle.reads())
+    if not isinstance(found, Turn):
+        raise NotFound(f"turn {whole[:80]} (this id is a memory's)")
+    return found
 
 
 def _optional(details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:

@@ -8,6 +8,7 @@ being old, replaced or repeated. Without a keyword it lists what the conditions 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows import checks
@@ -38,19 +39,18 @@ def search_traces(
     scopes, limit = handle.reads(), checks.whole(limit, "limit")
     ns = _ranked(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
 
+    conditions = Turns(
+        session=checks.optional_name(session, "session"),
+        roles=() if role is None else (role,),
+        tool=checks.optional_name(tool, "tool"),
+        since=checks.optional_time(since, "since", now=now),
+        until=checks.optional_time(until, "until", now=now),
+        order="said",
+        newest_first=True,
+    )
+
     def select(ns: Sequence[int] | None, at_most: int | None) -> list[Turn]:
-        conditions = Turns(
-            ns=ns,
-            session=checks.optional_name(session, "session"),
-            roles=(role,) if role else (),
-            tool=checks.optional_name(tool, "tool"),
-            since=checks.optional_time(since, "since", now=now),
-            until=checks.optional_time(until, "until", now=now),
-            order="said",
-            newest_first=True,
-            limit=at_most,
-        )
-        return handle.store.turns(scopes, conditions)
+        return handle.store.turns(scopes, replace(conditions, ns=ns, limit=at_most))
 
     if ns is None:
         return select(None, limit)

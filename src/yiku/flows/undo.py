@@ -40,7 +40,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         applied = handle.store.apply(handle.writes(), [*changes, *hidden], cause, expect)
         return Undone(number, len(rows), len(hidden), applied.transaction)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
 def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
@@ -66,5 +66,5 @@ def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
 
 def journal(handle: Handle, limit: int) -> list[ChangeRow]:
     """What was changed in the scope that this handle writes, newest first."""
-    own = handle.own()
-    return handle.store.journal(own, limit=checks.whole(limit, "limit")) if own else []
+    own, limit = handle.own(), checks.whole(limit, "limit")
+    return handle.store.journal(own, limit=limit) if own else []

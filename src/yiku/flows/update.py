@@ -45,7 +45,7 @@ def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]
         row = _live(handle, find_memory(handle, id, handle.own()))
         return _in_place(handle, row, details) if text is None else _anew(handle, row, text, details)
 
-    return settled(attempt)
+    return settled(handle, attempt)
 
 
 def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
@@ -60,7 +60,7 @@ def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
 def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -> SemanticMemory:
     if others := sorted(set(details) - IN_PLACE):
         raise InvalidInput(f"{', '.join(others)} cannot change without a new text")
-    template = checked(handle, row.content, {"said_at": row.said_at, **details}).memory
+    template = checked(handle, row.content, {"said_at": row.said_at, **details})
     fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
     columns = {field: getattr(template, field) for field in fields}
     handle.store.apply(
@@ -74,8 +74,7 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
 
 def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
-    statement = checked(handle, text, inherited | dict(details))
-    new = statement.memory
+    new = checked(handle, text, inherited | dict(details))
     if new.slot is None and row.slot is not None and "predicate" not in details:
         new = replace(new, subject=row.subject, predicate=row.predicate, cardinality=row.cardinality, slot=row.slot)
     if new.slot != row.slot and new.slot is not None:

@@ -9,6 +9,7 @@ selections are values, so a flow says what it wants without knowing how it lies 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -29,6 +30,9 @@ class Store(Protocol):
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """The last change numbers of these slots and texts, to decide on."""
 
+    def alone(self) -> AbstractContextManager[None]:
+        """While this is held no other thread or process writes; the holder may."""
+
     def met(self, scope: int, new: SemanticMemory) -> Met:
         """What a new statement meets: its slot's neighbours, or rows with its words."""
 
@@ -37,6 +41,9 @@ class Store(Protocol):
 
     def version(self, scope: int, id: str) -> SemanticMemory:
         """One version by its id, whole. Raises NotFound."""
+
+    def turn(self, scopes: Sequence[int], id: str) -> Turn:
+        """One turn by its id. Raises NotFound."""
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
         """The same rows with their sources, entities, relations and tags."""

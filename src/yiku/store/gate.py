@@ -15,6 +15,7 @@ import fcntl
 import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,13 +35,11 @@ class Gate:
         self._thread = threading.RLock()
         self._depth = 0
         self._descriptor: int | None = None
-        self._pid = os.getpid()
+        _GATES.add(self)
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the gate. Raises StoreBusy after `timeout_s`, ReadOnly where no lock file can be opened."""
-        if self._pid != os.getpid():
-            self._start_over()
         deadline = time.monotonic() + self.timeout_s
         if not self._thread.acquire(timeout=self.timeout_s):
             raise StoreBusy("another thread of this process is writing")
@@ -59,16 +58,21 @@ class Gate:
 
     def close(self) -> None:
         """Let go of the side file."""
-        if self._descriptor is not None and self._pid == os.getpid():
-            os.close(self._descriptor)
-        self._descriptor = None
+        if self._thread.acquire(timeout=self.timeout_s):
+            try:
+                if self._descriptor is not None and self._depth == 0:
+                    os.close(self._descriptor)
+                    self._descriptor = None
+            finally:
+                self._thread.release()
 
-    def _start_over(self) -> None:
+    def start_over(self) -> None:
         """In a forked child: the parent's lock is not ours, neither its thread lock nor its descriptor."""
+        descriptor, self._descriptor = self._descriptor, None
         self._thread = threading.RLock()
         self._depth = 0
-        self._descriptor = None
-        self._pid = os.getpid()
+        if descriptor is not None:
+            os.close(descriptor)
 
     def _lock(self, deadline: float) -> None:
         if self._descriptor is None:
@@ -91,8 +95,23 @@ class Gate:
         try:
             return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-                raise ReadOnly(str(self.path)) from error
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise StorageFull(str(self.path)) from error
-            raise StoreError(f"the write lock could not be opened: {error}") from error
+            raise refusal(error, f"the write lock {self.path}") from error
+
+
+def refusal(error: OSError, what: str) -> StoreError:
+    """What the system refused, as our error."""
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return ReadOnly(what)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(what)
+    return StoreError(f"{what}: {error.strerror or error}")
+
+
+def _in_a_child() -> None:
+    """A forked child lets go of the parent's locks at once: its copy of a descriptor would hold them after the parent's death."""
+    for gate in list(_GATES):
+        gate.start_over()
+
+
+_GATES = weakref.WeakSet[Gate]()
+os.register_at_fork(after_in_child=_in_a_child)

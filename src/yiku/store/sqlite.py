@@ -13,9 +13,11 @@ import json
 import os
 import sys
 import threading
+import time
 import uuid
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from importlib.resources import files
@@ -39,7 +41,7 @@ from yiku.errors import (
 )
 from yiku.store import index, rows, where, write
 from yiku.store.api import Index
-from yiku.store.gate import Gate
+from yiku.store.gate import Gate, refusal
 from yiku.types import (
     Applied,
     Cardinality,
@@ -61,7 +63,10 @@ APPLICATION_ID = 0x59694B75  # "YiKu"
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
 CACHE_KIB = 65_536
 STATEMENTS = 200
+FLUSH_EACH_S = 1.0  # with durability = fast
+CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
 MIGRATIONS = ("0001_house.sql",)
+_INHERITED: list[threading.local] = []  # connections of a parent process: never used, and never closed by us
 
 _FROM_TURNS = (
     "from conversation_turns t join sessions s on s.n = t.session_n join scopes c on c.id = t.scope_id"
@@ -101,13 +106,18 @@ class SqliteStore:
         self.read_only = False
         self._gate = Gate(gate, busy_timeout_s)
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._connections = weakref.WeakSet[apsw.Connection]()  # a thread that ends takes its own with it
         self._pid = os.getpid()
         self._wrote = False
+        self._flushed = 0.0  # when `fast` last flushed, on the monotonic clock
         self._closed = False
         self._scopes: dict[str, int] = {}
-        with translated(str(path)):
-            self._settle()
+        try:
+            with translated(str(path)):
+                self._settle()
+        except BaseException:
+            self.close()
+            raise
 
     # -------------------------------------------------------------- opening and closing
 
@@ -156,22 +166,16 @@ class SqliteStore:
         if self._closed:
             raise Closed
         if self._pid != os.getpid():  # after a fork SQLite's handles belong to the parent
-            self._local, self._connections, self._pid = threading.local(), [], os.getpid()
+            _INHERITED.append(self._local)
+            self._local, self._connections, self._pid = threading.local(), weakref.WeakSet(), os.getpid()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._open()
-            self._connections.append(connection)
+            self._connections.add(connection)
         return connection
 
     def _open(self) -> apsw.Connection:
-        writable = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-        try:
-            connection = apsw.Connection(
-                str(self.path.resolve().parent / self.path.name), flags=writable, statementcachesize=STATEMENTS
-            )
-        except apsw.CantOpenError:
-            self.read_only = True
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=STATEMENTS)
+        connection = _connected(str(self.path.parent.resolve() / self.path.name))
         self.read_only = self.read_only or connection.readonly("main")
         connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see close()
@@ -184,21 +188,23 @@ class SqliteStore:
         return connection
 
     def close(self) -> None:
-        """Checkpoint what this process wrote, inside the gate, and let go of the files."""
+        """Checkpoint what this process wrote, inside the gate, and let go of the files. Calls under way end with Closed."""
         if self._closed:
             return
         self._closed = True
         if self._pid == os.getpid():
             try:
                 if self._wrote:
-                    self._gate.timeout_s = min(self._gate.timeout_s, 2.0)
+                    self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
                     with self._gate.held():
-                        self._connections[0].wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                        connection = self._open()
+                        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                        connection.close()
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
-            for connection in self._connections:
-                connection.close()
-        self._connections = []
+            deadline = time.monotonic() + CLOSE_WITHIN_S
+            for connection in list(self._connections):
+                _closed(connection, deadline)
         self._gate.close()
 
     # -------------------------------------------------------------- writing
@@ -209,11 +215,24 @@ class SqliteStore:
             connection = self._connection()
             if self.read_only:
                 raise ReadOnly(str(self.path))
-            with self._gate.held(), transaction(connection):
-                self._wrote = True
-                if expect is not None:
-                    write.check(connection, scope, expect)
-                return write.write(connection, scope, changes, cause)
+            with self._gate.held():
+                self._flush_in_time(connection)
+                with transaction(connection):
+                    self._wrote = True
+                    if expect is not None:
+                        write.check(connection, scope, expect)
+                    return write.write(connection, scope, changes, cause)
+
+    def _flush_in_time(self, connection: apsw.Connection) -> None:
+        """With `fast`, a commit a second is flushed, and all before it with it; SQLite alone would wait for a checkpoint."""
+        if self.durability == "fast":
+            due = time.monotonic() - self._flushed >= FLUSH_EACH_S
+            connection.pragma("synchronous", "FULL" if due else "NORMAL")
+            self._flushed = time.monotonic() if due else self._flushed
+
+    def alone(self) -> AbstractContextManager[None]:
+        """See Store.alone: the gate, which is re-entrant in its thread."""
+        return self._gate.held()
 
     def scope(self, name: str) -> int | None:
         """See Store.scope."""
@@ -273,6 +292,14 @@ class SqliteStore:
         if not found:
             raise NotFound(f"id {id}")
         return found[0]
+
+    def turn(self, scopes: Sequence[int], id: str) -> Turn:
+        """See Store.turn."""
+        among = index.marks(scopes)
+        row = self._one(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
+        if row is None:
+            raise NotFound(f"turn {id[:80]}")
+        return rows.turn(row)
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
         """See Store.filled."""
@@ -403,6 +430,40 @@ class SqliteStore:
         }
 
 
+def _connected(place: str) -> apsw.Connection:
+    """
+    A connection, read-only where the file is; never through a symbolic link.
+
+    SQLite needs the WAL and its shared index even to read. Where it cannot make them, the file alone is
+    read if the WAL is empty (`immutable` would pass over what the WAL holds); else ReadOnly is raised.
+    """
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+    connection = apsw.Connection(place, flags=flags, statementcachesize=STATEMENTS)
+    if not connection.readonly("main"):
+        return connection
+    try:
+        connection.pragma("schema_version")
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        connection.close()
+        wal = Path(f"{place}-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise ReadOnly(f"{place}, whose last writes in {wal.name} can only be read where the folder can be written") from error
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(f"{Path(place).as_uri()}?immutable=1", flags=flags, statementcachesize=STATEMENTS)
+    return connection
+
+
+def _closed(connection: apsw.Connection, deadline: float) -> None:
+    """Close a connection, after the statement that another thread may have under way in it."""
+    while True:
+        try:
+            return connection.close()
+        except apsw.ThreadingViolationError:
+            if time.monotonic() > deadline:
+                return None  # it goes with its thread
+            time.sleep(0.001)
+
+
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
     """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
@@ -421,6 +482,8 @@ def translated(what: str) -> Iterator[None]:
     """SQLite's errors as ours."""
     try:
         yield
+    except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
+        raise Closed from error
     except apsw.BusyError as error:
         raise StoreBusy(what) from error
     except apsw.FullError as error:
@@ -432,4 +495,6 @@ def translated(what: str) -> Iterator[None]:
     except apsw.IOError as error:
         raise (StorageFull if "full" in str(error).lower() else StoreError)(f"{what}: {error}") from error
     except apsw.Error as error:
-        raise StoreError(f"{what}: {error}") from error
+        raise (Damaged if "unsupported file format" in str(error) else StoreError)(f"{what}: {error}") from error
+    except OSError as error:
+        raise refusal(error, what) from error

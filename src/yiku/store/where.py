@@ -120,6 +120,8 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add(f"t.role in ({marks(select.roles)})", *select.roles)
     if select.tool is not None:
         add("exists (select 1 from json_each(t.tool_calls) j where json_extract(j.value, '$.name') = ?)", select.tool)
+    if select.blob is not None:
+        add("(t.blob = ? or instr(t.tool_results, ?) > 0)", select.blob, f'"blob":"{select.blob}"')
     if select.since is not None:
         add("t.said_at >= ?", micros(select.since))
     if select.until is not None:

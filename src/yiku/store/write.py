@@ -77,9 +77,10 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: _Jo
         case UpdateMemory():
             return _update_memory(connection, scope, change, journal)
         case AddSource(n=n, source=source):
+            _there(connection, "memories", scope, n)
             journal.note("insert", "memory_sources", n)
             _add_sources(connection, scope, n, (source,))
-            connection.execute("update memories set changed = ? where n = ?", (journal.last, n))
+            connection.execute("update memories set changed = ? where scope_id = ? and n = ?", (journal.last, scope, n))
             return (n,)
         case SetTurnHidden():
             return _set_turn_hidden(connection, scope, change, journal)
@@ -87,6 +88,12 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: _Jo
             return _count_access(connection, scope, change, rows.micros(journal.cause.at))
         case Receipt():
             return _keep_receipt(connection, scope, change, journal)
+
+
+def _there(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
+    """Raise Stale unless the scope has this row: no change reaches into another scope, whatever number it carries."""
+    if not connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
+        raise Stale
 
 
 # ------------------------------------------------------------------ the journal
@@ -220,6 +227,7 @@ def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Se
 
 
 def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: _Journal) -> Iterable[int]:
+    _there(connection, "conversation_turns", scope, change.n)
     row = connection.execute("select hidden_at from turn_state where turn_n = ?", (change.n,)).fetchone()
     was, is_ = row[0] if row else None, None if change.hidden_at is None else rows.micros(change.hidden_at)
     if (was is None) == (is_ is None):
@@ -255,6 +263,7 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
 
 
 def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: _Journal) -> Iterable[int]:
+    _there(connection, "memories", scope, change.n)
     columns = {name: rows.column(value) for name, value in change.columns.items() if name != "tags"}
     names = list(columns)
     sql = f"select state, superseded_by{''.join(', ' + name for name in names)} from memories where scope_id = ? and n = ?"

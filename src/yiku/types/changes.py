@@ -195,6 +195,7 @@ class Turns:
     external_ids: Sequence[str] | None = None
     roles: Sequence[str] = ()
     tool: str | None = None
+    blob: str | None = None  # whose content, or a tool's result, lies in this blob
     since: datetime | None = None
     until: datetime | None = None
     hidden: bool = False  # also those that left recall
