@@ -1,0 +1,141 @@
+"""
+The verbs that look after a home: status, stats, journal, config, completion, version.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from yiku import __version__
+from yiku.doors.cli import say, shapes
+from yiku.doors.cli.call import Call
+from yiku.errors import InvalidInput
+from yiku.types import ChangeRow, Stats, Status
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def status(call: Call) -> None:
+    """How this home is: where, whose, what waits, what is wrong."""
+    with call.memory() as memory:
+        found, counts = memory.status(), memory.admin.stats()
+    call.answer({"status": shapes.plain(found), "stats": shapes.plain(counts)}, _status(found, counts))
+
+
+def _status(found: Status, counts: Stats) -> Iterator[str]:
+    memories = counts.memories
+    rows = [
+        ("home", found.home),
+        ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
+        ("holds", f"{say.plural(counts.turns, 'turn')} in {say.plural(counts.sessions, 'session')}, {_counted(memories)}"),
+        ("search", found.search),
+        ("durability", found.durability),
+        ("waiting", ", ".join(f"{name} {count}" for name, count in found.waiting.items()) or "nothing"),
+        ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
+        ("store", found.store_id),
+    ]
+    yield from say.table(rows, dim=[0])
+    for trouble in found.troubles:
+        yield f"{say.paint('!', 'yellow')} {trouble}"
+    if not found.troubles:
+        yield say.paint("all is well", "green")
+
+
+def _counted(memories: object) -> str:
+    if not isinstance(memories, dict) or not any(memories.values()):
+        return "no memories"
+    return ", ".join(f"{count:,} {name}" for name, count in memories.items() if count) + " memories"
+
+
+def stats(call: Call) -> None:
+    """How much there is, and how large the files are."""
+    with call.memory() as memory:
+        found = memory.admin.stats()
+    rows = [
+        ("turns", f"{found.turns:,}", ""),
+        ("sessions", f"{found.sessions:,}", ""),
+        *((f"memories, {name}", f"{count:,}", "") for name, count in found.memories.items()),
+        *((f"kind {name}", f"{count:,}", "") for name, count in found.kinds.items()),
+        *((name, f"{getattr(found, name):,}", "") for name in ("entities", "relations", "tags", "changes")),
+        ("first said", say.day(found.first_said_at) if found.first_said_at else "-", ""),
+        ("last said", say.day(found.last_said_at) if found.last_said_at else "-", ""),
+        ("database", say.bytes_(found.database_bytes), ""),
+        ("blobs", say.bytes_(found.blob_bytes), ""),
+    ]
+    call.answer({"stats": shapes.plain(found)}, say.table(rows, dim=[0], right=[1]))
+
+
+def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+    """
+    What was changed, newest first: when, by whom, why.
+
+    The number of an operation is what yiku undo takes.
+    """
+    with call.memory() as memory:
+        found = memory.admin.journal(limit=limit)
+    call.answer({"changes": [shapes.plain(change) for change in found]}, _changes(found))
+    if not found:
+        call.hint("Nothing was changed yet.")
+
+
+def _changes(found: list[ChangeRow]) -> Iterator[str]:
+    rows = [("undo", "at", "operation", "what", "why")]
+    for change in found:
+        what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
+        at = say.when(change.at.astimezone())
+        rows.append((str(change.transaction), at, change.operation, what, say.flat(change.reason or change.actor or "")))
+    yield from say.table(rows if found else [], dim=[1, 3], right=[0])
+
+
+def config(call: Call) -> None:
+    """Each setting, its value, and where that came from."""
+    from yiku import settings
+
+    place = settings.home(call.home)
+    found = settings.load(place, {"scope": call.scope})
+    home_from = "argument" if call.home else "YIKU_HOME" if os.environ.get("YIKU_HOME") else "default"
+    origins = {**found.origins, "home": home_from}
+    shape = shapes.plain(found)
+    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in origins]
+    rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
+    call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
+    call.hint(
+        f"To change one: {place.settings}, a YIKU_ variable, or an argument." if place.exists() else "There is no home here yet."
+    )
+
+
+def _value(value: object) -> str:
+    return "-" if value in (None, []) else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def completion(
+    call: Call,
+    *,
+    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default yours.")] = None,
+) -> None:
+    """
+    Print the script that completes verbs and options.
+
+    \b
+    bash: yiku completion bash >> ~/.bashrc
+    zsh:  yiku completion zsh > ~/.zfunc/_yiku
+    fish: yiku completion fish > ~/.config/fish/completions/yiku.fish
+    """
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    shell = shell or os.path.basename(os.environ.get("SHELL", "bash"))
+    if shell not in SHELLS:
+        raise InvalidInput(f"shell must be one of {', '.join(SHELLS)}, not {shell[:40]!r}")
+    script = get_completion_script(prog_name="yiku", complete_var="_YIKU_COMPLETE", shell=shell)
+    call.answer({"shell": shell, "script": script}, [script])
+
+
+def version(call: Call) -> None:
+    """The version of Yiku."""
+    data = {"version": __version__, "python": platform.python_version()}
+    call.answer(data, [f"yiku {__version__}"])

@@ -1,0 +1,104 @@
+"""
+The verb `import`: what already lies on the disk comes in, with its own ids and times.
+
+A file, or every .jsonl file below a folder, one after the other. Known records are only counted, so an
+import can be repeated, and goes on where it was cut short. What could not be used is listed by line; it
+does not stop the rest and is no failure: the exit code is 0 when everything readable was taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from yiku.doors.cli import say, shapes
+from yiku.doors.cli.call import Call
+from yiku.errors import InvalidInput
+from yiku.types import ImportReport
+
+SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl"}
+PROBLEMS_SHOWN = 20  # lines; --json has them all
+
+
+def import_(
+    call: Call,
+    *,
+    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
+) -> None:
+    """
+    Take in conversations and statements that lie on the disk.
+
+    \b
+    yiku import claude-code ~/.claude/projects --dry-run
+    yiku import jsonl turns.jsonl
+
+    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
+    {"memory", …}. Lines that cannot be read are listed; the rest is taken, and the exit code is 0.
+    """
+    if source not in SOURCES:
+        raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
+    importer, path = importlib.import_module(f"yiku.doors.importers.{SOURCES[source]}"), path.expanduser()
+    files = importer.files(path)
+    if not files:
+        raise InvalidInput(f"{path} holds no file of the form {source}")
+    reports: list[tuple[Path, ImportReport]] = []
+    with call.memory() as memory, _watched(call, importer.size(path)) as consumed:
+        for file in files:
+            records = importer.read(file, consumed=consumed)
+            reports.append((file, memory.admin.import_(records, source=f"{source}: {file.name}"[:200], dry_run=dry_run)))
+    total = _total(reports)
+    listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
+    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, _summary(total, reports, dry_run))
+
+
+@contextlib.contextmanager
+def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar on stderr that counts the bytes that were read, when somebody watches."""
+    if call.quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("import", total=size_bytes)
+        yield lambda read_bytes: bar.advance(task, read_bytes)
+
+
+def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
+    """The sums over all files."""
+    counts = {
+        name: sum(getattr(report, name) for _, report in reports) for name in ("records", "turns", "memories", "known", "sessions")
+    }
+    skipped: Counter[str] = Counter()
+    for _, report in reports:
+        skipped.update(report.skipped)
+    problems = sum(len(report.problems) for _, report in reports)
+    return {"files": len(reports), **counts, "skipped": dict(sorted(skipped.items())), "problems": problems}
+
+
+def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
+    done = "would take in" if dry_run else "took in"
+    kept = f"{say.plural(total['turns'], 'turn')} and {say.plural(total['memories'], 'memory', 'memories')}"
+    files = say.plural(total["files"], "file")
+    yield f"{say.paint(done, 'green')} {kept} from {say.plural(total['records'], 'record')} in {files}"
+    if total["known"]:
+        yield f"  {total['known']:,} known already"
+    if total["skipped"]:
+        yield "  with nothing to keep: " + ", ".join(f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items())
+    if total["problems"]:
+        yield f"  {say.paint(say.plural(total['problems'], 'problem'), 'yellow')}, left out:"
+        listed = [(file, line, why) for file, report in reports for line, why in report.problems]
+        for file, line, why in listed[:PROBLEMS_SHOWN]:
+            yield f"    {say.harmless(str(file))}:{line}: {say.flat(why)}"
+        if len(listed) > PROBLEMS_SHOWN:
+            yield f"    and {len(listed) - PROBLEMS_SHOWN:,} more; --json lists them all"

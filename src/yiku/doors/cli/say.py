@@ -1,0 +1,199 @@
+"""
+Text for people: widths in cells, colour on a terminal, wrapped lines, tables, times.
+
+A Chinese character takes two cells, so lines are measured in cells, never in characters. What was
+remembered is printed without its control characters: a stored text must not steer the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from yiku.types import Hit, SemanticMemory, Turn
+
+STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+WIDEST = 100  # cells; longer lines are hard to read
+SHOWN_LINES = 6  # of one hit; `yiku get` shows it whole
+
+_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
+_CLOSING = "，。！？；：、）】》」』…"
+_UNIT = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+# ------------------------------------------------------------------ widths and colour
+
+
+def width() -> int | None:
+    """The cells of a line on this terminal; None when nothing limits it, as in a pipe."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return max(40, min(shutil.get_terminal_size().columns, WIDEST))
+    return None
+
+
+def cells(text: str) -> int:
+    """How many cells a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def paint(text: str, style: str) -> str:
+    """The text in a style, where colour is welcome: on a terminal, without NO_COLOR."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
+
+
+def harmless(text: str) -> str:
+    """The text with its control characters made visible; line feeds and tabs stay."""
+    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def flat(text: str) -> str:
+    """The text on one line."""
+    return harmless(" ".join(text.split()))
+
+
+def cut(text: str, at_most: int | None) -> str:
+    """The beginning of a text, ending in … when it does not fit in so many cells."""
+    if at_most is None or cells(text) <= at_most:
+        return text
+    kept, spent = [], 1
+    for character in text:
+        spent += cells(character)
+        if spent > at_most:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
+
+
+def padded(text: str, to: int) -> str:
+    """The text, filled up with spaces to so many cells."""
+    return text + " " * (to - cells(text))
+
+
+def wrapped(text: str, at_most: int | None, *, lines: int | None = None) -> Iterator[str]:
+    """The text in lines of at most so many cells; broken at spaces, and between Chinese characters."""
+    done = [line for part in harmless(text).strip("\n").split("\n") for line in _broken(part, at_most)]
+    if lines is not None and len(done) > lines:
+        done[lines - 1 :] = [cut(done[lines - 1] + " …", at_most) if at_most else done[lines - 1] + " …"]
+    yield from done
+
+
+def _broken(line: str, at_most: int | None) -> Iterator[str]:
+    if at_most is None or cells(line) <= at_most:
+        yield line
+        return
+    row, spent = "", 0
+    for whole in _UNIT.findall(line.expandtabs(4)):
+        unit, size = whole, cells(whole)
+        while spent + size > at_most and not unit.isspace():
+            if row.strip() and (size <= at_most or spent > at_most // 2):
+                yield row.rstrip()
+                row, spent = "", 0
+            else:  # one word that is longer than the line
+                head = cut(unit, at_most - spent + 1).removesuffix("…")
+                yield row + head
+                unit, row, spent = unit[len(head) :], "", 0
+                size = cells(unit)
+        if row or not unit.isspace() or size < at_most:
+            row, spent = row + unit, spent + size
+    if row.strip():
+        yield row.rstrip()
+
+
+def table(rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iterable[int] = ()) -> Iterator[str]:
+    """Aligned columns; the last takes what is left of the line. `dim` and `right` name columns."""
+    if not rows:
+        return
+    sizes = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    limit = width()
+    rest = None if limit is None else max(16, limit - sum(sizes) - 2 * len(sizes))
+    for row in rows:
+        parts = [padded(part, size) for part, size in zip(row, sizes, strict=False)]
+        for column in right:
+            parts[column] = parts[column][len(row[column]) :] + row[column] if column < len(parts) else parts[column]
+        parts.append(cut(row[-1], rest))
+        yield "  ".join(paint(part, "dim") if column in dim else part for column, part in enumerate(parts)).rstrip()
+
+
+# ------------------------------------------------------------------ our own words
+
+
+def short(id: str) -> str:
+    """An id as people see it: its last 8 characters."""
+    return f"#{id[-8:]}"
+
+
+def when(at: datetime) -> str:
+    """A time in the offset in which it was said."""
+    return at.isoformat(sep=" ")[:16]
+
+
+def day(at: datetime) -> str:
+    """The day on which it was said, there."""
+    return at.isoformat()[:10]
+
+
+def exactly(at: datetime) -> str:
+    """A time with its offset."""
+    text = at.isoformat(sep=" ", timespec="minutes")
+    return f"{text[:16]} {text[16:]}"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def bytes_(count: int) -> str:
+    """A size in the unit that suits it."""
+    size, unit = float(count), "bytes"
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def source(item: SemanticMemory | Turn) -> str:
+    """Where something comes from, on one line: what, who, when, in which session."""
+    if isinstance(item, Turn):
+        parts = ["turn", short(item.id), " ".join(filter(None, [item.role, item.speaker])), when(item.said_at), item.session]
+    else:
+        parts = ["memory", short(item.id), item.kind.value, when(item.said_at)]
+        origin = item.sources[-1] if item.sources else None
+        if origin is not None:
+            parts += [name for name in (origin.actor, origin.session) if name]
+            parts += [f"from {short(origin.turn)}"] if origin.turn else []
+    return harmless(" · ".join(parts))
+
+
+def marks(memory: SemanticMemory) -> str:
+    """What is unusual about a memory, in brackets."""
+    found = [
+        *(["pinned"] if memory.pinned else []),
+        *([memory.standing.value] if memory.standing.value != "fact" else []),
+        *([memory.state.value] if memory.state.value != "active" else []),
+        *([f"contradicts {', '.join(map(short, memory.flagged_with))}"] if memory.flagged_with else []),
+    ]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def hits(found: Iterable[Hit]) -> Iterator[str]:
+    """Numbered answers, each with its source below."""
+    limit = width()
+    for number, hit in enumerate(found, 1):
+        body = wrapped(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)
+        for index, line in enumerate(body):
+            yield f"{number:>2}  {line}" if index == 0 else f"    {line}"
+        tail = f" · no longer so, see {short(hit.superseded_by)}" if hit.superseded_by else ""
+        yield f"    {paint(cut(source(hit.item) + tail, limit and limit - 4), 'dim')}"

@@ -1,0 +1,92 @@
+"""
+What the words of Yiku look like as JSON: whole ids, ISO times with their offset, null for what is not known.
+
+The names are those of `yiku.types`; what is the store's own business (row numbers, hashes) stays out.
+A shape only ever grows: a name that is here keeps its meaning and its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from yiku.types import Forgotten, Hit, Hits, Outcome, SemanticMemory, Turn
+
+_OURS = frozenset("n content_hash changed place slot".split())
+
+
+def plain(value: Any) -> Any:
+    """A value made of JSON's types: times as ISO text, dataclasses as objects."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name not in _OURS}
+    if isinstance(value, Sequence):
+        return [plain(entry) for entry in value]
+    return str(value)
+
+
+def item(found: SemanticMemory | Turn) -> dict[str, Any]:
+    """A memory or a turn, with its type."""
+    shape: dict[str, Any] = plain(found)
+    if isinstance(found, Turn):
+        return {"type": "turn", **shape}
+    return {"type": "memory", **shape, "live": found.live, "access_count": found.access_count}
+
+
+def hit(found: Hit) -> dict[str, Any]:
+    """One answer."""
+    return {
+        "type": found.type,
+        "id": found.id,
+        "text": found.text,
+        "said_at": found.said_at.isoformat(),
+        "relevance": round(found.relevance, 4),
+        "score": round(found.score, 4),
+        "superseded_by": found.superseded_by,
+        "routes": {name: {"rank": rank, "relevance": round(value, 4)} for name, (rank, value) in found.routes.items()},
+        "sources": plain(found.sources),
+        "item": item(found.item),
+    }
+
+
+def hits(question: str, found: Hits) -> dict[str, Any]:
+    """The answers to a question."""
+    return {"question": question, "hits": [hit(one) for one in found], "diagnostics": list(found.diagnostics)}
+
+
+def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
+    """What became of a statement; the same names whatever it was."""
+    one = {name: item(found) if (found := getattr(done, name, None)) else None for name in ("memory", "replaced", "current")}
+    return {
+        "outcome": type(done).__name__.lower(),
+        **one,
+        "others": [item(other) for other in getattr(done, "others", ())],
+        "operation": done.operation,
+        "dry_run": dry_run,
+    }
+
+
+def forgotten(done: Forgotten, dry_run: bool) -> dict[str, Any]:
+    """What left memory, or came back."""
+    return {
+        "memories": [item(memory) for memory in done.memories],
+        "turns": [item(turn) for turn in done.turns],
+        "operation": done.operation,
+        "dry_run": dry_run,
+    }
