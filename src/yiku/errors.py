@@ -46,7 +46,7 @@ class YikuError(Exception):
 
 
 class InvalidInput(YikuError, ValueError):
-    """This value cannot be taken; nothing was written. Correct it and call again."""
+    """This value cannot be taken as it is, and nothing was changed. Correct it and call again."""
 
 
 class InvalidScope(InvalidInput):
@@ -66,7 +66,7 @@ class SettingsError(InvalidInput):
 
 
 class NotFound(YikuError, LookupError):
-    """Nothing here has that id, in the scopes this handle reads. `yiku list` and `yiku traces` show what there is."""
+    """There is no such thing in the scopes that are read here. `yiku list` and `yiku traces` show what there is."""
 
 
 class Ambiguous(YikuError, LookupError):
@@ -122,7 +122,7 @@ class SchemaTooNew(StoreError):
 
 
 class IndexOutdated(StoreError):
-    """The search index was made by another analyzer. Run `yiku reindex` once; nothing else is lost."""
+    """The search index was made by another version of the analyzer. Open this home with the Yiku that wrote it."""
 
 
 class Stale(StoreError):

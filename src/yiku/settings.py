@@ -31,7 +31,10 @@ _LISTS = ("reads", "names")
 def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Home:
     """The home that an argument, YIKU_HOME or the default names."""
     environment = os.environ if environment is None else environment
-    return Home(path if path is not None else environment.get("YIKU_HOME") or DEFAULT_HOME)
+    if path is not None:
+        return Home(path, "argument")
+    named = environment.get("YIKU_HOME")
+    return Home(named, "YIKU_HOME") if named else Home(DEFAULT_HOME, "default")
 
 
 def opened(
@@ -62,7 +65,7 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
         raise SettingsError(f"there is no setting {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
     file = _file(place.settings)
     values: dict[str, Any] = {}
-    origins: dict[str, str] = {"home": "argument"}
+    origins = {"home": place.origin}
     for name, default in DEFAULTS.items():
         variable = f"YIKU_{name.upper()}"
         if arguments.get(name) is not None:

@@ -22,11 +22,12 @@ from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 class Home:
     """The paths of a home."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], origin: str = "argument") -> None:
         text = os.fspath(root)
         if not isinstance(text, str) or not text.strip() or "\0" in text:
             raise InvalidInput("home must be the path of a folder")
         self.root = Path(text).expanduser().absolute()
+        self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
         self.blobs = self.root / "blobs"

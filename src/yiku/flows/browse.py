@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
 
@@ -64,18 +65,10 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
         if at is not None and found.recorded_at > at:
             raise NotFound(f"id {found.id} at {at}")
         return found
-    memory = handle.store.filled([found])[0]
-    if at is not None:
-        then = versions.rewound(memory, _journal(handle, [memory], at).get(memory.n, ()), at)
-        if then is None:
-            raise NotFound(f"id {memory.id} at {at}")
-        memory = then
-    return memory
-
-
-def current(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
-    """The newest version of its line."""
-    return _line(handle, memory, handle.reads())[-1]
+    then = _rewound(handle, handle.store.filled([found]), at)
+    if not then:
+        raise NotFound(f"id {found.id} at {at}")
+    return then[0]
 
 
 def get_all(
@@ -101,6 +94,7 @@ def get_all(
         select = Memories(
             states=() if named else SHOWN,
             current=not named,
+            unexpired_at=None if named else now,
             where=filter_,
             order=order,
             newest_first=True,
@@ -109,13 +103,22 @@ def get_all(
         )
         return handle.store.filled(handle.store.memories(scopes, select))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    return handle.store.filled(_then(handle, rows, as_of, valid_at)[offset : offset + limit])
+    page = _then(handle, rows, as_of, valid_at)[offset : offset + limit]
+    return _rewound(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
     """Live memories about somebody or something, newest first."""
     name = slots.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
-    select = Memories(entity=name, states=SHOWN, current=True, order="said", newest_first=True, limit=checks.whole(limit, "limit"))
+    select = Memories(
+        entity=name,
+        states=SHOWN,
+        current=True,
+        unexpired_at=handle.now(),
+        order="said",
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
     return handle.store.filled(handle.store.memories(handle.reads(), select))
 
 
@@ -124,19 +127,20 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
-    if _SHORT.fullmatch(text) and not text.isalpha():
-        start = find_memory(handle, text, scopes)
-    else:
-        hits = recall(handle, text, limit=1, types=("memory",))
-        hits = hits if len(hits) else recall(handle, f"{text} before", limit=1, types=("memory",))
-        if not len(hits):
-            raise NotFound(f"a memory about {text[:80]!r}")
-        start = hits[0].item
-    line = handle.store.filled(_line(handle, start, scopes))
-    if at is None:
-        return line
-    journal = _journal(handle, line, at)
-    return [then for memory in line if (then := versions.rewound(memory, journal.get(memory.n, ()), at)) is not None]
+    start = find_memory(handle, text, scopes) if _SHORT.fullmatch(text) and not text.isalpha() else _meant(handle, text, scopes)
+    return _rewound(handle, handle.store.filled(_line(handle, start, scopes)), at)
+
+
+def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
+    """The memory that a text is about; a word such as «face» may also be the end of an id."""
+    if _SHORT.fullmatch(text):
+        with suppress(NotFound):
+            return find_memory(handle, text, scopes)
+    for question in (text, f"{text} previously"):
+        for hit in recall(handle, question, limit=1, types=("memory",)):
+            if isinstance(hit.item, SemanticMemory):
+                return hit.item
+    raise NotFound(f"a memory about {text[:80]!r}")
 
 
 def timeline(
@@ -187,17 +191,21 @@ def _journal(handle: Handle, memories: Sequence[SemanticMemory], since: datetime
     return found
 
 
+def _rewound(handle: Handle, memories: Sequence[SemanticMemory], at: datetime | None) -> list[SemanticMemory]:
+    """These rows as they were recorded at a time, without those that were not there yet; None means now."""
+    if at is None:
+        return [*memories]
+    journal = _journal(handle, memories, at)
+    return [then for memory in memories if (then := versions.rewound(memory, journal.get(memory.n, ()), at)) is not None]
+
+
 def _then(
     handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None, valid_at: datetime | None
 ) -> list[SemanticMemory]:
     """Those that were live in the record at one time, or held at another."""
-    shown = list(memories)
-    if as_of is not None:
-        journal = _journal(handle, shown, as_of)
-        rewound = (versions.rewound(memory, journal.get(memory.n, ()), as_of) for memory in shown)
-        shown = [
-            memory for memory in rewound if memory is not None and (valid_at is not None or versions.recallable(memory, as_of))
-        ]
+    shown = _rewound(handle, memories, as_of)
+    if as_of is not None and valid_at is None:
+        shown = [memory for memory in shown if versions.recallable(memory, as_of)]
     if valid_at is not None:
         by_id = {memory.id: memory for memory in (*shown, *_successors(handle, shown, as_of))}
         shown = [memory for memory in shown if versions.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
@@ -209,10 +217,7 @@ def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datet
     known = {memory.id for memory in memories}
     missing = [memory.superseded_by for memory in memories if memory.superseded_by and memory.superseded_by not in known]
     found = handle.store.memories(handle.reads(), Memories(ids=missing)) if missing else []
-    if as_of is None:
-        return found
-    journal = _journal(handle, found, as_of)
-    return [then for memory in found if (then := versions.rewound(memory, journal.get(memory.n, ()), as_of)) is not None]
+    return _rewound(handle, found, as_of)
 
 
 def _mentions(filter_: Any, field: str) -> bool:

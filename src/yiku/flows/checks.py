@@ -28,6 +28,7 @@ LIMIT_AT_MOST = 10_000
 LIST_AT_MOST = 256  # tags, entities, relations of one memory
 TURNS_AT_MOST = 100_000  # of one call
 JSON_DEPTH = 32
+JSON_ENTRIES = 1_000_000  # of one level
 FILTER_PARTS = 100
 FUTURE_ALLOWED = timedelta(days=1)
 EARLIEST = datetime(1, 1, 3, tzinfo=UTC)  # what lies nearer to the ends of the calendar cannot be shown in every offset
@@ -123,9 +124,9 @@ def time(value: Any, what: str, *, now: datetime) -> datetime:
     """An aware time: a datetime, or a date or time as ISO 8601 text; without an offset it is taken in that of `now`."""
     if isinstance(value, str):
         try:
-            value = datetime.fromisoformat(value.strip())
+            value = datetime.fromisoformat(value.strip() if len(value) <= NAME_CHARS else "")
         except ValueError:
-            refuse(what, f"{value[:40]!r} is not a time; write 2026-03-02 or 2026-03-02T09:14:00+01:00")
+            refuse(what, f"{shown(value)} is not a time; write 2026-03-02 or 2026-03-02T09:14:00+01:00")
     if not isinstance(value, datetime):
         refuse(what, f"must be a time, not {type(value).__name__}")
     if value.tzinfo is None:
@@ -178,13 +179,15 @@ def plain(value: Any, what: str, *, at_most: int) -> Any:
 
 def _bounded(value: Any, what: str, at_most: int) -> None:
     """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive touches it."""
-    layer = [value]
+    layer, most = [value], min(at_most, JSON_ENTRIES)
     for _ in range(JSON_DEPTH):
-        layer = list(islice((item for outer in layer for item in _inside(outer, what)), at_most + 1))
+        layer = list(islice((item for outer in layer for item in _inside(outer, what)), most + 1))
         if not layer:
             return
-        if len(layer) > at_most:
-            raise TooLarge(f"{what} has over {at_most:,} entries")
+        if len(layer) > most:
+            raise TooLarge(f"{what} has over {most:,} entries")
+        if any(isinstance(item, str) and len(item) > at_most for item in layer):
+            raise TooLarge(f"{what} holds a text of over {at_most:,} bytes")
     refuse(what, f"is nested deeper than {JSON_DEPTH} levels")
 
 
@@ -223,6 +226,8 @@ def where(value: object, *, now: datetime) -> Filter | None:
     """A `where`: {field: value or {operator: value}}, joined by "and"; groups under AND, OR, NOT."""
     if value is None:
         return None
+    if not isinstance(value, Mapping):
+        raise InvalidFilter(f"{shown(value)} is not an object")
     _bounded(value, "where", METADATA_BYTES)
     plain(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
@@ -294,6 +299,8 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
         raise InvalidFilter(f"{field} {operator} has a number of more than 64 bits")
     if field in _TIMES:
         return time(value, f"where {field}", now=now)
+    if isinstance(value, datetime):
+        raise InvalidFilter(f"{field} is not a time; compare it with text")
     if field == "kind":
         return one_of(value, Kind, "where kind")
     return value

@@ -32,7 +32,7 @@ NAMES_KEPT = 100  # of what was skipped; further names count as "other"
 
 RESULT_CHARS = 1_000  # compared of each tool result; the store keeps at least so much beside a blob
 
-Words = tuple[Any, ...]  # what makes two turns of one external id the same: role, content, what tools were given and gave
+Words = bytes  # a hash of what makes two turns of one external id the same: role, content, what tools were given and gave
 
 
 @dataclass(slots=True)
@@ -116,7 +116,8 @@ def _store_turns(run: _Run) -> None:
     try:
         _keep(run, batch)
     except InvalidInput:
-        _keep(run, _acceptable(run, batch))
+        if fine := _acceptable(run, batch):
+            _keep(run, fine)
 
 
 def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
@@ -172,7 +173,8 @@ def _stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
 
 def _words(turn: Turn) -> Words:
     results = [(result.get("tool_use_id"), str(result.get("content"))[:RESULT_CHARS]) for result in turn.tool_results]
-    return turn.role, turn.content_hash, list(turn.tool_calls), results
+    said = (turn.role, turn.content_hash, list(turn.tool_calls), results)
+    return hashlib.blake2b(repr(said).encode(), digest_size=16).digest()
 
 
 # ------------------------------------------------------------------ statements

@@ -102,8 +102,10 @@ def _meant(
             raise NotFound("turns of that session or time")
     ids = {turn.id for turn in turns}
     derived = handle.store.memories(own, Memories(sourced_in=list(ids), states=(State.ACTIVE, State.CANDIDATE)))
-    alone = [memory for memory in handle.store.filled(derived) if all(source.turn in ids for source in memory.sources)]
-    return alone, turns
+    derived = handle.store.filled(derived)
+    others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
+    gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
+    return [memory for memory in derived if all(source.turn in gone for source in memory.sources)], turns
 
 
 def _closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:

@@ -172,7 +172,7 @@ def _hits(search: Search) -> tuple[Hit, ...]:
     hits = []
     for key, extra in zip(keys, newer, strict=True):
         item, routes = items[key], search.found[key]
-        relevance = fuse.together(routes)
+        relevance = routes["slot"] if search.question.wants_history and "slot" in routes else fuse.together(routes)
         weight = score.prior(item, search.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
         hits.append(
             Hit(

@@ -36,6 +36,7 @@ from yiku.types import (
     Past,
     Receipt,
     Relation,
+    RemoveSources,
     Replaced,
     SemanticMemory,
     Slot,
@@ -69,7 +70,7 @@ def remember(handle: Handle, text: str, details: Details, *, idempotency_key: st
 
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
-            return _again(handle, first)
+            return _outcome(handle, first["outcome"], first["ids"], first["operation"])
         return _kept(handle, new, Receipt(idempotency_key, digest, {}) if idempotency_key else None, dry_run=dry_run)
 
     return settled(handle, attempt)
@@ -88,18 +89,20 @@ def _kept(handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, dry_r
     """Decide on a statement and apply the decision. Raises Stale when others were faster."""
     expect, decision = _decided(handle, new)
     if dry_run:
-        return _outcome(decision, decision.subject, 0)
+        return _named(decision.outcome, decision.subject, decision.others, 0)
     changes: list[Change] = [
         *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in decision.updates),
         *(AddMemory(row, index_tokens(row)) for row in decision.adds),
     ]
+    if decision.moved:
+        changes.append(RemoveSources(decision.updates[0][0].n, decision.moved))
     if decision.source_for is not None:
         changes.append(AddSource(decision.source_for.n, new.sources[0]))
+    ids = [decision.subject.id, *(other.id for other in decision.others)]
     if receipt is not None:
-        result = {"outcome": decision.outcome, "id": decision.subject.id, "others": [other.id for other in decision.others]}
-        changes.append(replace(receipt, result=result))
+        changes.append(replace(receipt, result={"outcome": decision.outcome, "ids": ids}))
     done = handle.store.apply(handle.writes(), changes, handle.cause("remember", decision.subject.reason), expect)
-    return _outcome(decision, handle.store.version(handle.writes(), decision.subject.id), done.transaction)
+    return _outcome(handle, decision.outcome, ids, done.transaction)
 
 
 def _decided(handle: Handle, new: SemanticMemory) -> tuple[Expect, conflict.Decision]:
@@ -110,25 +113,23 @@ def _decided(handle: Handle, new: SemanticMemory) -> tuple[Expect, conflict.Deci
     return met.expect, conflict.decide(new, met, split_id=handle.new_id())
 
 
-def _outcome(decision: conflict.Decision, memory: SemanticMemory, operation: int) -> Outcome:
-    others = decision.others
-    match decision.outcome:
+def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
+    """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
+    memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
+    return _named(outcome, memory, others, operation)
+
+
+def _named(outcome: str, memory: SemanticMemory, others: Sequence[SemanticMemory], operation: int) -> Outcome:
+    match outcome:
         case "new":
             return New(memory=memory, operation=operation)
-        case "confirmed":
-            return Confirmed(memory=memory, operation=operation)
         case "replaced":
             return Replaced(memory=memory, replaced=others[0], operation=operation)
         case "past":
             return Past(memory=memory, current=others[0], operation=operation)
         case "flagged":
-            return Flagged(memory=memory, others=others, operation=operation)
-
-
-def _again(handle: Handle, first: Mapping[str, Any]) -> Outcome:
-    """The outcome of the first call under an idempotency key."""
-    memory, *others = (handle.store.version(handle.writes(), id) for id in (first["id"], *first["others"]))
-    return _outcome(conflict.Decision(first["outcome"], memory, others=tuple(others)), memory, first["operation"])
+            return Flagged(memory=memory, others=tuple(others), operation=operation)
+    return Confirmed(memory=memory, operation=operation)
 
 
 def index_tokens(memory: SemanticMemory) -> Tokens:
@@ -261,7 +262,7 @@ def _optional(details: Mapping[str, Any], now: datetime, said_at: datetime) -> d
         take["relations"] = tuple(Relation(*triple) for triple in checks.triples(details["relations"], "relations"))
     if take.get("priority", "permanent") not in PRIORITIES:
         checks.refuse("priority", f"must be one of {', '.join(PRIORITIES)}")
-    if take.setdefault("valid_from", said_at) > now:
+    if take.setdefault("valid_from", said_at) > max(now, said_at):
         checks.refuse(
             "valid_from",
             "lies ahead; what holds only later is a plan, so leave valid_from out and say when in the text",

@@ -3,19 +3,37 @@ undo: one operation is taken back, with the images that the journal kept.
 
 A memory that was added is archived, a column that was changed gets its old value, a turn that was
 recorded leaves recall (its text stays, as always). Nothing is taken back from under a later change: then
-that one must be undone first. An undo is an operation itself and can be undone.
+that one must be undone first. An undo is an operation itself and can be undone; an operation and its undo
+together are as if neither had been.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows import checks
 from yiku.flows.handle import Handle, settled
 from yiku.flows.record import tokens
 from yiku.flows.remember import index_tokens
-from yiku.types import Change, ChangeRow, Expect, Memories, SemanticMemory, SetTurnHidden, State, Turns, Undone, UpdateMemory
+from yiku.types import (
+    AddSource,
+    Change,
+    ChangeRow,
+    Expect,
+    Memories,
+    RemoveSources,
+    SemanticMemory,
+    SetTurnHidden,
+    State,
+    Turns,
+    Undone,
+    UpdateMemory,
+)
 
 UNDONE = "undone"
+OPERATION = "operation"  # with its number, the reason of an undo
 
 
 def undo(handle: Handle, operation: int) -> Undone:
@@ -28,29 +46,76 @@ def undo(handle: Handle, operation: int) -> Undone:
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
         if not memories and not turns:
             raise NotFound(f"operation {number}")
-        rows = {row.n: row for row in _rows(handle, {change.row for change in done if change.table.startswith("memor")})}
-        last = {change.row: change.number for change in reversed(done) if change.table.startswith("memor")}
-        for n, row in rows.items():
-            if row.changed != last[n]:
-                raise CannotUndo(f"operation {number}: «{row.content[:60]}» was changed since")
+        _refuse_under_later(handle, number, done)
+        rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         changes = [_taken_back(change, rows[change.row], number) for change in memories]
+        sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
+        _refuse_second(handle, number, changes, rows)
         hidden = [back for change in turns for back in _turns_back(handle, change)]
         expect = Expect(rows={n: row.changed for n, row in rows.items()})
-        cause = handle.cause("undo", f"operation {number}")
-        applied = handle.store.apply(handle.writes(), [*changes, *hidden], cause, expect)
+        cause = handle.cause("undo", f"{OPERATION} {number}")
+        applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden], cause, expect)
         return Undone(number, len(rows), len(hidden), applied.transaction)
 
     return settled(handle, attempt)
+
+
+def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
+    """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
+    rows: dict[str, set[int]] = {"memories": set(), "memory_sources": set(), "turn_state": set()}
+    for change in done:
+        if change.table.startswith("memor"):
+            rows["memories"].add(change.row)
+            rows["memory_sources"].add(change.row)
+        else:
+            rows["turn_state"].update(range(change.row, change.row + change.count))
+    touched = [c for table, ns in rows.items() if ns for c in handle.store.journal(handle.own(), table=table, row_ns=sorted(ns))]
+    later = {change.transaction: change for change in touched if change.transaction > number}
+    for transaction in sorted(later, reverse=True):
+        if transaction not in later:
+            continue
+        change = later[transaction]
+        taken_back = int((change.reason or "0").removeprefix(f"{OPERATION} ")) if change.operation == "undo" else 0
+        if later.pop(taken_back, None) is None:
+            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
+
+
+def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory], rows: Mapping[int, SemanticMemory]) -> None:
+    """Raise CannotUndo if a row would come back beside another that has its slot or its words by now."""
+    after = dict(rows)
+    for change in changes:
+        after[change.n] = replace(after[change.n], **change.columns)
+    for memory in (row for row in after.values() if row.live):
+        same = [
+            *handle.store.memories(handle.own(), Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)),
+            *(
+                handle.store.memories(handle.own(), Memories(slot=memory.slot, states=(State.ACTIVE,), current=True))
+                if memory.slot
+                else ()
+            ),
+        ]
+        for other in same:
+            alike = other.kind is memory.kind if other.content_hash == memory.content_hash else memory.flag is other.flag is None
+            if alike and other.n not in after:
+                raise CannotUndo(f"operation {number}: «{other.content[:60]}» was said since")
 
 
 def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
     return handle.store.memories(handle.own(), Memories(ns=sorted(ns))) if ns else []
 
 
-def _taken_back(change: ChangeRow, row: SemanticMemory, number: int) -> Change:
+def _taken_back(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
     if change.action == "insert":
-        return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: operation {number}"}, index_tokens(row))
+        return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: {OPERATION} {number}"}, index_tokens(row))
     return UpdateMemory(row.n, dict(change.before or {}), index_tokens(row))
+
+
+def _sources_back(change: ChangeRow) -> list[Change]:
+    """A source that was added goes; those that were moved come back."""
+    before = change.before or {}
+    if change.action == "insert":
+        return [RemoveSources(change.row, (before["seq"],))]
+    return [AddSource(change.row, source) for source in before["sources"]]
 
 
 def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:

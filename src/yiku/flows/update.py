@@ -15,7 +15,7 @@ from yiku.errors import InvalidInput, NotFound
 from yiku.flows.browse import find_memory
 from yiku.flows.handle import Handle, settled
 from yiku.flows.remember import checked, index_tokens
-from yiku.types import AddMemory, Change, Expect, Memories, SemanticMemory, State, UpdateMemory
+from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 
 IN_PLACE = frozenset(
     "kind importance confidence strength priority pinned tags metadata basis expires_at ttl_days agent project external_id".split()
@@ -63,6 +63,7 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
     template = checked(handle, row.content, {"said_at": row.said_at, **details})
     fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
     columns = {field: getattr(template, field) for field in fields}
+    _only_one(handle, row.content_hash, columns.get("kind", row.kind), row)
     handle.store.apply(
         handle.writes(),
         [UpdateMemory(row.n, columns, index_tokens(row))],
@@ -76,7 +77,9 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
     new = checked(handle, text, inherited | dict(details))
     if new.slot is None and row.slot is not None and "predicate" not in details:
-        new = replace(new, subject=row.subject, predicate=row.predicate, cardinality=row.cardinality, slot=row.slot)
+        new = replace(
+            new, subject=row.subject, predicate=row.predicate, cardinality=row.cardinality, slot=row.slot, entities=row.entities
+        )
     if new.slot != row.slot and new.slot is not None:
         holder = handle.store.memories(handle.own(), Memories(slot=new.slot, states=(State.ACTIVE,), current=True))
         if holder:
@@ -93,8 +96,13 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
     changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]
     marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
-    same = handle.store.memories(handle.own(), Memories(hash=new.content_hash, states=(State.ACTIVE,), current=True))
-    if any(other.kind is new.kind for other in same):
-        raise InvalidInput("another memory says just that; forget one of the two")
+    _only_one(handle, new.content_hash, new.kind, row)
     handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}))
     return handle.store.version(handle.writes(), new.id)
+
+
+def _only_one(handle: Handle, content_hash: bytes, kind: Kind, row: SemanticMemory) -> None:
+    """Refuse a second live row of one kind with one text."""
+    same = handle.store.memories(handle.own(), Memories(hash=content_hash, states=(State.ACTIVE,), current=True))
+    if any(other.kind is kind and other.n != row.n for other in same):
+        raise InvalidInput("another memory says just that; forget one of the two")

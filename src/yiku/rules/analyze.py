@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from operator import add
 from typing import Any
 
 from yiku.types import Tokens
@@ -46,6 +47,7 @@ _PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「
 _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
 )
+_NOT_PLAIN = re.compile(r"[øæœđðþłı\\’_]")  # to look is ten times faster than to translate
 
 STOP_WORDS = frozenset(
     """
@@ -104,7 +106,9 @@ def fold(text: str) -> str:
     """The text in one form of width, case and accent: what is compared, never what is shown."""
     if text.isascii():
         return text.lower().translate(_PLAIN)
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if _NOT_PLAIN.search(text):
+        text = text.translate(_PLAIN)
     if _LATIN_ACCENTS.search(decomposed := unicodedata.normalize("NFD", text)):
         text = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", decomposed))
     return text
@@ -125,7 +129,7 @@ def tokens(text: str) -> Tokens:
     for run in _ANY.findall(folded):
         if _UNSPACED_RUN.match(run):
             characters.extend(run)
-            words.extend(map(str.__add__, run, run[1:]))
+            words.extend(map(add, run, run[1:]))
         else:
             words.extend(_WORDS[run])
     return Tokens(words, characters)

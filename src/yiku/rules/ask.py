@@ -54,9 +54,8 @@ def analyse(text: str, names: Sequence[str] = ()) -> Question:
         return Question(folded, terms, (), (), (), False)
     hinted = slots.asked(folded)
     phrases = _phrases(folded)
-    subjects = {slots.subject_of(phrase, names=names) for phrase in phrases} | {
-        slots.subject_of(p.removesuffix("'s"), names=names) for p in phrases
-    }
+    owners = {phrase.removesuffix("'s") for phrase in phrases}
+    subjects = {slots.subject_of(phrase, names=names) for phrase in phrases | owners}
     if not _FIRST.search(folded) and not any(fold(name) in folded for name in names):
         subjects.discard(slots.USER)
     predicates = slots.own_names(phrases) | set(hinted)

@@ -38,6 +38,7 @@ class Decision:
     adds: tuple[SemanticMemory, ...] = ()
     updates: tuple[tuple[SemanticMemory, Mapping[str, Any]], ...] = ()
     source_for: SemanticMemory | None = None
+    moved: tuple[int, ...] = ()  # sources of the first updated row that now belong to an added one
     others: tuple[SemanticMemory, ...] = ()
 
 
@@ -62,7 +63,8 @@ def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
     for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
             return _confirmed(known, new)
-    if following is not None and following.content_hash == new.content_hash:
+    inside_previous = previous is not None and previous.confirmed_at > new.said_at
+    if following is not None and following.content_hash == new.content_hash and not inside_previous:
         return _began_earlier(following, new, previous)
     if previous is None and following is None:
         return _beside(new, met.rivals)
@@ -114,6 +116,7 @@ def _linked(
     if previous is not None and previous.confirmed_at > new.said_at:
         second_half = _second_half(previous, new, split_id)
         following = second_half
+    moved = tuple(source.seq for source in second_half.sources) if second_half is not None else ()
     if previous is not None:
         ended: dict[str, Any] = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"said later: {new.id}"}
         if second_half is not None:
@@ -133,13 +136,8 @@ def _linked(
     if second_half is not None:
         adds.append(second_half)
     if following is not None:
-        return Decision(
-            "past",
-            placed,
-            adds=tuple(adds),
-            updates=tuple(updates),
-            others=(second_half if live is previous and second_half else live,),
-        )
+        current = second_half if live is previous and second_half else live
+        return Decision("past", placed, adds=tuple(adds), updates=tuple(updates), moved=moved, others=(current,))
     restated = previous is not None and _same_object(previous, new)
     outcome: Literal["confirmed", "replaced"] = "confirmed" if restated else "replaced"
     return Decision(outcome, placed, adds=tuple(adds), updates=tuple(updates), others=(previous,) if previous else ())
@@ -157,6 +155,14 @@ def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -
         said_at=said_at,
         valid_from=said_at,
         place=later[0].place if later else 0,
+        created_at=new.created_at,
+        updated_at=new.created_at,
+        retrieved=0,
+        used=0,
+        mentioned=0,
+        last_retrieved=None,
+        last_used=None,
+        last_mentioned=None,
     )
 
 

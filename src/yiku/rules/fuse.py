@@ -20,8 +20,8 @@ from yiku.types import SemanticMemory
 WORDS_AT_MOST = 0.8
 WORDS_SLOPE = 1.5  # a row with all words of the question gets 0.78 of the most
 RECENCY = 0.05
-LIVE_WHEN_PAST_IS_ASKED = 0.85
-STEP_BACK = 0.02  # per version further back
+LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
+STEP_BACK = 0.015  # per version further back
 ONLY_THE_OWNER = 0.6  # of somebody whose sister, project or cat is asked for
 ALREADY_NAMED = 0.5  # «before Oslo» does not ask for Oslo
 

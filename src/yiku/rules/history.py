@@ -23,7 +23,7 @@ def rewound(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) 
     for change in changes:
         if change.row == memory.n and change.table == "memories" and change.at > at and change.before:
             memory = replace(memory, **{name: value for name, value in change.before.items() if name in _FIELDS})
-    return memory
+    return replace(memory, sources=tuple(source for source in memory.sources if source.recorded_at <= at))
 
 
 def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime) -> bool:
@@ -38,8 +38,8 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
 
 
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
-    """Whether a version is in recall now: live and not expired."""
-    return memory.live and (memory.expires_at is None or memory.expires_at > now)
+    """Whether a version is in recall at a time: live, not expired, and not past its days."""
+    return memory.live and all(end is None or end > now for end in (memory.expires_at, memory.auto_delete_at))
 
 
 def by_line(memories: Iterable[SemanticMemory]) -> Mapping[str, list[SemanticMemory]]:

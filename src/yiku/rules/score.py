@@ -25,6 +25,7 @@ K1, B = 1.2, 0.75
 CHARACTER_WEIGHT = 0.4  # of a single Chinese character, a pair being 1
 COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
+SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers
 KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
 
 HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
@@ -60,8 +61,36 @@ def bm25(
     if not counted or whole <= 0:
         return np.empty(0, np.int64), np.empty(0), sorted(dropped)
     parts = [value * p.counts * (K1 + 1) / (p.counts + K1 * (1 - B + B * p.lengths / mean)) for p, value in counted]
-    ns, place = np.unique(np.concatenate([p.ns for p, _ in counted]), return_inverse=True)
-    return ns, np.bincount(place, weights=np.concatenate(parts)) / whole, sorted(dropped)
+    ns, sums = _summed([p.ns for p, _ in counted], parts)
+    return ns, sums / whole, sorted(dropped)
+
+
+def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Each row once, ascending, with the sum of its parts. Sorting is for few rows among many, a table for the rest."""
+    import numpy as np
+
+    every, values = np.concatenate(ns), np.concatenate(parts)
+    low, high = int(every.min()), int(every.max())
+    if high - low > SPARSE * len(every):
+        rows, place = np.unique(every, return_inverse=True)
+        return rows, np.bincount(place, weights=values)
+    every -= low
+    held = np.zeros(high - low + 1, np.bool_)
+    held[every] = True
+    rows = np.flatnonzero(held)
+    return rows + low, np.bincount(every, weights=values)[rows]
+
+
+def best(ns: np.ndarray, scores: np.ndarray, most: int) -> tuple[list[int], list[float]]:
+    """The rows with the highest scores, best first, of equals the newest; `most` at most."""
+    import numpy as np
+
+    if len(ns) > most:
+        floor = np.partition(scores, len(ns) - most)[len(ns) - most]
+        among = np.flatnonzero(scores >= floor)
+        ns, scores = ns[among], scores[among]
+    order = np.lexsort((-ns, -scores))[:most]
+    return ns[order].tolist(), scores[order].tolist()
 
 
 def _too_common(postings: Sequence[Posting], total: int) -> set[str]:

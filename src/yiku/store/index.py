@@ -10,8 +10,10 @@ tokens that they were written with; hence the one analyzer, and its version in `
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from yiku.store.api import Index
@@ -79,36 +81,58 @@ def postings(
     connection: apsw.Connection, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int
 ) -> list[Posting]:
     """One posting a term over all scopes, see Posting."""
-    prefixes = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
-    large = size(connection, index, scopes)[0] > FETCH_ALL
-    return [_posting(connection, index, term, [prefix + term for prefix in prefixes], cap if large else None) for term in terms]
+    sides = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
+    common: dict[str, int] = {}
+    if size(connection, index, scopes)[0] > FETCH_ALL:
+        counts = _looked_up(connection, f"select doc from temp.{index}_rows", sides, terms)
+        common = {term: documents for term, found in counts.items() if (documents := sum(found)) > cap}
+    wanted = [term for term in terms if term not in common]
+    places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
+    return [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
 
 
-def _posting(connection: apsw.Connection, index: Index, term: str, written: list[str], cap: int | None) -> Posting:
+def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:
+    """What a view has of each term in each scope. One statement for all of them: half of a look-up is to begin one."""
+    written = json.dumps([side + term for term in terms for side in sides], ensure_ascii=False)
+    rows = connection.execute(f"select ({view} where term = each.value) from json_each(?) each", (written,)).fetchall()
+    found = iter(rows)
+    return {term: [value for _ in sides if (value := next(found)[0])] for term in terms}
+
+
+def _posting(term: str, found: Sequence[str]) -> Posting:
     import numpy as np
 
-    if cap is not None:
-        documents = sum(
-            row[0] for token in written for row in connection.execute(f"select doc from temp.{index}_rows where term = ?", (token,))
-        )
-        if documents > cap:
-            nothing = np.empty(0)
-            return Posting(term, documents, nothing.astype(np.int64), nothing, nothing)
-    found = (one(connection, f"select group_concat(doc) from temp.{index}_places where term = ?", token)[0] for token in written)
-    rows = ",".join(filter(None, found))
-    if not rows:
-        return Posting(term, 0, np.empty(0, np.int64), np.empty(0), np.empty(0))
-    places = np.fromstring(rows, dtype=np.int64, sep=",")
-    first = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))
-    unique = places[first]
-    counts = np.diff(np.append(first, len(places))).astype(np.float64)
-    return Posting(term, len(unique), unique // STEPS, counts, _lengths(unique % STEPS))
+    if not found:
+        return _nothing(term)
+    places = np.fromstring(",".join(found), dtype=np.int64, sep=",")
+    first = np.flatnonzero(places[1:] != places[:-1]) + 1  # where another row begins; a word that occurs twice gives a row twice
+    if len(first) + 1 == len(places):
+        unique, counts = places, np.ones(len(places))
+    else:
+        starts = np.concatenate(([0], first, [len(places)]))
+        unique, counts = places[starts[:-1]], (starts[1:] - starts[:-1]).astype(np.float64)
+    ns, steps = np.divmod(unique, STEPS)
+    return Posting(term, len(ns), ns, counts, _lengths()[steps])
 
 
-def _lengths(steps: np.ndarray) -> np.ndarray:
+@cache
+def _nothing_found() -> tuple[np.ndarray, np.ndarray]:
     import numpy as np
 
-    return np.exp2(steps / STEPS_PER_DOUBLING)
+    return np.empty(0, np.int64), np.empty(0)
+
+
+def _nothing(term: str, documents: int = 0) -> Posting:
+    ns, values = _nothing_found()
+    return Posting(term, documents, ns, values, values)
+
+
+@cache
+def _lengths() -> np.ndarray:
+    """The length that each step stands for."""
+    import numpy as np
+
+    return np.exp2(np.arange(STEPS) / STEPS_PER_DOUBLING)
 
 
 def prepare(connection: apsw.Connection) -> None:

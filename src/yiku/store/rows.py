@@ -18,6 +18,13 @@ from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Sou
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
+# From what a column holds to its word; a look here costs a fifth of Kind(value).
+KIND: dict[str, Kind] = {kind.value: kind for kind in Kind}
+STANDING: dict[str, Standing] = {standing.value: standing for standing in Standing}
+STATE: dict[str, State] = {state.value: state for state in State}
+ORIGIN: dict[str, Origin] = {origin.value: origin for origin in Origin}
+CARDINALITY: dict[str, Cardinality] = {cardinality.value: cardinality for cardinality in Cardinality}
+
 TURN_COLUMNS = (
     "t.n, t.id, s.id, t.position, t.role, t.content, t.said_at, t.offset_min, t.recorded_at, t.speaker, t.tool_calls, t.tool_results,"
     " t.external_id, t.parent, t.agent, t.project, t.metadata, t.origin, t.actor, t.content_hash, t.blob, x.hidden_at, c.name"
@@ -46,13 +53,13 @@ def moment(at: int | None, offset_min: int = 0) -> datetime | None:
 
 
 def _moment(at: int, offset_min: int = 0) -> datetime:
-    time = EPOCH + timedelta(microseconds=at)
-    return time.astimezone(_zone(offset_min)) if offset_min else time
+    return _epoch(offset_min) + timedelta(0, 0, at)
 
 
 @lru_cache(maxsize=256)
-def _zone(offset_min: int) -> timezone:
-    return timezone(timedelta(minutes=offset_min))
+def _epoch(offset_min: int) -> datetime:
+    """1970 as a clock with this offset showed it; what is added to it needs no conversion."""
+    return EPOCH.astimezone(timezone(timedelta(minutes=offset_min))) if offset_min else EPOCH
 
 
 def offset_min(at: datetime) -> int:
@@ -91,7 +98,7 @@ def turn(row: tuple[Any, ...]) -> Turn:
         agent=row[14],
         project=row[15],
         metadata=loads(row[16]) or {},
-        origin=Origin(row[17]),
+        origin=ORIGIN[row[17]],
         actor=row[18],
         content_hash=row[19],
         blob=row[20],
@@ -135,15 +142,15 @@ def memory(row: tuple[Any, ...]) -> SemanticMemory:
         n=row[0],
         id=row[1],
         line=row[2],
-        kind=Kind(row[3]),
-        standing=Standing(row[4]),
-        state=State(row[5]),
+        kind=KIND[row[3]],
+        standing=STANDING[row[4]],
+        state=STATE[row[5]],
         content=row[6],
         content_hash=row[7],
         subject=row[8],
         predicate=row[9],
         object=row[10],
-        cardinality=Cardinality(row[11]) if row[11] else None,
+        cardinality=CARDINALITY[row[11]] if row[11] else None,
         slot=row[12],
         basis=row[13],
         flag=row[14],
@@ -171,7 +178,7 @@ def memory(row: tuple[Any, ...]) -> SemanticMemory:
         last_retrieved=moment(row[37]),
         last_used=moment(row[38]),
         last_mentioned=moment(row[39]),
-        origin=Origin(row[40]),
+        origin=ORIGIN[row[40]],
         trust=row[41],
         method=row[42],
         metadata=loads(row[43]) or {},
@@ -223,19 +230,21 @@ def field(name: str, value: Any) -> Any:
         return _moment(value)
     if name in ("flagged_with", "metadata"):
         return loads(value)
+    if name == "tags":
+        return tuple(value)
     if name == "pinned":
         return bool(value)
     wrap = {"kind": Kind, "standing": Standing, "state": State, "origin": Origin, "cardinality": Cardinality}.get(name)
     return wrap(value) if wrap else value
 
 
-SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, session, place, actor, text"
+SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, session, place, actor, text, seq"
 
 
 def source(row: tuple[Any, ...]) -> Source:
     """A source from SOURCE_COLUMNS."""
     return Source(
-        origin=Origin(row[1]),
+        origin=ORIGIN[row[1]],
         said_at=_moment(row[2], row[3]),
         recorded_at=_moment(row[4]),
         turn=row[5],
@@ -243,6 +252,7 @@ def source(row: tuple[Any, ...]) -> Source:
         place=row[7],
         actor=row[8],
         text=row[9],
+        seq=row[10],
     )
 
 
@@ -265,6 +275,8 @@ def source_values(item: Source) -> tuple[Any, ...]:
 def change(row: tuple[Any, ...]) -> ChangeRow:
     """A journal row from JOURNAL_COLUMNS; `before` holds the columns as fields."""
     before = json.loads(row[11]) if row[11] else None
+    if before and "sources" in before:
+        before = {"sources": tuple(source(tuple(values)) for values in before["sources"])}
     if before and row[7] == "memories":
         before = {name: field(name, value) for name, value in before.items()}
     number, tx, at, actor, run, operation, action, table, n, count, reason, _ = row

@@ -150,6 +150,7 @@ class SqliteStore:
         connection = self._connection()
         if self.read_only:
             raise ReadOnly(str(self.path))
+        self._wrote = True
         connection.execute("pragma journal_mode = wal")
         for number in range(index.one(connection, "pragma user_version")[0], len(MIGRATIONS)):
             script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")

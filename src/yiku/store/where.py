@@ -2,6 +2,10 @@
 From a selection to SQL: conditions with bound values, never a value in the text.
 
 A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
+
+A `+` before a column keeps SQLite from choosing an index by it. Where a condition gives the rows at once
+(their numbers, an entity, a line), the scope and the order only check and sort them; without the `+`
+SQLite, which keeps no statistics here, would rather walk the whole scope.
 """
 
 from __future__ import annotations
@@ -40,7 +44,8 @@ Sql = tuple[str, list[Any]]
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """The conditions, order and limit behind `from memories m`."""
-    parts, values = [f"m.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    by_number = any(given is not None for given in (select.ns, select.suffix, select.entity, select.sourced_in))
+    parts, values = [f"{'+' if by_number else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)
@@ -51,15 +56,16 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if select.ids is not None:
         add("m.id in (select value from json_each(?))", json.dumps(list(select.ids)))
     if select.suffix is not None:
-        add("substr(m.id, -?) = ?", len(select.suffix), select.suffix)
+        add(_ends("memories", "m", scopes), *scopes, len(select.suffix), select.suffix)
     if select.line is not None:
         add("m.line = ?", select.line)
     if select.slot is not None:
         add("m.slot = ?", select.slot)
     if select.pairs is not None:
-        subjects, predicates = select.pairs
-        add(f"m.predicate in ({marks(predicates)})", *predicates)
-        add("m.subject in (select value from json_each(?))", json.dumps(list(subjects), ensure_ascii=False))
+        subjects, predicates = (json.dumps(list(names), ensure_ascii=False) for names in select.pairs)
+        known = f"exists (select 1 from memories k where k.scope_id in ({marks(scopes)}) and k.predicate = value)"  # else each with each
+        add(f"m.predicate in (select value from json_each(?) where {known})", predicates, *scopes)
+        add("m.subject in (select value from json_each(?))", subjects)
     if select.hash is not None:
         add("m.content_hash = ?", select.hash)
     if select.external_id is not None:
@@ -81,6 +87,9 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         add(f"m.state in ({marks(select.states)})", *(state.value for state in select.states))
     if select.current:
         add("m.superseded_by is null")
+    if select.unexpired_at is not None:
+        at = micros(select.unexpired_at)
+        add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
     if select.since is not None:
         add("m.said_at >= ?", micros(select.since))
     if select.until is not None:
@@ -88,12 +97,15 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
     order = {"n": ("m.n",), "said": ("m.said_at", "m.place", "m.n"), "updated": ("m.updated_at", "m.n")}[select.order]
+    if by_number or select.line is not None:
+        order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
 
 
 def turns(scopes: Sequence[int], select: Turns) -> Sql:
     """The conditions, order and limit behind `from conversation_turns t`."""
-    parts, values = [f"t.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    by_number = select.ns is not None or select.suffix is not None
+    parts, values = [f"{'+' if by_number else ''}t.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)
@@ -104,7 +116,7 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
     if select.ids is not None:
         add("t.id in (select value from json_each(?))", json.dumps(list(select.ids)))
     if select.suffix is not None:
-        add("substr(t.id, -?) = ?", len(select.suffix), select.suffix)
+        add(_ends("conversation_turns", "t", scopes), *scopes, len(select.suffix), select.suffix)
     if select.session is not None:
         add(
             f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
@@ -131,7 +143,14 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
     order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n")}[select.order]
+    if by_number:
+        order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
+
+
+def _ends(table: str, alias: str, scopes: Sequence[int]) -> str:
+    """Whether an id ends so: all ids of the scopes are looked at, but in their index alone."""
+    return f"{alias}.n in (select n from {table} where scope_id in ({marks(scopes)}) and substr(id, -?) = ?)"
 
 
 def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:

@@ -29,6 +29,7 @@ from yiku.types import (
     CountAccess,
     Expect,
     Receipt,
+    RemoveSources,
     SetTurnHidden,
     Source,
     State,
@@ -78,10 +79,10 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: _Jo
             return _update_memory(connection, scope, change, journal)
         case AddSource(n=n, source=source):
             _there(connection, "memories", scope, n)
-            journal.note("insert", "memory_sources", n)
-            _add_sources(connection, scope, n, (source,))
-            connection.execute("update memories set changed = ? where scope_id = ? and n = ?", (journal.last, scope, n))
-            return (n,)
+            seq = _add_sources(connection, scope, n, (source,))
+            return _touched(connection, n, journal.note("insert", "memory_sources", n, {"seq": seq}))
+        case RemoveSources():
+            return _remove_sources(connection, scope, change, journal)
         case SetTurnHidden():
             return _set_turn_hidden(connection, scope, change, journal)
         case CountAccess():
@@ -288,15 +289,29 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
     return (change.n,)
 
 
-def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Sequence[Source]) -> None:
-    if not sources:
-        return
+def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Sequence[Source]) -> int:
+    """The sources behind those that are there; the number of the last."""
     sql = "select coalesce(max(seq), 0) from memory_sources where scope_id = ? and memory_n = ?"
-    last = index.one(connection, sql, scope, n)[0]
+    last: int = index.one(connection, sql, scope, n)[0]
     connection.executemany(
         f"insert into memory_sources values ({index.marks(range(12))})",
         [(scope, n, last + k, *rows.source_values(source)) for k, source in enumerate(sources, 1)],
     )
+    return last + len(sources)
+
+
+def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSources, journal: _Journal) -> Iterable[int]:
+    among = f"scope_id = ? and memory_n = ? and seq in ({index.marks(change.seqs)})"
+    values = (scope, change.n, *change.seqs)
+    gone = connection.execute(f"select {rows.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values).fetchall()
+    connection.execute(f"delete from memory_sources where {among}", values)
+    return _touched(connection, change.n, journal.note("delete", "memory_sources", change.n, {"sources": gone}, count=len(gone)))
+
+
+def _touched(connection: apsw.Connection, n: int, number: int) -> Iterable[int]:
+    """A row bears the number of its last change, though the change lies beside it."""
+    connection.execute("update memories set changed = ? where n = ?", (number, n))
+    return (n,)
 
 
 def _tags(connection: apsw.Connection, scope: int, n: int) -> list[str]:

@@ -86,7 +86,15 @@ class Receipt:
     result: Mapping[str, Any]
 
 
-Change = AddScope | AddTurns | AddMemory | UpdateMemory | AddSource | SetTurnHidden | CountAccess | Receipt
+@dataclass(frozen=True, slots=True)
+class RemoveSources:
+    """Sources of a version that belong to another: the journal keeps them."""
+
+    n: int
+    seqs: Sequence[int]
+
+
+Change = AddScope | AddTurns | AddMemory | UpdateMemory | AddSource | RemoveSources | SetTurnHidden | CountAccess | Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,7 @@ class Memories:
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
     current: bool = False  # not superseded
+    unexpired_at: datetime | None = None  # neither expired nor past its days at this time
     where: Filter | None = None
     since: datetime | None = None
     until: datetime | None = None

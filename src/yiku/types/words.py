@@ -147,6 +147,7 @@ class Source:
     place: int = 0
     actor: str | None = None
     text: str | None = None
+    seq: int = 0  # among the sources of its memory, given by the store
 
 
 class Relation(NamedTuple):
