@@ -87,8 +87,7 @@ def mocks_and_tests() -> tuple[int, int]:
 def import_cycles() -> list[list[str]]:
     """The rings in which modules import each other; late imports and those for types count too: a reader meets them."""
     trees = {
-        ".".join(Path(path).relative_to("src").with_suffix("").parts).removesuffix(".__init__"): tree
-        for path, _, tree in sources()
+        ".".join(Path(path).relative_to("src").with_suffix("").parts).removesuffix(".__init__"): tree for path, _, tree in sources()
     }
     graph = {name: {*imported(tree, trees)} - {name} for name, tree in trees.items()}
     rings: list[list[str]] = []

@@ -34,9 +34,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, ob
     made = yield
     for item in made if isinstance(made, list) else [made]:
         if isinstance(item, pytest.Item) and len(rows_of(item)) > MOST_ROWS:
-            raise collector.CollectError(
-                f"{item.name} names {len(rows_of(item))} rows; at most {MOST_ROWS} are shown well"
-            )
+            raise collector.CollectError(f"{item.name} names {len(rows_of(item))} rows; at most {MOST_ROWS} are shown well")
     return made
 
 
@@ -56,7 +54,9 @@ class SpecReport:
     def __init__(self, config: pytest.Config) -> None:
         self.root = config.rootpath
         self.everything = config.args_source is not config.ArgsSource.ARGS
-        self.whole_files = not any(map(config.getoption, NARROWING)) and not any("::" in arg for arg in config.args)
+        self.whole_files = not any(config.getoption(name, default=False) for name in NARROWING) and not any(
+            "::" in arg for arg in config.args
+        )
         self.rows: dict[str, set[str]] = {}
         self.outcomes: dict[str, str] = {}
         self.seconds: Counter[str] = Counter()

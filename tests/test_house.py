@@ -41,9 +41,7 @@ def impurities(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "line", ["import os.path", "from time import monotonic", "open('a')", "dt.datetime.now(dt.UTC)"]
-)
+@pytest.mark.parametrize("line", ["import os.path", "from time import monotonic", "open('a')", "dt.datetime.now(dt.UTC)"])
 def test_an_impure_line_is_noticed(line):
     """The check of the rules sees a clock, a disk or chance where there is one."""
     assert impurities(ast.parse(line))

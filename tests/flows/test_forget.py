@@ -1,0 +1,189 @@
+"""Leaving memory softly, and coming back: a memory, a turn, a session, a time."""
+
+import pytest
+
+from yiku import Memory
+from yiku.errors import InvalidInput, NotFound
+from yiku.types import State
+
+
+def texts(items):
+    return [item.content for item in items]
+
+
+def snapshot(memory):
+    """What can be seen of everything that was ever said."""
+    rows = memory.get_all(where={"id": {"exists": True}, "state": {"exists": True}})
+    return {(m.id, m.line, m.state, m.superseded_by, m.valid_to, m.reason) for m in rows}, {t.id for t in memory.search_traces()}
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_forgotten_memory_is_in_no_answer(memory, short):
+    """The whole line goes, out of recall, context, listing and timeline; it is archived with its reason, and can come back."""
+    memory.remember("I live in Bergen")
+    kept = memory.remember("我住在奥斯陆").memory
+    before = snapshot(memory)
+    gone = memory.forget(kept.id[-8:] if short else kept.id, reason="搬走了")
+
+    assert ["I live in Bergen", "我住在奥斯陆"] == sorted(texts(gone.memories))
+    assert (0, [], [], "") == (
+        len(memory.recall("where do I live? Bergen 奥斯陆 before")),
+        memory.get_all(),
+        memory.timeline(),
+        memory.context("我住在哪里").text,
+    )
+    assert (State.ARCHIVED, "forgotten: 搬走了") == (memory.get(kept.id).state, memory.get(kept.id).reason)
+    back = memory.restore(kept.id)
+    assert 2 == len(back.memories)
+    assert ["我住在奥斯陆"] == texts(memory.get_all())
+    assert before[1] == snapshot(memory)[1]
+    assert {row[:5] for row in before[0]} == {row[:5] for row in snapshot(memory)[0]}
+
+
+def test_a_forgotten_turn_takes_what_came_from_it_alone(memory):
+    """A memory with another source stays; one that has none goes with the turn, and the chain closes up."""
+    turns = [memory.record_turn("user", text) for text in ("I live in Bergen", "I live in Oslo", "I like tea", "I like tea!")]
+    for turn in turns:
+        memory.remember(turn.content, source=turn.id)
+    gone = memory.forget(turns[1].id)
+
+    assert (["I live in Oslo"], ["I live in Oslo"]) == (texts(gone.memories), texts(gone.turns))
+    assert {"I live in Bergen", "I like tea"} == {*texts(memory.get_all())}
+    assert [("I live in Bergen", None)] == [(m.content, m.valid_to) for m in memory.history(gone.memories[0].id) if m.live]
+    assert () == memory.forget(turns[2].id).memories
+
+
+def test_a_memory_of_two_turns_goes_with_the_last_of_them(memory):
+    """As long as one of its turns is there, a memory stays."""
+    turns = [memory.record_turn("user", "我喜欢绿茶") for _ in range(2)]
+    for turn in turns:
+        memory.remember("我喜欢绿茶", source=turn.id)
+    memory.forget(turns[0].id)
+
+    assert ["我喜欢绿茶"] == texts(memory.get_all())
+    memory.forget(turns[1].id)
+    assert [] == memory.get_all()
+
+
+def test_a_session_and_a_time_are_forgotten(memory):
+    """All turns of a session, or of a span that is closed before and open after, with what came from them."""
+    for day, session in ((1, "早会"), (2, "早会"), (3, "晚会"), (4, "晚会")):
+        turn = memory.record_turn("user", f"第{day}天", session=session, said_at=f"2026-02-0{day}")
+        memory.remember(f"第{day}天", source=turn.id)
+
+    assert ["第1天", "第2天"] == sorted(texts(memory.forget(session="早会").turns))
+    assert ["第3天"] == texts(memory.forget(since="2026-02-02", until="2026-02-04").memories)
+    assert ["第4天"] == texts(memory.get_all()) == texts(memory.search_traces())
+    assert ["第4天"] == texts(memory.forget(session="晚会", since="2026-02-01").turns)
+
+
+def test_a_chain_that_loses_its_middle_closes_up(memory):
+    """The neighbours join, and the middle finds its place again when it is restored."""
+    turns = [memory.record_turn("user", f"My employer is {name}", said_at=f"2026-02-0{i}") for i, name in enumerate("ABC", 1)]
+    for turn in turns:
+        memory.remember(turn.content, source=turn.id)
+    before = [(m.object, m.valid_from, m.valid_to, m.live) for m in memory.history("who is my employer?")]
+    middle = memory.forget(turns[1].id).memories[0]
+    without = [(m.object, m.valid_to) for m in memory.history("who is my employer?") if m.state is State.ACTIVE]
+
+    assert [("A", turns[2].said_at), ("C", None)] == without
+    memory.restore(middle.id)
+    assert before == [(m.object, m.valid_from, m.valid_to, m.live) for m in memory.history("who is my employer?")]
+
+
+def test_restored_beside_what_was_said_since(memory, clock):
+    """Where the slot was taken meanwhile, there is one chain, and the statement said later is live."""
+    old = memory.remember("I live in Bergen").memory
+    memory.forget(old.id)
+    clock.advance(days=1)
+    memory.remember("我住在奥斯陆")
+    memory.restore(old.id)
+
+    assert ["I live in Bergen", "我住在奥斯陆"] == texts(memory.history("where do I live"))
+    assert ["我住在奥斯陆"] == texts(memory.get_all())
+
+
+@pytest.mark.parametrize("text", ["I live in Bergen", "香蕉很好吃"])
+def test_restored_beside_its_like(memory, clock, text):
+    """Said again while it was forgotten, and then restored: one of the two is live."""
+    old = memory.remember(text).memory
+    memory.forget(old.id)
+    clock.advance(days=1)
+    memory.remember(text)
+    memory.restore(old.id)
+
+    assert [text] == texts(memory.get_all())
+    assert 2 == len(memory.history(old.id))
+
+
+def test_a_turn_comes_back(memory):
+    """A restored turn is found again; restoring it twice is not found."""
+    turn = memory.record_turn("user", "香蕉很好吃", tool_calls=[{"name": "eat"}])
+    memory.forget(turn.id)
+
+    assert (0, []) == (len(memory.recall("香蕉")), memory.search_traces(tool="eat"))
+    assert turn.id == memory.restore(turn.id).turns[0].id
+    assert [turn.id] == [hit.id for hit in memory.recall("香蕉")]
+    with pytest.raises(NotFound, match="a forgotten turn"):
+        memory.restore(turn.id)
+
+
+@pytest.mark.parametrize("what", ["id", "turn", "session", "time"])
+def test_a_dry_run_lists_and_writes_nothing(memory, what):
+    """It names what the real call takes, and the store has not changed."""
+    turn = memory.record_turn("user", "香蕉", session="s", said_at="2026-02-01")
+    kept = memory.remember("香蕉", source=turn.id).memory
+    call = {"id": {"id": kept.id}, "turn": {"id": turn.id}, "session": {"session": "s"}, "time": {"until": "2026-02-02"}}[what]
+    before = memory.admin.stats()
+    listed = memory.forget(**call, dry_run=True)
+
+    assert (before, 0) == (memory.admin.stats(), listed.operation)
+    done = memory.forget(**call)
+    assert ([m.id for m in listed.memories], [t.id for t in listed.turns]) == (
+        [m.id for m in done.memories],
+        [t.id for t in done.turns],
+    )
+
+
+def test_what_is_not_there_cannot_be_forgotten(memory):
+    """Unknown ids, sessions and times; nor can what is not forgotten be restored."""
+    calls = [
+        lambda: memory.forget("00000000"),
+        lambda: memory.forget(session="none"),
+        lambda: memory.forget(until="2020-01-01"),
+        lambda: memory.restore(memory.remember("苹果").memory.id),
+        lambda: memory.restore("00000000"),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound):
+            call()
+
+
+def test_forgetting_twice_does_nothing(memory):
+    """What is gone already is no error, and no operation."""
+    turn = memory.record_turn("user", "香蕉")
+    kept = memory.remember("香蕉", source=turn.id).memory
+    for id in (kept.id, turn.id):
+        memory.forget(id)
+        changes = memory.admin.stats().changes
+        again = memory.forget(id)
+
+        assert ((), (), 0) == (again.memories, again.turns, again.operation)
+        assert changes == memory.admin.stats().changes
+
+
+@pytest.mark.parametrize("call", [{}, {"id": "x", "session": "s"}, {"id": "x", "since": "2026-01-01"}, {"reason": "x"}])
+def test_one_thing_at_a_time(memory, call):
+    """Either an id, or a session or time: neither and both are refused."""
+    with pytest.raises(InvalidInput, match="needs either an id"):
+        memory.forget(**call)
+
+
+def test_another_scope_keeps_its_session(memory, home, clock):
+    """A session of the same name elsewhere is not touched."""
+    with Memory(home, scope="user:ann", clock=clock) as ann:
+        ann.record_turn("user", "香蕉", session="s")
+        memory.record_turn("user", "香蕉", session="s")
+        memory.forget(session="s")
+
+        assert ["香蕉"] == texts(ann.search_traces(session="s"))

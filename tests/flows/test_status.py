@@ -1,0 +1,74 @@
+"""How much there is, and how the home is."""
+
+import stat
+
+import pytest
+
+from yiku import Memory
+
+
+def test_stats_count_what_the_handle_reads(memory, home, clock):
+    """Turns, sessions, memories by state, kinds, entities, relations, tags, times and sizes; of no other scope."""
+    memory.record([{"role": "user", "content": "早", "said_at": f"2026-02-0{i}", "session": f"s{i % 2}"} for i in range(1, 4)])
+    memory.remember("I live in Bergen", tags=["家", "a"], relations=[("a", "b", "c")])
+    memory.remember("我住在奥斯陆", tags=["家"])
+    memory.forget(memory.remember("香蕉", kind="skill").memory.id)
+    with Memory(home, scope="user:ann", clock=clock) as ann:
+        ann.remember("I live in Rome", tags=["x"])
+        ann.record_turn("user", "早")
+    stats = memory.admin.stats()
+
+    assert ("user:mei", 3, 2) == (stats.scope, stats.turns, stats.sessions)
+    assert {"active": 1, "superseded": 1, "archived": 1} == stats.memories
+    assert ({"fact": 1}, 1, 2) == (stats.kinds, stats.relations, stats.tags)
+    assert ["2026-02-01", "2026-02-03"] == [
+        at.astimezone(clock.now.tzinfo).date().isoformat() for at in (stats.first_said_at, stats.last_said_at)
+    ]
+    assert stats.database_bytes > 100_000
+
+
+def test_the_stats_of_an_empty_home(memory):
+    """Nothing is there, and nothing is an error."""
+    stats = memory.admin.stats()
+
+    assert (0, 0, {}, {}, None) == (stats.turns, stats.changes, stats.memories, stats.kinds, stats.first_said_at)
+
+
+def test_blobs_are_counted(memory):
+    """Their compressed size on the disk."""
+    memory.record_turn("user", "字" * 100_000)
+
+    assert 100 < memory.admin.stats().blob_bytes < 10_000
+
+
+def test_status_says_where_and_whose(memory, home):
+    """Home, scope, what is read, the store's id and versions; nothing is wrong."""
+    status = memory.status()
+
+    assert (str(home), "user:mei", ("user:mei", "public")) == (status.home, status.scope, status.reads)
+    assert (32, "full", "words", ()) == (len(status.store_id), status.durability, status.search, status.troubles)
+    assert status.store_id == memory.status().store_id
+
+
+def test_flagged_memories_are_a_trouble(memory):
+    """What contradicts is counted, with the command that lists it."""
+    for name in ("Ann", "李雷"):
+        memory.remember(f"My mentor is {name}")
+
+    assert ['2 memories contradict each other: yiku list --where \'{"flag": "conflict"}\''] == [*memory.status().troubles]
+
+
+def test_fast_durability_is_a_trouble(home, clock):
+    """Who chose it is reminded of what it may cost."""
+    with Memory(home, durability="fast", clock=clock) as memory:
+        assert ["durability is fast: a power cut may lose the last second"] == [*memory.status().troubles]
+
+
+@pytest.mark.parametrize("name", ["yiku.db", "yiku.toml", "locks/write.lock"])
+def test_files_are_for_the_owner_alone(memory, home, name):
+    """0600 and 0700: nobody else on the machine reads a memory."""
+    memory.record_turn("user", "字" * 100_000)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [home, *home.rglob("*")]}
+
+    assert 0o600 == modes[home / name]
+    assert {0o600, 0o700} == {*modes.values()}

@@ -1,0 +1,118 @@
+"""A statement is told anew, or what is noted about it changes."""
+
+import pytest
+
+from yiku.errors import InvalidInput, NotFound
+from yiku.types import Kind
+
+
+def texts(items):
+    return [item.content for item in items]
+
+
+def test_a_new_text_is_a_new_version(memory, clock):
+    """Said now, in the same line, with what was noted about the old one, which stays as history."""
+    old = memory.remember("我住在奥斯陆", importance=0.9, tags=["家"], pinned=True, metadata={"a": 1}).memory
+    clock.advance(days=1)
+    new = memory.update(old.id[-8:], "我住在奥斯陆市中心")
+
+    assert ["我住在奥斯陆", "我住在奥斯陆市中心"] == texts(memory.history(old.id))
+    assert (old.line, clock.now, 0.9, ("家",), True, {"a": 1}) == (
+        new.line, new.said_at, new.importance, new.tags, new.pinned, new.metadata,
+    )  # fmt: skip
+    assert new.id == memory.get(old.id).superseded_by
+    assert new.id == memory.recall("我住在哪里？")[0].id
+
+
+def test_an_old_id_means_the_current_version(memory):
+    """Update acts on the line, whichever of its ids is given."""
+    ids = [memory.remember(f"I live in {city}").memory.id for city in ("Bergen", "Oslo")]
+    memory.update(ids[0], "I live in Rome")
+
+    assert ["I live in Bergen", "I live in Oslo", "I live in Rome"] == texts(memory.history(ids[1]))
+
+
+def test_a_text_without_a_slot_keeps_the_slot(memory):
+    """Free words told for a line still fill its slot, so a later statement retires them."""
+    old = memory.remember("I live in Oslo").memory
+    memory.update(old.id, "The flat by the opera house")
+    memory.remember("I live in Bergen")
+
+    assert ["I live in Bergen"] == texts(memory.get_all())
+
+
+@pytest.mark.spec("S3-66", "S2-39")
+def test_what_is_noted_changes_in_place(memory, clock):
+    """Weights, tags, expiry and the rest, on one version; the journal keeps what was."""
+    kept = memory.remember("香蕉很好吃", tags=["水果"]).memory
+    clock.advance(days=2)
+    details = {"kind": Kind.RULE, "importance": 0.1, "confidence": 0.2, "strength": 5, "priority": "permanent", "pinned": True,
+               "tags": ("吃", "b"), "metadata": {"x": [1]}, "basis": "why", "agent": "a", "project": "p", "external_id": "e"}  # fmt: skip
+    changed = memory.update(kept.id, **details, ttl_days=3, expires_at="2026-04-01")
+
+    assert {**details, "tags": ("b", "吃")} == {name: getattr(changed, name) for name in details}
+    assert (kept.id, 1) == (changed.id, len(memory.history(kept.id)))
+    assert (kept.created_at, clock.now) == (changed.created_at, changed.updated_at)
+    assert "2026-03-06" == changed.auto_delete_at.date().isoformat()
+    assert ["水果"] == [*memory.admin.journal(limit=1)[0].before["tags"]]
+    assert changed == memory.get(kept.id)
+
+
+def test_the_same_text_changes_in_place(memory):
+    """A text that says the same adds no version."""
+    kept = memory.remember("I live in Oslo").memory
+    changed = memory.update(kept.id, "i live in oslo!", importance=0.9)
+
+    assert (kept.id, 0.9, 1) == (changed.id, changed.importance, len(memory.history(kept.id)))
+
+
+def test_a_slot_held_by_another_is_refused(memory):
+    """An update cannot make a second live value; the error names the one that is there."""
+    memory.remember("My employer is Acme")
+    other = memory.remember("香蕉很好吃").memory
+    with pytest.raises(InvalidInput, match="«My employer is Acme»"):
+        memory.update(other.id, "My employer is Globex")
+
+    assert {"My employer is Acme", "香蕉很好吃"} == {*texts(memory.get_all())}
+
+
+def test_a_text_that_is_there_is_refused(memory):
+    """Two live rows with one text would be one statement twice; also when only the kind makes them alike."""
+    memory.remember("香蕉很好吃")
+    other = memory.remember("Bananas are fine").memory
+    skill = memory.remember("香蕉很好吃", kind="skill").memory
+    for call in (lambda: memory.update(other.id, "香蕉很好吃"), lambda: memory.update(skill.id, kind="fact")):
+        with pytest.raises(InvalidInput, match="another memory says just that"):
+            call()
+
+    assert {("香蕉很好吃", "fact"), ("Bananas are fine", "fact"), ("香蕉很好吃", "skill")} == {
+        (m.content, m.kind) for m in memory.get_all()
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        ({}, "needs a text or something to change"),
+        ({"subject": "x"}, "subject cannot change without a new text"),
+        ({"colour": 1}, "colour cannot change"),
+        ({"text": "I live in Rome", "said_at": "2020-01-01"}, "use remember"),
+        ({"importance": 2}, "importance must be"),
+        ({"text": ""}, "text is empty"),
+    ],
+)
+def test_what_cannot_be_updated_is_refused(memory, call, why):
+    """The error says which argument it was, and nothing has changed."""
+    kept = memory.remember("I live in Oslo").memory
+    with pytest.raises(InvalidInput, match=why):
+        memory.update(kept.id, **call)
+
+    assert kept == memory.get(kept.id)
+
+
+def test_what_is_forgotten_must_be_restored_first(memory):
+    """A forgotten line has no live version to change."""
+    kept = memory.remember("I live in Oslo").memory
+    memory.forget(kept.id)
+    with pytest.raises(NotFound, match="restore it first"):
+        memory.update(kept.id, importance=0.1)

@@ -1,0 +1,147 @@
+"""Turns and memories for the store's tests: every field filled, in English and Chinese, and strange but legal text."""
+
+import itertools
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from yiku.flows.record import _tool_tokens, tokens
+from yiku.flows.remember import index_tokens
+from yiku.rules.conflict import text_hash
+from yiku.types import AddMemory, AddTurns, Cardinality, Cause, Kind, Origin, Relation, SemanticMemory, Source, Standing, Turn
+
+NOW = datetime(2026, 3, 2, 8, 30, 15, 123456, tzinfo=UTC)
+SHANGHAI = timezone(timedelta(hours=8))
+_numbers = itertools.count(1)
+
+HOSTILE_TEXTS = [
+    "plain words",
+    "我住在青岛，离海很近。",
+    "python-3.10 D:\\code\\主题.md C++ foo@bar.com #标签 a/b:c config.yaml",
+    "ＦＵＬＬ　Ｗｉｄｔｈ　１２３ ｶﾀｶﾅ",
+    "emoji 👩‍👩‍👧‍👦🏳️‍🌈👍🏽 ☕灯",
+    "हिन्दी में स्मृति ภาษาไทยไม่มีช่องว่าง ລາວ မြန်မာ ខ្មែរ",
+    "العربية עִבְרִית مع تشكيلٍ",
+    "naïve Ærøskøbing ŁÓDŹ ﬁne ǆ İstanbul ß Ω",
+    "x" * 300 + " " + "字" * 300,
+    'quotes " \' NEAR( a AND b ) * ^ -col:x "unterminated',
+    "line\nbreak\ttab\u2028sep\u200bzero\u202eright-to-left\ufeff",
+    "한국어 띄어쓰기 ひらがなカタカナ漢字",
+    "𠮷野家 𝔘𝔫𝔦 ① ㍿ ½",
+    "s1qfake h11qfake s7q主题 1q",
+    "_under_score__ --- ... @@@ +++ ###",
+]
+
+
+def an_id() -> str:
+    return f"{next(_numbers):08x}-0000-7000-8000-000000000000"
+
+
+def a_turn(content: str = "我搬到了 Oslo.", **fields: Any) -> Turn:
+    given: dict[str, Any] = {
+        "id": an_id(),
+        "session": "s1",
+        "role": "user",
+        "said_at": NOW,
+        "recorded_at": NOW,
+        "content_hash": b"h",
+    }
+    return Turn(**{**given, "content": content, **fields})
+
+
+def a_full_turn() -> Turn:
+    """A turn with every field filled."""
+    return a_turn(
+        "Read 配置文件.toml, please 😀",
+        session="2026-03-02 会话",
+        role="assistant",
+        said_at=NOW.astimezone(SHANGHAI),
+        speaker="Méi 梅",
+        tool_calls=({"id": "t1", "name": "read_file", "input": {"path": "D:\\码\\配置.toml", "deep": [1, None, True, 2.5]}},),
+        tool_results=({"tool_use_id": "t1", "content": "语言 = zh", "is_error": False},),
+        external_id="外部-7",
+        parent="外部-6",
+        agent="coder",
+        project="灯笼",
+        metadata={"键": ["值", {"n": 1}]},
+        origin=Origin.TOOL,
+        actor="importer",
+        content_hash=b"\x00\xff",
+        blob="ab" * 32,
+    )
+
+
+def a_memory(content: str = "Ann lives in Oslo", **fields: Any) -> SemanticMemory:
+    id = fields.pop("id", None) or an_id()
+    said_at = fields.get("said_at", NOW)
+    given: dict[str, Any] = {
+        "id": id,
+        "line": id,
+        "content_hash": text_hash(content, None),
+        "said_at": said_at,
+        "confirmed_at": said_at,
+        "valid_from": said_at,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "sources": (Source(origin=Origin.USER, said_at=said_at, recorded_at=NOW),),
+    }
+    return SemanticMemory(**{**given, "content": content, **fields})
+
+
+def a_full_memory() -> SemanticMemory:
+    """A memory with every field filled, none with its default."""
+    there = NOW.astimezone(SHANGHAI)
+    return a_memory(
+        "Mei 的项目「灯笼」用 Python 3.12",
+        kind=Kind.SKILL,
+        standing=Standing.BELIEF,
+        subject="灯笼",
+        predicate="version",
+        object="3.12",
+        cardinality=Cardinality.SINGLE,
+        slot="灯笼|version",
+        basis="she said so",
+        flag="conflict",
+        flagged_with=("one", "另一个"),
+        importance=0.85,
+        base_score=0.7,
+        strength=3,
+        confidence=0.65,
+        priority="long_term",
+        half_life_days=87.5,
+        said_at=there,
+        confirmed_at=there + timedelta(hours=1),
+        place=4,
+        valid_from=there - timedelta(days=2),
+        valid_to=there + timedelta(days=30),
+        reason="为什么",
+        expires_at=NOW + timedelta(days=90),
+        auto_delete_at=NOW + timedelta(days=99),
+        ttl_days=99,
+        pinned=True,
+        origin=Origin.FILE,
+        trust=0.7,
+        method="imported",
+        metadata={"k": [1, "值"]},
+        agent="coder",
+        project="灯笼",
+        external_id="mem-1",
+        sources=(
+            Source(origin=Origin.USER, said_at=there, recorded_at=NOW, turn="t9", session="会话", place=4, actor="梅", text="原话"),
+            Source(origin=Origin.FILE, said_at=NOW, recorded_at=NOW),
+        ),
+        entities=("python", "灯笼"),
+        relations=(Relation("灯笼", "uses", "Python"), Relation("Mei", "owns", "灯笼")),
+        tags=("alpha", "项目"),
+    )
+
+
+def added(*turns: Turn) -> AddTurns:
+    return AddTurns(turns, [tokens(turn) for turn in turns], [_tool_tokens(turn) for turn in turns])
+
+
+def kept(memory: SemanticMemory) -> AddMemory:
+    return AddMemory(memory, index_tokens(memory))
+
+
+def cause(operation: str = "test", **fields: Any) -> Cause:
+    return Cause(operation, fields.pop("at", NOW), **fields)

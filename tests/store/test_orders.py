@@ -1,0 +1,17 @@
+"""A history told in any order is the same history. Some orders here; the soak tells 200."""
+
+import pytest
+from integrity import check
+from store.orders import SETS, orders, told
+
+
+@pytest.mark.spec("T-05", "T-11")
+@pytest.mark.parametrize("name", SETS)
+def test_R25_any_order_of_telling_leaves_the_same_memory(tmp_path, name):
+    """The live statements and the chains, by content and the times they held, do not depend on the order of recording."""
+    statements = SETS[name]
+    wanted = told(tmp_path / "said", statements, range(len(statements)))
+
+    for i, order in enumerate(orders(len(statements), 8, seed=1)):
+        assert wanted == told(tmp_path / f"{i}", statements, order), f"told in the order {order}"
+        check(tmp_path / f"{i}" / "yiku.db")

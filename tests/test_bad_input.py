@@ -1,0 +1,376 @@
+"""
+Bad input at every verb: a typed error that says what to do, soon, and nothing written.
+
+A table of values that no argument may have meets a table of every argument of every public verb. Each
+call either raises an error of ours or, where the value happens to be allowed there, gives a result; in
+any case it takes less than a second, and after an error no table has another row and no file another byte.
+"""
+
+import inspect
+import os
+import time
+from collections import OrderedDict, UserString
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from itertools import count, repeat
+from pathlib import Path
+from types import MappingProxyType
+
+import apsw
+import pytest
+
+from yiku import Memory
+from yiku.errors import YikuError
+from yiku.memory import Admin
+from yiku.types import TurnRecord
+
+SOON_S = 1.0
+
+
+class NoOffset(tzinfo):
+    """A zone that does not know its offset."""
+
+    def utcoffset(self, at: datetime | None) -> None:
+        return None
+
+    dst = tzname = utcoffset
+
+
+def deep(levels: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def wide() -> list[object]:
+    """A few lists in each other that would be 10 ** 40 if they were written out."""
+    value: list[object] = [1]
+    for _ in range(40):
+        value = [value] * 10
+    return value
+
+
+def endless() -> dict[str, object]:
+    """An object that holds itself."""
+    value: dict[str, object] = {}
+    value["self"] = [value, value]
+    return value
+
+
+HUGE_TEXT = "x" * 100_000_000
+
+BAD: dict[str, object] = {
+    "none": None,
+    "bytes": b"text",
+    "number": 7,
+    "negative": -1,
+    "huge number": 10**5000,
+    "beyond 64 bits": 2**64,
+    "float": 1.5,
+    "nan": float("nan"),
+    "infinity": float("-inf"),
+    "true": True,
+    "empty": "",
+    "blank": " \u3000\n",
+    "nul": "a\0b",
+    "lone surrogate": "a\ud800b",
+    "surrogate pair, undecoded": "\ud83d\ude00",
+    "100 MB": HUGE_TEXT,
+    "lines": "two\nlines",
+    "unknown id": "01900000-0000-7000-8000-000000000000",
+    "percent": "%",
+    "path": "../../../etc/passwd",
+    "list": ["a"],
+    "list of numbers": [1, 2],
+    "tuple": ("a", "b", "c"),
+    "set": {"a"},
+    "mapping": {"a": 1},
+    "keys that are numbers": {1: "a", None: "b"},
+    "keys that are tuples": {("a",): 1},
+    "key with a surrogate": {"\udfff": 1},
+    "nested keys": {"a": {"b": [{2: 3}]}},
+    "nan inside": {"a": [float("nan")]},
+    "bytes inside": {"a": b"x"},
+    "set inside": {"a": {1, 2}},
+    "deep": {"a": deep(40)},
+    "very deep": deep(100_000),
+    "very wide": {"a": wide()},
+    "endless": endless(),
+    "list of the endless": [endless()],
+    "list of the very wide": [{"a": wide()}],
+    "list of the deep": [{"a": deep(100_000)}],
+    "list of 100 MB": [HUGE_TEXT, {"content": HUGE_TEXT}],
+    "dict subclass": OrderedDict(a=OrderedDict(b=1)),
+    "read-only mapping": MappingProxyType({"a": 1}),
+    "text-like": UserString("text"),
+    "date": date(2026, 3, 1),
+    "naive time": datetime(2026, 2, 1),  # noqa: DTZ001 - such times are given
+    "no offset": datetime(2026, 2, 1, tzinfo=NoOffset()),
+    "offset of seconds": datetime(2026, 2, 1, tzinfo=timezone(timedelta(seconds=2_597))),
+    "year 1": datetime(1, 1, 1, tzinfo=UTC),
+    "year 1 in Asia": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+    "year 9999": datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=timezone(timedelta(hours=-12))),
+    "no date": "2026-02-30",
+    "function": len,
+    "class": dict,
+    "object": object(),
+}
+
+GOOD_TURN = {"role": "user", "content": "早"}
+TURN_DETAILS = "session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor".split()
+DETAILS = (
+    "kind standing subject predicate object cardinality basis importance confidence strength priority pinned tags entities relations"
+    " metadata said_at valid_from expires_at ttl_days source session speaker origin agent project external_id"
+).split()
+SLOT = {
+    "subject": {"predicate": "x", "object": "y"},
+    "object": {"predicate": "x"},
+    "cardinality": {"predicate": "x", "object": "y"},
+}
+
+
+def calls() -> Iterator[tuple[str, object]]:
+    """Every argument of every public verb, as a function of the memory and one value for it."""
+    yield "record turns", lambda m, v: m.record(v)
+    yield "record turn", lambda m, v: m.record([GOOD_TURN, v])
+    for name in ("session", "idempotency_key"):
+        yield f"record {name}", lambda m, v, name=name: m.record([GOOD_TURN], **{name: v})
+    yield "record_turn role", lambda m, v: m.record_turn(v, "早")
+    yield "record_turn content", lambda m, v: m.record_turn("user", v)
+    for name in [*TURN_DETAILS, "idempotency_key", "id", "colour"]:
+        yield f"record_turn {name}", lambda m, v, name=name: m.record_turn("user", "早", **{name: v})
+    yield "remember text", lambda m, v: m.remember(v)
+    for name in [*DETAILS, "idempotency_key", "dry_run", "colour"]:
+        yield f"remember {name}", lambda m, v, name=name: m.remember("香蕉很好吃", **SLOT.get(name, {}), **{name: v})
+    yield "update id", lambda m, v: m.update(v, "x")
+    yield "update text", lambda m, v: m.update(m.target, v)
+    for name in [*DETAILS, "colour"]:
+        yield f"update {name}", lambda m, v, name=name: m.update(m.target, **{name: v})
+    yield "update anew", lambda m, v: m.update(m.target, "y", said_at=v, metadata=v)
+    for name in ("id", "session", "since", "until"):
+        yield f"forget {name}", lambda m, v, name=name: m.forget(**{name: v})
+    for name in ("reason", "dry_run"):
+        yield f"forget {name}", lambda m, v, name=name: m.forget(m.target, **{name: v})
+    yield "restore id", lambda m, v: m.restore(v)
+    yield "feedback id", lambda m, v: m.feedback(v, "used")
+    yield "feedback access", lambda m, v: m.feedback(m.target, v)
+    yield "get id", lambda m, v: m.get(v)
+    yield "get as_of", lambda m, v: m.get(m.target, as_of=v)
+    for name in ("where", "limit", "offset", "order", "as_of", "valid_at"):
+        yield f"get_all {name}", lambda m, v, name=name: m.get_all(**{name: v})
+    yield "about entity", lambda m, v: m.about(v)
+    yield "about limit", lambda m, v: m.about("Ann", limit=v)
+    yield "history id_or_text", lambda m, v: m.history(v)
+    yield "history as_of", lambda m, v: m.history(m.target, as_of=v)
+    for name in ("recall", "explain", "context"):
+        yield f"{name} question", lambda m, v, name=name: getattr(m, name)(v)
+    for name in ("limit", "where", "as_of", "valid_at", "types"):
+        yield f"recall {name}", lambda m, v, name=name: m.recall("Oslo", **{name: v})
+    for name in ("limit", "where"):
+        yield f"explain {name}", lambda m, v, name=name: m.explain("Oslo", **{name: v})
+    for name in ("max_tokens", "where", "as_of", "valid_at"):
+        yield f"context {name}", lambda m, v, name=name: m.context("Oslo", **{name: v})
+    yield "retrieved hits", lambda m, v: m.retrieved(v)
+    for name in ("keyword", "session", "role", "tool", "since", "until", "limit"):
+        yield f"search_traces {name}", lambda m, v, name=name: m.search_traces(**{name: v})
+        yield f"search_traces nothing {name}", lambda m, v, name=name: m.search_traces(**{"keyword": "zebra", name: v})
+    for name in ("around", "since", "until", "where", "limit"):
+        yield f"timeline {name}", lambda m, v, name=name: m.timeline(**{name: v})
+    yield "timeline limit around", lambda m, v: m.timeline(around=m.target, limit=v)
+    yield "admin.undo operation", lambda m, v: m.admin.undo(v)
+    yield "admin.journal limit", lambda m, v: m.admin.journal(limit=v)
+    yield "admin.import_ records", lambda m, v: m.admin.import_(v, source="x")
+    yield "admin.import_ source", lambda m, v: m.admin.import_([], source=v)
+    yield "admin.import_ dry_run", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", dry_run=v)
+    yield "admin.import_ progress", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", progress=v)
+    yield "admin.blob name", lambda m, v: m.admin.blob(v)
+    for operator in "eq ne gt gte lt lte in nin contains icontains exists".split():
+        for field in ("content", "importance", "said_at", "tags", "kind", "metadata.a"):
+            yield f"where {field} {operator}", lambda m, v, f=field, o=operator: m.get_all(where={f: {o: v}})
+    for group in ("AND", "OR", "NOT"):
+        yield f"where {group}", lambda m, v, group=group: m.get_all(where={group: v})
+    for name in (
+        "home",
+        "scope",
+        "clock",
+        "owner",
+        "reads",
+        "names",
+        "limit",
+        "language",
+        "durability",
+        "busy_timeout_s",
+        "colour",
+    ):
+        yield f"Memory {name}", lambda m, v, name=name: Memory(**{"home": m.settings.home + "/new", name: v}).close()
+
+
+CALLS = dict(calls())
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A small memory that no bad call may change; it knows a good id."""
+
+    class Target(Memory):
+        target = ""
+
+    now = datetime.fromisoformat("2026-03-01T09:00:00+01:00")
+    with Target(tmp_path_factory.mktemp("bad") / "home", owner="user:mei", names=["Mei"], clock=lambda: now) as memory:
+        memory.record_turn("user", "I live in Bergen", session="s", tool_calls=[{"name": "look"}])
+        memory.target = memory.remember("I live in Oslo", tags=["家"], entities=["Ann"]).memory.id
+        yield memory
+
+
+class Watch:
+    """Sees every commit by anybody else, and every file that comes or goes."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.connection = apsw.Connection(str(home / "yiku.db"), flags=apsw.SQLITE_OPEN_READONLY)
+
+    def state(self) -> tuple[object, ...]:
+        """SQLite's count of others' commits, and the names of all files but its own."""
+        files = [name for _, _, names in os.walk(self.home) for name in names if not name.startswith("yiku.db")]
+        return self.connection.pragma("data_version"), sorted(files)
+
+
+@pytest.fixture(scope="module")
+def watch(target: Memory) -> Iterator[Watch]:
+    watch = Watch(Path(target.settings.home))
+    yield watch
+    watch.connection.close()
+
+
+def test_every_argument_of_every_verb_is_tried() -> None:
+    """What is added to a verb comes into the table above."""
+    skipped = {"self", "details", "settings", "create"}
+    wanted = {
+        f"{prefix}{name} {argument}"
+        for owner, prefix in ((Memory, ""), (Admin, "admin."))
+        for name, verb in vars(owner).items()
+        if inspect.isfunction(verb) and not name.startswith("_")
+        for argument in inspect.signature(verb).parameters
+        if argument not in skipped
+    }
+
+    assert wanted
+    assert set() == wanted - {*CALLS}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_bad_value_is_refused_and_nothing_is_written(target: Memory, watch: Watch, call: str) -> None:
+    """For each of some fifty values: ours and soon, or allowed; and an error leaves everything as it was."""
+    wrong = []
+    for name, value in BAD.items():
+        before, start = watch.state(), time.perf_counter()
+        try:
+            CALLS[call](target, value)
+        except YikuError as error:
+            message = str(error)
+            if error.advice not in message or len(message) > 1_500:
+                wrong.append(f"{name}: a message that does not help: {message[:200]}")
+            if before != watch.state():
+                wrong.append(f"{name}: refused, but something was written")
+        except Exception as error:  # that none comes is what we test
+            wrong.append(f"{name}: {type(error).__name__}: {str(error)[:100]}")
+        if (took := time.perf_counter() - start) > SOON_S:
+            wrong.append(f"{name}: took {took:.1f} s")
+
+    assert [] == wrong
+
+
+def test_a_refused_call_makes_no_scope(target: Memory, watch: Watch) -> None:
+    """In a scope to which nothing was ever written, bad input leaves it so."""
+    before = watch.state()
+    with Memory(target.settings.home, scope="team:new") as fresh:
+        fresh.target = target.target
+        for name, call in CALLS.items():
+            if not name.startswith("Memory "):
+                with pytest.raises(YikuError):
+                    call(fresh, b"bytes")
+
+    assert before == watch.state()
+
+
+# ------------------------------------------------------------------ what comes in one by one
+
+
+def failing(*items: object) -> Iterator[object]:
+    yield from items
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.record(failing(GOOD_TURN, GOOD_TURN)),
+        lambda m: m.remember("香蕉很好吃", tags=failing("a")),
+        lambda m: m.remember("香蕉很好吃", entities=failing("a")),
+        lambda m: m.update(m.target, tags=failing("a")),
+    ],
+    ids=["record", "tags", "entities", "update"],
+)
+def test_what_a_caller_s_generator_raises_is_the_caller_s(target: Memory, watch: Watch, call: Callable[[Memory], object]) -> None:
+    """His own error reaches him as it is, and of what came before it nothing was written."""
+    before = watch.state()
+    with pytest.raises(ZeroDivisionError):
+        call(target)
+
+    assert before == watch.state()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.record(repeat(GOOD_TURN)),
+        lambda m: m.remember("香蕉很好吃", tags=repeat("a")),
+        lambda m: m.remember("香蕉很好吃", entities=map(str, count())),
+        lambda m: m.recall("香蕉", types=repeat("turn")),
+    ],
+    ids=["record", "tags", "entities", "types"],
+)
+def test_what_never_ends_is_refused(target: Memory, watch: Watch, call: Callable[[Memory], object]) -> None:
+    """A list without an end is over the limit, and found out in time."""
+    before, start = watch.state(), time.perf_counter()
+    with pytest.raises(InvalidInput):
+        call(target)
+
+    assert time.perf_counter() - start < SOON_S
+    assert before == watch.state()
+
+
+class Word(str):
+    """Text of another class."""
+
+    __slots__ = ()
+
+
+def test_subclasses_of_text_and_objects_are_what_they_hold(target: Memory) -> None:
+    """They are taken as text and objects, and come back as plain ones."""
+    turn = target.record_turn(Word("user"), Word("早安"), session=Word("s2"), metadata=OrderedDict(a=Word("b")))
+    read = target.get(Word(turn.id))
+
+    assert ("早安", "s2", {"a": "b"}) == (read.content, read.session, read.metadata)
+    assert [str, str, dict] == [type(value) for value in (read.content, read.session, read.metadata)]
+
+
+def test_bad_records_of_an_import_are_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
+    """Each bad value in the place of a record, a turn or its details is one problem; the good ones between are kept."""
+    values = [value for name, value in BAD.items() if name not in ("100 MB", "list of 100 MB")]
+    records = []
+    for value in values:
+        records += [value, TurnRecord(len(records), value), TurnRecord(len(records), {**GOOD_TURN, "said_at": value or 5})]
+        records += [MemoryRecord(len(records), value, {}), MemoryRecord(len(records), "香蕉", value)]
+        records.append(
+            TurnRecord(len(records), {"role": "user", "content": f"good {len(records)}", "external_id": str(len(records))})
+        )
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        dry = memory.admin.import_(records, source="x", dry_run=True)
+        report = memory.admin.import_(records, source="x")
+
+        assert len(records) == report.records == report.turns + report.memories + len(report.problems) + report.known
+        assert (dry.turns, dry.memories, len(dry.problems)) == (report.turns, report.memories, len(report.problems))
+        assert len(values) <= report.turns <= 2 * len(values)
+        assert len(values) == sum(turn.content.startswith("good") for turn in memory.search_traces(limit=1_000))

@@ -1,0 +1,68 @@
+"""What a call costs must not grow with the store: measured against itself at two sizes, in one run."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from yiku import Memory
+
+SMALL, LARGE = 500, 10_000
+RATIO = 3.0  # a cost that grew with the rows would be 20 times as high
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Memory]]:
+    """The same sort of memories, few and many, written in bulk."""
+    opened = {}
+    for size in (SMALL, LARGE):
+        memory = Memory(tmp_path_factory.mktemp("costs") / str(size), owner="user:mei", durability="fast")
+        fill(memory, size)
+        opened[size] = memory
+    yield opened
+    for memory in opened.values():
+        memory.close()
+
+
+def fill(memory: Memory, size: int) -> None:
+    """Statements about `size // 10` people, through the store's own bulk door: one transaction a thousand."""
+    from yiku.flows.remember import checked, index_tokens
+    from yiku.types import AddMemory
+
+    handle = memory._handle
+    scope = handle.writes()
+    for start in range(0, size, 1_000):
+        rows = [checked(handle, f"Person{n % (size // 10)} uses tool{n}", {}) for n in range(start, min(start + 1_000, size))]
+        handle.store.apply(scope, [AddMemory(row, index_tokens(row)) for row in rows], handle.cause("fill"))
+
+
+def cost_ms(call: Callable[[], object]) -> float:
+    """The median CPU time of a call, in milliseconds."""
+    call()
+    spans = []
+    for _ in range(30):
+        start = time.process_time_ns()
+        call()
+        spans.append((time.process_time_ns() - start) / 1e6)
+    return statistics.median(spans)
+
+
+@pytest.mark.spec("S0-07", "S0-95")
+def test_an_access_update_costs_the_same_in_any_store(stores: dict[int, Memory]) -> None:
+    """One row is updated by its number: O(1), and far below 5 ms at ten thousand memories."""
+    ids = {size: memory.get_all(limit=1)[0].id for size, memory in stores.items()}
+    costs = {size: cost_ms(lambda size=size, memory=memory: memory.feedback(ids[size], "used")) for size, memory in stores.items()}
+
+    assert costs[LARGE] < RATIO * costs[SMALL]
+    assert costs[LARGE] < 5
+
+
+@pytest.mark.spec("S0-96")
+def test_an_entity_query_costs_what_it_finds(stores: dict[int, Memory]) -> None:
+    """Ten memories about somebody are found by an index, far below 20 ms at ten thousand memories."""
+    costs = {size: cost_ms(lambda memory=memory: memory.about("Person7")) for size, memory in stores.items()}
+
+    assert 10 == len(stores[LARGE].about("Person7"))
+    assert costs[LARGE] < RATIO * costs[SMALL]
+    assert costs[LARGE] < 20
