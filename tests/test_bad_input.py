@@ -20,9 +20,9 @@ import apsw
 import pytest
 
 from yiku import Memory
-from yiku.errors import YikuError
+from yiku.errors import InvalidInput, YikuError
 from yiku.memory import Admin
-from yiku.types import TurnRecord
+from yiku.types import MemoryRecord, TurnRecord
 
 SOON_S = 1.0
 
@@ -150,8 +150,8 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "update anew", lambda m, v: m.update(m.target, "y", said_at=v, metadata=v)
     for name in ("id", "session", "since", "until"):
         yield f"forget {name}", lambda m, v, name=name: m.forget(**{name: v})
-    for name in ("reason", "dry_run"):
-        yield f"forget {name}", lambda m, v, name=name: m.forget(m.target, **{name: v})
+    yield "forget reason", lambda m, v: m.forget(m.target, dry_run=True, reason=v)
+    yield "forget dry_run", lambda m, v: m.forget(until="2020-01-01", dry_run=v)
     yield "restore id", lambda m, v: m.restore(v)
     yield "feedback id", lambda m, v: m.feedback(v, "used")
     yield "feedback access", lambda m, v: m.feedback(m.target, v)
@@ -217,7 +217,12 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         target = ""
 
     now = datetime.fromisoformat("2026-03-01T09:00:00+01:00")
-    with Target(tmp_path_factory.mktemp("bad") / "home", owner="user:mei", names=["Mei"], clock=lambda: now) as memory:
+    folder = tmp_path_factory.mktemp("bad")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Target(folder / "home", owner="user:mei", names=["Mei"], clock=lambda: now) as memory,
+    ):
+        patch.chdir(folder)  # a relative path may be a good one
         memory.record_turn("user", "I live in Bergen", session="s", tool_calls=[{"name": "look"}])
         memory.target = memory.remember("I live in Oslo", tags=["家"], entities=["Ann"]).memory.id
         yield memory

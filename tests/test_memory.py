@@ -3,6 +3,7 @@
 import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 
 import pytest
@@ -137,7 +138,7 @@ def test_everything_survives_closing(home, clock):
 @pytest.mark.parametrize(
     "scope",
     [
-        "", " ", "Public", "PUBLIC", "public ", " public", "public\n", "рublic", "ｐublic", "public\u200b", "公共", "user/mei", "*", "%",
+        "", " ", "Public", "PUBLIC", "public ", " public", "public\n", "рublic", "ｐｕｂｌｉｃ", "public\u200b", "公共", "user/mei", "*", "%",
         "-x", ".x", "_x", "a" * 129, "a b", "a\0b", "a\ud800", 5, b"public", ["public"], True, {"public"},
     ],
     ids=repr,
@@ -145,7 +146,7 @@ def test_everything_survives_closing(home, clock):
 def test_an_illegal_or_confusable_scope_is_refused(home, memory, scope, monkeypatch):
     """As argument, as owner, among the reads, in the file and in the environment; the error gives the grammar."""
     for settings in ({"scope": scope}, {"owner": scope}, {"reads": ["team:x", scope]}):
-        with pytest.raises((InvalidScope, SettingsError), match="scope|a list of names"):
+        with pytest.raises((InvalidScope, SettingsError), match=r"scope|a list of names"):
             Memory(home, **settings)
     if isinstance(scope, str) and scope.strip() and "\0" not in scope and "\ud800" not in scope and "\n" not in scope:
         (home / "yiku.toml").write_text(f'owner = "{scope}"', encoding="utf-8")
@@ -199,11 +200,11 @@ def test_every_verb_is_tried_here():
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_answers_in_an_empty_home(memory, verb):
-    """A result, or an error of ours."""
-    try:
+    """A result, or an error of ours: nothing is there to be found, and nothing else goes wrong."""
+    with suppress(YikuError):
         VERBS[verb](memory)
-    except YikuError as error:
-        assert error.advice in str(error)
+
+    assert () == memory.status().troubles
 
 
 def test_threads_share_a_memory(memory):

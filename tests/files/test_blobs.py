@@ -59,7 +59,6 @@ DAMAGE = {
     "emptied": lambda content: b"",
     "cut": lambda content: content[:-10],
     "zeroed": lambda content: b"\0" * len(content),
-    "longer": lambda content: content + content[:1],
     "flipped": lambda content: content[:50] + bytes([content[50] ^ 1]) + content[51:],
 }
 
@@ -70,10 +69,8 @@ def test_a_damaged_blob_is_noticed(tmp_path, damage):
     name = blobs.put(tmp_path, LONG)
     path = tmp_path / name[:2] / f"{name}.z"
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    try:
-        assert LONG == blobs.get(tmp_path, name)
-    except Damaged as error:
-        assert name in str(error)
+    with pytest.raises(Damaged, match=name):
+        blobs.get(tmp_path, name)
 
 
 def test_a_blob_under_another_s_name_is_damaged(tmp_path):

@@ -1,6 +1,8 @@
 """One statement becomes one outcome: new, confirmed, replaced, past or flagged."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
 from itertools import permutations
 
 import pytest
@@ -31,17 +33,18 @@ def chain(memory, text="where do I live"):
 
 @pytest.mark.spec("T-01")
 @pytest.mark.parametrize(
-    ("before", "after", "question", "value"),
+    ("before", "after", "asked"),
     [
-        ("I live in Bergen.", "I moved to Oslo.", "Where do I live?", "Oslo"),
-        ("我住在北京", "我搬到上海了", "我住在哪里？", "上海"),
-        ("My employer is Acme", "我换工作了，现在在字节跳动上班", "我在哪家公司上班？", "字节跳动"),
-        ("atlas 的截止日期是3月5日", "The deadline for Atlas slipped to 12 March", "when is Atlas due?", "12 March"),
-        ("Ann's phone number is ５５０１", "Ann's phone number is 5502 📞", "what is Ann's phone number?", "5502"),
+        ("I live in Bergen.", "I moved to Oslo.", ("Where do I live?", "Oslo")),
+        ("我住在北京", "我搬到上海了", ("我住在哪里？", "上海")),
+        ("My employer is Acme", "我换工作了，现在在字节跳动上班", ("我在哪家公司上班？", "字节跳动")),
+        ("atlas 的截止日期是3月5日", "The deadline for Atlas slipped to 12 March", ("when is Atlas due?", "12 March")),
+        ("Ann's phone number is ５５０１", "Ann's phone number is 5502 📞", ("what is Ann's phone number?", "5502")),
     ],
 )
-def test_a_newer_fact_retires_its_rival(memory, clock, before, after, question, value):
+def test_a_newer_fact_retires_its_rival(memory, clock, before, after, asked):
     """Told that something changed, we stop saying what was, but still know that it was so."""
+    question, value = asked
     memory.remember(before)
     clock.advance(days=1)
     outcome = memory.remember(after)
@@ -288,7 +291,16 @@ def test_a_source_turn_gives_what_is_known_of_it(memory, clock):
     assert ("2026-02-03T20:15:00+08:00", "李雷".casefold()) == (kept.said_at.isoformat(), kept.subject)
     assert (turn.id, "早会", 1, "李雷") == (source.turn, source.session, source.place, source.actor)
     assert (Origin.USER, "scribe", "atlas") == (kept.origin, kept.agent, kept.project)
-    assert (clock.now, "我住在卑尔根") == (source.recorded_at, source.text)
+    assert (clock.now, None) == (source.recorded_at, source.text)
+
+
+def test_a_source_keeps_the_words_that_were_said(memory):
+    """Of two wordings that are one statement the first is shown, and the source of the other says how it was put."""
+    memory.remember("I live in Oslo.")
+    kept = memory.remember("i LIVE in oslo").memory
+
+    assert "I live in Oslo." == kept.content
+    assert [None, "i LIVE in oslo"] == [source.text for source in kept.sources]
 
 
 @pytest.mark.parametrize(
@@ -343,6 +355,21 @@ def test_a_time_without_an_offset_is_local(memory):
     other = memory.remember("天是灰的", said_at="2026-02-03").memory
 
     assert ["2026-02-03T08:00:00+01:00", "2026-02-03T00:00:00+01:00"] == [m.said_at.isoformat() for m in (one, other)]
+
+
+@pytest.mark.parametrize("name", ["said_at", "valid_from", "expires_at"])
+@pytest.mark.parametrize("offset_hours", [-12, 14])
+@pytest.mark.parametrize("year", ["0001-01-01T00:00", "0001-01-02T23:59", "9999-12-30T12:00", "9999-12-31T23:59"])
+def test_no_time_makes_a_row_that_cannot_be_read(home, name, offset_hours, year):
+    """At either end of the calendar, in any offset: refused, or read again without an error."""
+    offset = timezone(timedelta(hours=offset_hours))
+    with Memory(home, owner="user:mei", clock=lambda: datetime(2026, 3, 1, tzinfo=offset)) as memory:
+        for at in (f"{year}+00:00", f"{year}-12:00", f"{year}+14:00"):
+            with suppress(InvalidInput):
+                memory.remember(f"香蕉 {at}", **{name: at})
+
+        kept = memory.get_all(where={"state": "active"})  # what expired at once is there, too
+        assert len(kept) == memory.admin.stats().memories.get("active", 0)
 
 
 # ------------------------------------------------------------------ once, or not at all

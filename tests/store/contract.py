@@ -39,6 +39,7 @@ from yiku.types import (
     Kind,
     Memories,
     Receipt,
+    RemoveSources,
     SemanticMemory,
     SetTurnHidden,
     State,
@@ -152,6 +153,7 @@ class StoreContract:
             UpdateMemory(n, {"importance": 0.1}, index_tokens(before[0])),
             CountAccess([n], "used"),
             AddSource(n, another_source()),
+            RemoveSources(n, [1]),
             SetTurnHidden(turn, NOW, tokens(store.turns([scope], Turns())[0])),
         ):
             refused(store, foreign, change)
@@ -339,6 +341,16 @@ class StoreContract:
         assert [None, "第0个", "第1个", "第2个"] == [source.actor for source in memory.sources]
         assert store.journal([scope])[0].number == memory.changed
 
+    def test_sources_can_move_away(self, store, scope):
+        """Those named leave the row, the journal keeps them, and the row carries the number of that change."""
+        (n,) = store.apply(scope, [kept(a_memory()), AddSource(1, another_source(actor="第二个"))], cause()).rows[0]
+        (memory,) = store.filled(store.memories([scope], Memories()))
+        done = store.apply(scope, [RemoveSources(n, [memory.sources[1].seq])], cause())
+
+        (memory,) = store.filled(store.memories([scope], Memories()))
+        assert [None] == [source.actor for source in memory.sources]
+        assert (done.transaction, "delete") == (memory.changed, store.journal([scope])[0].action)
+
     @pytest.mark.parametrize("order", ["n", "said", "updated"])
     def test_selections_order_and_page(self, store, scope, order):
         """The same rows in each order, forwards and backwards, whole or in pages."""
@@ -408,7 +420,7 @@ class StoreContract:
 
         met = store.met(scope, a_memory("lax", slot="gateway|mode|lax", **slot))
         assert [rival.id] == [row.id for row in met.rivals]
-        assert {rival.n: rival.changed} == met.expect.rows
+        assert {("gateway", "mode"): rival.changed} == met.expect.pairs
 
     def test_windows_take_their_start_and_leave_their_end(self, store, scope):
         """`since` is in the window, `until` is not; so windows that touch share nothing."""

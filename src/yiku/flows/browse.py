@@ -14,12 +14,11 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.errors import Ambiguous, NotFound
-from yiku.flows import checks
+from yiku.flows import checks, past
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall
-from yiku.rules import history as versions
 from yiku.rules import slots
-from yiku.types import ChangeRow, Filter, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 SHORTEST_ID = 4
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -65,7 +64,7 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
         if at is not None and found.recorded_at > at:
             raise NotFound(f"id {found.id} at {at}")
         return found
-    then = _rewound(handle, handle.store.filled([found]), at)
+    then = past.recorded(handle, handle.store.filled([found]), at)
     if not then:
         raise NotFound(f"id {found.id} at {at}")
     return then[0]
@@ -103,8 +102,8 @@ def get_all(
         )
         return handle.store.filled(handle.store.memories(scopes, select))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    page = _then(handle, rows, as_of, valid_at)[offset : offset + limit]
-    return _rewound(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
+    page = past.shown(handle, rows, as_of, valid_at)[offset : offset + limit]
+    return past.recorded(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
@@ -128,7 +127,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
     start = find_memory(handle, text, scopes) if _SHORT.fullmatch(text) and not text.isalpha() else _meant(handle, text, scopes)
-    return _rewound(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    return past.recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
 
 
 def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
@@ -181,43 +180,6 @@ def _said(
 
 def _line(handle: Handle, memory: SemanticMemory, scopes: Sequence[int]) -> list[SemanticMemory]:
     return handle.store.memories(scopes, Memories(line=memory.line, order="said"))
-
-
-def _journal(handle: Handle, memories: Sequence[SemanticMemory], since: datetime) -> dict[int, list[ChangeRow]]:
-    found: dict[int, list[ChangeRow]] = {}
-    rows = [memory.n for memory in memories]
-    for change in handle.store.journal(handle.reads(), table="memories", row_ns=rows, since=since):
-        found.setdefault(change.row, []).append(change)
-    return found
-
-
-def _rewound(handle: Handle, memories: Sequence[SemanticMemory], at: datetime | None) -> list[SemanticMemory]:
-    """These rows as they were recorded at a time, without those that were not there yet; None means now."""
-    if at is None:
-        return [*memories]
-    journal = _journal(handle, memories, at)
-    return [then for memory in memories if (then := versions.rewound(memory, journal.get(memory.n, ()), at)) is not None]
-
-
-def _then(
-    handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None, valid_at: datetime | None
-) -> list[SemanticMemory]:
-    """Those that were live in the record at one time, or held at another."""
-    shown = _rewound(handle, memories, as_of)
-    if as_of is not None and valid_at is None:
-        shown = [memory for memory in shown if versions.recallable(memory, as_of)]
-    if valid_at is not None:
-        by_id = {memory.id: memory for memory in (*shown, *_successors(handle, shown, as_of))}
-        shown = [memory for memory in shown if versions.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
-    return shown
-
-
-def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
-    """What retired these versions, also where a filter has left it out."""
-    known = {memory.id for memory in memories}
-    missing = [memory.superseded_by for memory in memories if memory.superseded_by and memory.superseded_by not in known]
-    found = handle.store.memories(handle.reads(), Memories(ids=missing)) if missing else []
-    return _rewound(handle, found, as_of)
 
 
 def _mentions(filter_: Any, field: str) -> bool:

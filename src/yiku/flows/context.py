@@ -6,7 +6,6 @@ Recall more than will fit, pack in rank order within the budget, and report what
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -15,7 +14,7 @@ from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall, report
 from yiku.rules import pack
-from yiku.rules.analyze import UNSPACED
+from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
@@ -43,4 +42,4 @@ def context(
 def language(handle: Handle, text: str) -> str:
     """The language of what Yiku writes around memories: as set, else that of the text."""
     chosen = handle.settings.language
-    return chosen if chosen != "auto" else "zh" if re.search(f"[{UNSPACED}]", text) else "en"
+    return chosen if chosen != "auto" else "zh" if UNSPACED_RUN.search(text) else "en"

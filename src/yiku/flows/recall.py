@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
-from yiku.flows import checks
+from yiku.flows import checks, past
 from yiku.flows.handle import Handle
 from yiku.rules import analyze, ask, fuse, history, score
 from yiku.types import CountAccess, Explanation, Filter, Hit, Hits, Link, Memories, SemanticMemory, State, Turn, Turns
@@ -127,11 +128,10 @@ def by_words(search: Search, index: Any) -> None:
     weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
     ns, scores, dropped = score.bm25(postings, weights, *search.handle.store.index_size(index, search.scopes))
     search.dropped_terms.update(dropped)
-    order = scores.argsort()[::-1]
     start, size, kept = 0, 2 * search.limit, 0
-    while start < len(order) and kept < search.limit:
-        batch = order[start : start + size]
-        relevance = {int(n): fuse.words(float(value)) for n, value in zip(ns[batch], scores[batch], strict=True)}
+    while start < len(ns) and kept < search.limit:
+        found = score.best(ns, scores, start + size)
+        relevance = {n: fuse.words(value) for n, value in islice(zip(*found, strict=True), start, None)}
         kept += _fetched(search, index, relevance)
         start, size = start + size, size * FETCH_MORE
 
@@ -191,45 +191,21 @@ def _hits(search: Search) -> tuple[Hit, ...]:
 
 def _in_time(search: Search) -> dict[Key, SemanticMemory | Turn]:
     """The candidates that are in recall, or that were recorded, or that held, at the time asked for."""
-    store, kept = search.handle.store, dict[Key, SemanticMemory | Turn]()
-    memories = {key: item for key, item in search.items.items() if isinstance(item, SemanticMemory)}
-    journal: dict[int, list[Any]] = {}
-    if search.as_of is not None:
-        for change in store.journal(search.scopes, table="memories", row_ns=[key[1] for key in memories], since=search.as_of):
-            journal.setdefault(change.row, []).append(change)
-    successors: dict[str, SemanticMemory] = {}
-    if search.valid_at is not None:
-        ids = [item.superseded_by for item in memories.values() if item.superseded_by]
-        successors = {row.id: row for row in store.memories(search.scopes, Memories(ids=ids))} if ids else {}
-    for key, item in search.items.items():
-        if (shown := _at(search, item, journal, successors)) is not None:
-            kept[key] = shown
-        else:
-            search.left_out.append((item.id, "not in recall at that time" if search.past else "superseded, archived or expired"))
-    return kept
-
-
-def _at(
-    search: Search,
-    item: SemanticMemory | Turn,
-    journal: Mapping[int, list[Any]],
-    successors: Mapping[str, SemanticMemory],
-) -> SemanticMemory | Turn | None:
-    as_of, valid_at = search.as_of, search.valid_at
-    if isinstance(item, Turn):
-        if as_of is not None and (item.recorded_at > as_of or (item.hidden_at is not None and item.hidden_at <= as_of)):
-            return None
-        return None if valid_at is not None and item.said_at > valid_at else item
-    if as_of is not None:
-        then = history.rewound(item, journal.get(item.n, ()), as_of)
-        if then is None or not (then.state is State.ACTIVE and (search.question.wants_history or history.recallable(then, as_of))):
-            return None
-        item = then
-    if valid_at is not None:
-        return item if history.held(item, successors.get(item.superseded_by or ""), valid_at) else None
-    if as_of is None and search.question.wants_history:
-        return item if item.state is State.ACTIVE else None
-    return item if as_of is not None or history.recallable(item, search.now) else None
+    items, versions = search.items, search.question.wants_history
+    memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
+    turns = [item for item in items.values() if isinstance(item, Turn)]
+    if search.as_of is not None or search.valid_at is not None:
+        memories = past.shown(search.handle, memories, search.as_of, search.valid_at, versions=versions)
+        turns = past.turns(search.handle, turns, search.as_of, search.valid_at)
+    elif versions:
+        memories = [memory for memory in memories if memory.state is State.ACTIVE]
+    else:
+        memories = [memory for memory in memories if history.recallable(memory, search.now)]
+    then: dict[Key, SemanticMemory | Turn] = {("memory", memory.n): memory for memory in memories}
+    then |= {("turn", turn.n): turn for turn in turns}
+    why = "not in recall at that time" if search.past else "superseded, archived or expired"
+    search.left_out += [(item.id, why) for key, item in items.items() if key not in then]
+    return {key: then[key] for key in items if key in then}
 
 
 def _without_echoes(search: Search, items: dict[Key, SemanticMemory | Turn]) -> dict[Key, SemanticMemory | Turn]:

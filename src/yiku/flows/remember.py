@@ -97,7 +97,8 @@ def _kept(handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, dry_r
     if decision.moved:
         changes.append(RemoveSources(decision.updates[0][0].n, decision.moved))
     if decision.source_for is not None:
-        changes.append(AddSource(decision.source_for.n, new.sources[0]))
+        said_so = None if new.content == decision.source_for.content else new.content
+        changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
     ids = [decision.subject.id, *(other.id for other in decision.others)]
     if receipt is not None:
         changes.append(replace(receipt, result={"outcome": decision.outcome, "ids": ids}))
@@ -166,7 +167,6 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation:
         session=turn.session if turn else checks.optional_name(details.get("session"), "session"),
         place=turn.position if turn else 0,
         actor=speaker or handle.settings.actor,
-        text=None if turn is None else content,
     )
     id = handle.new_id(now)
     memory = SemanticMemory(

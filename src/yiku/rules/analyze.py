@@ -40,7 +40,7 @@ _ASCII = re.compile(r"[a-z0-9]+(?:['._@/:+#\-]+[a-z0-9]+)*[+#]*")
 _ANY = re.compile(
     rf"[{UNSPACED}]+|[{EMOJI}]|(?:(?![{UNSPACED}_])[\w{MARKS}])+(?:['._@/:+#\-]+(?:(?![{UNSPACED}_])[\w{MARKS}])+)*[+#]*"
 )
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+UNSPACED_RUN = re.compile(rf"([{UNSPACED}]+)")  # shared: to compile so wide a class takes milliseconds
 _PARTS = re.compile(r"[._@/:+#\-]+")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
 _PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
@@ -127,7 +127,7 @@ def tokens(text: str) -> Tokens:
     words: list[str] = []
     characters: list[str] = []
     for run in _ANY.findall(folded):
-        if _UNSPACED_RUN.match(run):
+        if UNSPACED_RUN.match(run):
             characters.extend(run)
             words.extend(map(add, run, run[1:]))
         else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from yiku.rules import slots
-from yiku.rules.analyze import UNSPACED, fold, question
+from yiku.rules.analyze import UNSPACED_RUN, fold, question
 from yiku.types import Tokens
 
 LONGEST_ASKED = 300  # characters; a longer message hardly asks for one slot
@@ -26,8 +26,7 @@ _PAST = re.compile(
     r"|以前|之前|原来|原先|原本|最初|曾经|过去|一开始|从前|当初|历史|上一(?:个|家|份|版)|旧的?(?:地址|公司|版本|住址)"
 )
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|we|our|us)\b|我|咱|俺")
-_WORD = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}\"“”‘’「」『』《》（）()\[\],!！。，;；:：?？、]+")
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+_GAPS = re.compile(r"[\s\"“”‘’「」『』《》（）()\[\],!！。，;；:：?？、]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,11 @@ def analyse(text: str, names: Sequence[str] = ()) -> Question:
 
 def _phrases(folded: str) -> set[str]:
     """Every run of up to four words, and every run of up to eight Chinese characters."""
-    words = _WORD.findall(folded)
+    words = [word for piece in _GAPS.split(folded) for word in UNSPACED_RUN.split(piece) if word]
     found = {
         "".join(_glued(words[i:j])) for i in range(len(words)) for j in range(i + 1, min(i + LONGEST_NAME_WORDS, len(words)) + 1)
     }
-    for run in _UNSPACED_RUN.findall(folded):
+    for run in UNSPACED_RUN.findall(folded):
         found |= {run[i:j] for i in range(len(run)) for j in range(i + 1, min(i + LONGEST_NAME_CHARACTERS, len(run)) + 1)}
     return found
 
@@ -77,5 +76,5 @@ def _glued(words: Sequence[str]) -> list[str]:
     """Words with a space between, but none beside Chinese."""
     glued = [words[0]]
     for before, word in pairwise(words):
-        glued += [word] if _UNSPACED_RUN.match(before) or _UNSPACED_RUN.match(word) else [" ", word]
+        glued += [word] if UNSPACED_RUN.match(before) or UNSPACED_RUN.match(word) else [" ", word]
     return glued

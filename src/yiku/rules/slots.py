@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from yiku.rules.analyze import fold
 from yiku.types import Cardinality, Kind, Slot
@@ -247,37 +248,44 @@ _READING_ORDER = (
     "birthday",
     "spouse",
 )
-_PATTERNS = [
-    (predicate, re.compile(pattern))
-    for predicate in sorted(PREDICATES, key=lambda p: _READING_ORDER.index(p.name) if p.name in _READING_ORDER else 99)
-    for pattern in predicate.says
-]
-_ASKS = [(predicate.name, re.compile(predicate.asks)) for predicate in PREDICATES]
 
-_OF = re.compile(rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {_BE} (?P<o>.+)")
-_POSSESSIVE = re.compile(rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {_BE} (?:now )?(?P<o>.+)")
-_ZH_POSSESSIVE = re.compile(rf"(?P<s>[^的]{{1,20}})的(?P<p>[^的是为]{{1,12}}?){_ZH_BE}了?(?P<o>.+)")
 
-_LEAD = re.compile(
+@cache
+def _patterns() -> list[tuple[Predicate, re.Pattern[str]]]:
+    """How each predicate is said, the longest reading first; compiled when the first statement is read."""
+    order = {name: place for place, name in enumerate(_READING_ORDER)}
+    return [(p, re.compile(says)) for p in sorted(PREDICATES, key=lambda p: order.get(p.name, len(order))) for says in p.says]
+
+
+@cache
+def _asks() -> list[tuple[str, re.Pattern[str]]]:
+    """How each predicate is asked for; compiled when the first question is read."""
+    return [(predicate.name, re.compile(predicate.asks)) for predicate in PREDICATES]
+
+
+# Patterns that only statements need are compiled by `re` when the first one is read: a question starts without them.
+_OF = rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {_BE} (?P<o>.+)"
+_POSSESSIVE = rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {_BE} (?:now )?(?P<o>.+)"
+_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}})的(?P<p>[^的是为]{{1,12}}?){_ZH_BE}了?(?P<o>.+)"
+
+_LEAD = (
     r"(?:(?:please |also |and |so |well |oh |btw |fyi |actually |in fact |by the way |note |remember |note that |remember that |keep in mind that |correction |sorry |update )[,:]? ?)+"
-    r"|(?:请?(?:记住|注意|记一下|记得)|其实|实际上|事实上|对了|另外|更正|顺便说一下|重要|那个|嗯|哦|更新)[,，:： ]*",
+    r"|(?:请?(?:记住|注意|记一下|记得)|其实|实际上|事实上|对了|另外|更正|顺便说一下|重要|那个|嗯|哦|更新)[,，:： ]*"
 )
-_NOT_NOW = re.compile(
+_NOT_NOW = (
     r"\?|？|吗[。.]?$|\bused to\b|\bformerly\b|\bpreviously\b|\blived\b|\bworked\b|\bif\b|\bmaybe\b|\bperhaps\b|\bprobably\b|\bmight\b|\bmay\b|\bcould\b|\bwould\b|\bwill\b"
     r"|\bgoing to\b|\bplan(?:s|ning)? to\b|\bwant(?:s)? to\b|\bhop(?:e|es|ing) to\b|\bthink(?:s|ing)? (?:of|about)\b|\bthought\b|\bi think\b|\bi guess\b|\bnext (?:week|month|year)\b"
     r"|以前|曾经|之前|过去|原来|当年|小时候|如果|要是|假如|可能|也许|或许|大概|好像|似乎|应该|打算|计划|准备|想要|想搬|将要|将会|将来|会搬|要搬|要去|明年|下个?月|下周|据说|听说"
 )
-_NEGATED = re.compile(r"\bnot\b|\bn't\b|n't\b|\bno longer\b|\bnever\b|\bneither\b|不再|不是|没有|没在|不在|不住|不叫|并非|从不")
-_TAIL = re.compile(
+_NEGATED = r"\bnot\b|\bn't\b|n't\b|\bno longer\b|\bnever\b|\bneither\b|不再|不是|没有|没在|不在|不住|不叫|并非|从不"
+_TAIL = (
     r"(?:[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|since .*|from now on|as of .*|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
     r"|[,;] .*| because .*| but .*| and (?:i|my|he|his|she|her|they|we|our) .*|[,，;；。].*|了|啦|哦|呢|吧)+$"
 )
-_CONTRACTED = re.compile(r"'m\b|'re\b|'ve\b")
+_CONTRACTED = r"'m\b|'re\b|'ve\b"
 _EDGES = re.compile(r"^[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+|[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+$")
-_FAVOURITE = re.compile(r"favou?rite|最喜欢的|最爱的")
-_NUMERIC = re.compile(
-    r"(?:[~≈<>]|about |around |约|大约)?[v$€¥￥£]?\d[\d.,:/\-年月日号点时分 ]*[%a-z°²³]{0,12}|\d.*(?:万|亿|元|次|个|天|小时|分钟|秒|毫秒|度|公里|米|人|岁)|(?:\w+ )?\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
-)
+_FAVOURITE = r"favou?rite|最喜欢的|最爱的"
+_NUMERIC = r"(?:[~≈<>]|about |around |约|大约)?[v$€¥￥£]?\d[\d.,:/\-年月日号点时分 ]*[%a-z°²³]{0,12}|\d.*(?:万|亿|元|次|个|天|小时|分钟|秒|毫秒|度|公里|米|人|岁)|(?:\w+ )?\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
 _ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
 
 _FIRST_PERSON = frozenset(
@@ -290,7 +298,8 @@ _RELATIVES = {
     "女儿": "daughter", "老板": "boss", "领导": "boss", "同事": "colleague", "室友": "roommate", "朋友": "friend", "男朋友": "boyfriend",
     "女朋友": "girlfriend", "猫": "cat", "狗": "dog", "项目": "project", "孩子": "child", "奶奶": "grandmother", "爷爷": "grandfather",
 }  # fmt: skip
-_ZH_MINE = re.compile(r"^(?:我|我们|咱|俺)(?:家)?的?(?P<x>.+)$")
+_MINE = re.compile(r"(?:(?:my|our) |(?:我|我们|咱|俺)(?:家)?的?)(?P<x>.+)")
+_OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")
 
 
 def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot | None:
@@ -300,13 +309,13 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called; these resolve to USER
     """
-    if len(text) > LONGEST_STATEMENT or _NOT_NOW.search(cleaned := _cleaned(text)):
+    if len(text) > LONGEST_STATEMENT or re.search(_NOT_NOW, cleaned := _cleaned(text)):
         return None
-    for predicate, pattern in _PATTERNS:
+    for predicate, pattern in _patterns():
         if (match := pattern.fullmatch(cleaned)) and (slot := _slot(match, predicate, speaker, names)):
             return slot._replace(object=_as_said(text, slot.object))
-    for pattern in (_POSSESSIVE, _OF, _ZH_POSSESSIVE):
-        if match := pattern.fullmatch(cleaned):
+    for possessive in (_POSSESSIVE, _OF, _ZH_POSSESSIVE):
+        if match := re.fullmatch(possessive, cleaned):
             known = _BY_NAME.get(_predicate_name(match["p"]))
             if slot := _slot(match, known or Predicate(_predicate_name(match["p"]), UNKNOWN, ""), speaker, names):
                 return slot._replace(object=_as_said(text, slot.object))
@@ -338,14 +347,14 @@ def kind_of(slot: Slot | None) -> Kind:
 def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
     """The canonical subject: USER for the owner, `x's y` for what belongs to somebody, folded otherwise."""
     folded = _EDGES.sub("", fold(text).strip())
-    owner = {fold(name) for name in names}
     if folded in _FIRST_PERSON:
+        owner = {fold(name) for name in names}
         return fold(speaker) if speaker and owner and fold(speaker) not in owner else USER
-    if folded in owner:
+    if any(fold(name) == folded for name in names):
         return USER
-    if match := re.fullmatch(r"(?:my|our) (?P<x>.+)", folded) or _ZH_MINE.fullmatch(folded):
+    if folded.startswith(("my ", "our ", "我", "咱", "俺")) and (match := _MINE.fullmatch(folded)):
         return f"{subject_of('i', speaker, names)}'s {_RELATIVES.get(match['x'], match['x'])}"
-    if match := re.fullmatch(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)", folded):
+    if ("的" in folded or "'s " in folded) and (match := _OWNED.fullmatch(folded)):
         return f"{subject_of(match['s'], speaker, names)}'s {_RELATIVES.get(match['x'], match['x'])}"
     folded = _ARTICLE.sub("", folded)
     return _RELATIVES.get(folded, folded)
@@ -353,7 +362,7 @@ def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ())
 
 def asked(question: str) -> tuple[str, ...]:
     """The known predicates that a folded question asks for."""
-    return tuple(name for name, pattern in _ASKS if pattern.search(question))
+    return tuple(name for name, pattern in _asks() if pattern.search(question))
 
 
 def own_names(phrases: Iterable[str]) -> set[str]:
@@ -363,9 +372,9 @@ def own_names(phrases: Iterable[str]) -> set[str]:
 
 def _cleaned(text: str) -> str:
     folded = re.sub(r"\s+", " ", fold(text)).strip()
-    while (match := _LEAD.match(folded)) and match.end() > 0:
+    while (match := re.match(_LEAD, folded)) and match.end() > 0:
         folded = folded[match.end() :]
-    return _EDGES.sub("", _CONTRACTED.sub(lambda match: {"'m": " am", "'re": " are", "'ve": " have"}[match[0]], folded))
+    return _EDGES.sub("", re.sub(_CONTRACTED, lambda match: {"'m": " am", "'re": " are", "'ve": " have"}[match[0]], folded))
 
 
 def _as_said(text: str, object_: str) -> str:
@@ -379,11 +388,11 @@ def _predicate_name(text: str) -> str:
 
 
 def _slot(match: re.Match[str], predicate: Predicate, speaker: str | None, names: Sequence[str]) -> Slot | None:
-    subject, object_ = match["s"].strip(), _EDGES.sub("", _TAIL.sub("", match["o"].strip()))
+    subject, object_ = match["s"].strip(), _EDGES.sub("", re.sub(_TAIL, "", match["o"].strip()))
     subject = {"my": "i", "our": "i"}.get(subject, subject).removesuffix("'s")
     if not object_ or len(object_) > LONGEST_OBJECT or len(subject) > LONGEST_OBJECT or not _is_subject(subject, predicate):
         return None
-    if predicate.name != "dislikes" and _NEGATED.search(match.string):
+    if predicate.name != "dislikes" and re.search(_NEGATED, match.string):
         return None
     many = _cardinality(predicate.name, object_)
     return _finished(subject_of(subject, speaker, names), predicate.name, object_, many)
@@ -402,7 +411,7 @@ def _cardinality(predicate: str, object_: str) -> Cardinality:
     """What the table says; else a favourite, a number, a date or a version has one value at a time, and of the rest nobody knows."""
     if known := _BY_NAME.get(predicate):
         return known.cardinality
-    return SINGLE if _FAVOURITE.match(predicate) or _NUMERIC.fullmatch(fold(object_).strip()) else UNKNOWN
+    return SINGLE if re.match(_FAVOURITE, predicate) or re.fullmatch(_NUMERIC, fold(object_).strip()) else UNKNOWN
 
 
 def _finished(subject: str, predicate: str, object_: str, cardinality: Cardinality) -> Slot:

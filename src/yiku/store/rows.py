@@ -277,6 +277,8 @@ def change(row: tuple[Any, ...]) -> ChangeRow:
     before = json.loads(row[11]) if row[11] else None
     if before and "sources" in before:
         before = {"sources": tuple(source(tuple(values)) for values in before["sources"])}
+    if before and row[7] == "turn_state":
+        before = {"hidden_at": moment(before["hidden_at"])}
     if before and row[7] == "memories":
         before = {name: field(name, value) for name, value in before.items()}
     number, tx, at, actor, run, operation, action, table, n, count, reason, _ = row

@@ -264,8 +264,10 @@ class SqliteStore:
         live = self._memories(_IN_SLOT + _LIVE, scope, new.slot) if following else previous
         rivals: list[SemanticMemory] = []
         if new.cardinality is Cardinality.UNKNOWN and not previous and not following:
-            rivals = self._memories(_RIVALS, scope, new.subject, new.predicate)
-            expect = replace(expect, rows={rival.n: rival.changed for rival in rivals})
+            pair = (new.subject or "", new.predicate or "")
+            with translated(str(self.path)):
+                expect = replace(expect, pairs={pair: write.pair_mark(self._connection(), scope, *pair)})
+            rivals = self._memories(_RIVALS, scope, *pair)
         first, second, third = (next(iter(found), None) for found in (previous, following, live))
         return Met(expect=expect, previous=first, following=second, live=third, rivals=rivals)
 

@@ -39,6 +39,7 @@ from yiku.types import (
 )
 
 LAST_OF_SLOT = "select coalesce(max(changed), 0) from memories where scope_id = ? and slot = ?"
+LAST_OF_PAIR = "select coalesce(max(changed), 0) from memories where scope_id = ? and subject = ? and predicate = ?"
 LAST_OF_HASH = "select coalesce(max(changed), 0) from memories where scope_id = ? and content_hash = ?"
 
 
@@ -50,10 +51,18 @@ def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes:
     )
 
 
+def pair_mark(connection: apsw.Connection, scope: int, subject: str, predicate: str) -> int:
+    """The last change number of all that is said of a subject with a predicate."""
+    last: int = index.one(connection, LAST_OF_PAIR, scope, subject, predicate)[0]
+    return last
+
+
 def check(connection: apsw.Connection, scope: int, expect: Expect) -> None:
     """Raise Stale unless everything is as the decision saw it."""
     seen = marks(connection, scope, expect.slots, expect.hashes)
     if seen.slots != expect.slots or seen.hashes != expect.hashes:
+        raise Stale
+    if any(pair_mark(connection, scope, *pair) != last for pair, last in expect.pairs.items()):
         raise Stale
     for n, changed in expect.rows.items():
         if connection.execute("select changed from memories where scope_id = ? and n = ?", (scope, n)).fetchone() != (changed,):
@@ -301,6 +310,7 @@ def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Seque
 
 
 def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSources, journal: _Journal) -> Iterable[int]:
+    _there(connection, "memories", scope, change.n)
     among = f"scope_id = ? and memory_n = ? and seq in ({index.marks(change.seqs)})"
     values = (scope, change.n, *change.seqs)
     gone = connection.execute(f"select {rows.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values).fetchall()

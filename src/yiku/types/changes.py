@@ -99,11 +99,16 @@ Change = AddScope | AddTurns | AddMemory | UpdateMemory | AddSource | RemoveSour
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """What a decision rested on: last change numbers of rows, of slots and of texts; 0 means none was there."""
+    """
+    What a decision rested on: last change numbers of rows, of slots, of texts, and of (subject, predicate) pairs.
+
+    0 means that none was there.
+    """
 
     rows: Mapping[int, int] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)
     hashes: Mapping[bytes, int] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,7 +137,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a memory comes from: who said it, when, and in which turn, if it was a turn."""
+    """Where a memory comes from: who said it, when, in which turn, if it was a turn, and in which words, if in others."""
 
     origin: Origin
     said_at: datetime
