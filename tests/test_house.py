@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 IMPURE_MODULES = set("apsw os pathlib random secrets socket sqlite3 subprocess threading time uuid".split())
 IMPURE_CALLS = {"open", "now", "today", "utcnow"}  # by the last word: datetime.now(), date.today()
-HEAVY_MODULES = {"apsw", "numpy", "typer", "rich", "snowballstemmer"}
+HEAVY_MODULES = {"apsw", "numpy", "typer", "rich", "Stemmer"}
 
 
 @pytest.fixture(scope="module")

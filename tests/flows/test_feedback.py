@@ -5,7 +5,7 @@ import pytest
 from yiku.errors import InvalidInput, NotFound
 
 
-@pytest.mark.spec("S0-69", "S0-70", "S0-71", "S3-64")
+@pytest.mark.spec("S0-69", "S0-70", "S0-71")
 @pytest.mark.parametrize(
     ("access", "counter"),
     [

@@ -31,7 +31,7 @@ def test_chinese_is_found_by_one_two_and_more_characters(memory, keep, question)
 TRICKY = ["python-3.10", "config.yaml", "foo@bar.com", r"D:\code", "C++", "NOT", "C#", "src/yiku/flows/recall.py", "v2.1.0-rc+7"]
 
 
-@pytest.mark.spec("T-22", "S3-06")
+@pytest.mark.spec("T-22")
 @pytest.mark.parametrize("name", TRICKY)
 def test_names_with_signs_are_found(memory, name):
     """Paths, versions, addresses and languages with signs in their names are found by just that name."""

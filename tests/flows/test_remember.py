@@ -512,7 +512,7 @@ def test_the_times_survive(reopened, clock):
     assert (30, None, 0) == (read.ttl_days, read.last_accessed_at, read.access_count)
 
 
-@pytest.mark.spec("S3-61", "S3-59")
+@pytest.mark.spec("S3-61")
 def test_what_hangs_on_it_survives(reopened):
     """Tags, entities, relations, metadata, source and the ids of others."""
     read = reopened[1]

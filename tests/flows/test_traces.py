@@ -24,7 +24,6 @@ def day(memory):
     return memory
 
 
-@pytest.mark.spec("S3-37")
 @pytest.mark.parametrize(
     ("call", "places"),
     [

@@ -13,7 +13,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 def posting(term: str, ns: list[int], *, documents: int | None = None, length: float = 10.0) -> Posting:
     rows = np.array(ns, dtype=np.int64)
-    return Posting(term, len(ns) if documents is None else documents, rows, np.ones(len(ns)), np.full(len(ns), length))
+    return Posting(term, len(ns) if documents is None else documents, rows, np.full(len(ns), length))
 
 
 def memory(**fields: object) -> SemanticMemory:

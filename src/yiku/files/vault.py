@@ -18,15 +18,22 @@ from pathlib import Path
 
 from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 
+LONGEST_PATH = 4_096  # characters, as Linux has it
+
 
 class Home:
     """The paths of a home."""
 
     def __init__(self, root: str | os.PathLike[str], origin: str = "argument") -> None:
-        text = os.fspath(root)
-        if not isinstance(text, str) or not text.strip() or "\0" in text:
+        if not isinstance(root, (str, os.PathLike)) or not isinstance(text := os.fspath(root), str) or not text.strip():
             raise InvalidInput("home must be the path of a folder")
-        self.root = Path(text).expanduser().absolute()
+        if len(text) > LONGEST_PATH or "\0" in text:
+            raise InvalidInput(f"home must be a path of at most {LONGEST_PATH:,} characters without NUL")
+        try:
+            os.fsencode(text)
+            self.root = Path(text).expanduser().absolute()
+        except (UnicodeEncodeError, RuntimeError) as error:
+            raise InvalidInput(f"home is no path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
@@ -36,7 +43,10 @@ class Home:
 
     def exists(self) -> bool:
         """Whether somebody made this a home."""
-        return self.settings.exists() or self.database.exists()
+        try:
+            return self.settings.exists() or self.database.exists()
+        except OSError as error:  # a name that is too long for the file system, say
+            raise InvalidInput(f"home is no path on this machine: {error.strerror}") from error
 
     def make(self, settings: str) -> bool:
         """Make the folders and, if there is none, the settings file; whether it was new."""
@@ -55,9 +65,15 @@ class Home:
     def prepare(self) -> None:
         """Make the folders that a home needs, where they are missing and can be made."""
         for folder in (self.blobs, self.locks):
-            if not folder.is_dir():
-                with contextlib.suppress(PermissionError):
-                    folder.mkdir(mode=0o700, exist_ok=True)  # another process may be making it
+            if folder.is_dir():
+                continue
+            try:
+                folder.mkdir(mode=0o700, exist_ok=True)  # another process may be making it
+            except FileExistsError as error:
+                raise InvalidInput(f"{folder} is a file, not a folder") from error
+            except OSError as error:
+                if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):  # a home that can only be read
+                    raise written(error, folder) from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -65,24 +65,30 @@ def import_(
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
     """Take in records; with `dry_run` check and count them only. `progress` is told each line that was read."""
-    run, name = _Run(handle, dry_run), checks.name(source, "source")
+    run, name = _Run(handle, checks.flag(dry_run, "dry_run")), checks.name(source, "source")
+    if isinstance(records, (str, bytes, Mapping)) or not isinstance(records, Iterable):
+        checks.refuse("records", "must be what an importer reads")
+    if progress is not None and not callable(progress):
+        checks.refuse("progress", "must be a function that takes a line number")
     for item in records:
         run.counts["records"] += 1
         match item:
-            case TurnRecord():
+            case TurnRecord(turn=Mapping()):
                 run.waiting.append(item)
                 run.waiting_chars += _chars(item.turn)
                 if len(run.waiting) >= BATCH or run.waiting_chars >= BATCH_CHARS:
                     _store_turns(run)
-            case MemoryRecord():
+            case MemoryRecord(details=Mapping()):
                 _store_turns(run)  # a statement may name a turn before it as its source
                 _store_memory(run, item)
             case SkippedRecord(what=what):
                 run.skipped[what if what in run.skipped or len(run.skipped) < NAMES_KEPT else "other"] += 1
             case BadRecord(line=line, why=why):
                 run.problem(line, why)
+            case _:
+                run.problem(getattr(item, "line", run.counts["records"]), f"not a record: {checks.shown(item)}")
         if progress is not None:
-            progress(item.line)
+            progress(getattr(item, "line", run.counts["records"]))
     _store_turns(run)
     return ImportReport(
         source=name,

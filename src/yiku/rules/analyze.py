@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 from operator import add
-from typing import Any
+
+from Stemmer import Stemmer
 
 from yiku.types import Tokens
 
@@ -66,13 +66,6 @@ FUNCTION_CHARACTERS = frozenset(
 )
 
 
-@cache
-def _stemmer() -> Any:
-    from snowballstemmer import stemmer
-
-    return stemmer("porter")
-
-
 class _Words(dict[str, tuple[str, ...]]):
     """From a raw word to its tokens; a word seen before costs one look-up."""
 
@@ -95,10 +88,11 @@ def _word(raw: str) -> list[str]:
 
 def _stem(word: str) -> str:
     if word.isascii() and word.isalpha() and len(word) <= TOKEN_CHARS:
-        return str(_stemmer().stemWord(word))
+        return str(_PORTER.stemWord(word))
     return word[:TOKEN_CHARS]
 
 
+_PORTER = Stemmer("porter", 0)  # without its own cache: ours is in front of it
 _WORDS = _Words()
 
 

@@ -36,8 +36,8 @@ def step(length: int) -> int:
 def put(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
     """A row enters the index."""
     connection.execute(
-        f"insert into {index}_index (rowid, words, characters) values (?, ?, ?)",
-        (n * STEPS + step(len(tokens.words)), *prefixed(tokens, scope, past)),
+        f"insert into {index}_index (rowid, tokens) values (?, ?)",
+        (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
     )
     if not past:
         count(connection, index, scope, 1, len(tokens.words))
@@ -46,8 +46,8 @@ def put(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: T
 def take(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
     """A row leaves the index; the tokens must be those that it was put in with."""
     connection.execute(
-        f"insert into {index}_index ({index}_index, rowid, words, characters) values ('delete', ?, ?, ?)",
-        (n * STEPS + step(len(tokens.words)), *prefixed(tokens, scope, past)),
+        f"insert into {index}_index ({index}_index, rowid, tokens) values ('delete', ?, ?)",
+        (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
     )
     if not past:
         count(connection, index, scope, -1, -len(tokens.words))
@@ -62,12 +62,11 @@ def count(connection: apsw.Connection, index: Index, scope: int, documents: int,
     )
 
 
-def prefixed(tokens: Tokens, scope: int, past: bool) -> tuple[str, str]:
-    """Both columns of a row, each token behind its scope and standing."""
+def prefixed(tokens: Tokens, scope: int, past: bool) -> str:
+    """The tokens of a row, each once, behind its scope and standing."""
     prefix = f"{'h' if past else 's'}{scope}q"
-    glue = " " + prefix
-    words, characters = tokens
-    return prefix + glue.join(words) if words else "", prefix + glue.join(characters) if characters else ""
+    distinct = dict.fromkeys(tokens.words + tokens.characters)
+    return prefix + f" {prefix}".join(distinct) if distinct else ""
 
 
 def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
@@ -104,15 +103,8 @@ def _posting(term: str, found: Sequence[str]) -> Posting:
 
     if not found:
         return _nothing(term)
-    places = np.fromstring(",".join(found), dtype=np.int64, sep=",")
-    first = np.flatnonzero(places[1:] != places[:-1]) + 1  # where another row begins; a word that occurs twice gives a row twice
-    if len(first) + 1 == len(places):
-        unique, counts = places, np.ones(len(places))
-    else:
-        starts = np.concatenate(([0], first, [len(places)]))
-        unique, counts = places[starts[:-1]], (starts[1:] - starts[:-1]).astype(np.float64)
-    ns, steps = np.divmod(unique, STEPS)
-    return Posting(term, len(ns), ns, counts, _lengths()[steps])
+    ns, steps = np.divmod(np.fromstring(",".join(found), dtype=np.int64, sep=","), STEPS)
+    return Posting(term, len(ns), ns, _lengths()[steps])
 
 
 @cache
@@ -124,7 +116,7 @@ def _nothing_found() -> tuple[np.ndarray, np.ndarray]:
 
 def _nothing(term: str, documents: int = 0) -> Posting:
     ns, values = _nothing_found()
-    return Posting(term, documents, ns, values, values)
+    return Posting(term, documents, ns, values)
 
 
 @cache

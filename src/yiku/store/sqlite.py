@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -286,8 +286,17 @@ class SqliteStore:
         """See Store.memories."""
         if not scopes:
             return []
+        if len(scopes) > 1 and select.limit is not None:
+            return self._merged(self.memories, scopes, select)
         sql, values = where.memories(scopes, select)
         return self._memories(sql, *values)
+
+    def _merged(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
+        """A page over several scopes: each is read through its own index up to the page's end, then they are merged."""
+        each = replace(select, limit=select.offset + select.limit, offset=0)
+        found = [item for scope in scopes for item in read([scope], each)]
+        found.sort(key=where.order_of(select), reverse=select.newest_first)
+        return found[select.offset : select.offset + select.limit]
 
     def version(self, scope: int, id: str) -> SemanticMemory:
         """See Store.version."""
@@ -344,6 +353,8 @@ class SqliteStore:
         """See Store.turns."""
         if not scopes:
             return []
+        if len(scopes) > 1 and select.limit is not None:
+            return self._merged(self.turns, scopes, select)
         sql, values = where.turns(scopes, select)
         return [rows.turn(row) for row in self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values)]
 

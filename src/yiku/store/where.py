@@ -11,7 +11,7 @@ SQLite, which keeps no statistics here, would rather walk the whole scope.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from yiku.store.index import marks
@@ -212,3 +212,13 @@ def _finished(parts: list[str], values: list[Any], order: Sequence[str], select:
         sql += " limit ? offset ?"
         values += [select.limit, select.offset]
     return sql, values
+
+
+def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
+    """The order of a selection as a sort key of what it gives: the same as in SQL."""
+    if select.order == "n":
+        return lambda item: (item.n,)
+    if select.order == "updated":
+        return lambda item: (item.updated_at, item.n)
+    place = "place" if isinstance(select, Memories) else "position"
+    return lambda item: (item.said_at, getattr(item, place), item.n)

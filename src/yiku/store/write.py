@@ -230,8 +230,8 @@ def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Se
     if not items:
         return
     connection.executemany(
-        f"insert into {name}_index (rowid, words, characters) values (?, ?, ?)",
-        ((n * index.STEPS + index.step(len(tokens.words)), *index.prefixed(tokens, scope, False)) for n, tokens in items),
+        f"insert into {name}_index (rowid, tokens) values (?, ?)",
+        ((n * index.STEPS + index.step(len(tokens.words)), index.prefixed(tokens, scope, False)) for n, tokens in items),
     )
     index.count(connection, name, scope, len(items), sum(len(tokens.words) for _, tokens in items))
 

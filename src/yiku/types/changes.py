@@ -247,13 +247,11 @@ class Posting:
     Where a term occurs, in the scopes asked for.
 
     documents: how many rows hold it (its document frequency), also when they were not fetched
-    ns:        (k,) int64, row numbers, ascending within a scope, each once; k = 0 when not fetched
-    counts:    (k,) float64, how often it occurs in the row
+    ns:        (k,) int64, row numbers, ascending within a scope and side, each once; k = 0 when not fetched
     lengths:   (k,) float64, the row's length in words, within 6 %
     """
 
     term: str
     documents: int
     ns: np.ndarray[Any, Any]
-    counts: np.ndarray[Any, Any]
     lengths: np.ndarray[Any, Any]

@@ -16,7 +16,7 @@ create table scopes (
     created_at integer not null
 ) strict;
 
--- Runs of turns. `turns` is the next position; `changed` the last change, so that readers see movement.
+-- Runs of turns. `turns` is the next position.
 create table sessions (
     n integer primary key autoincrement,
     scope_id integer not null references scopes (id),
@@ -239,11 +239,18 @@ create table index_stats (
     primary key (scope_id, name)
 ) strict, without rowid;
 
--- The search index: our own tokens, prefixed with the scope (`s7q…` in recall, `h7q…` out of it).
+-- The search index: which row holds which of our own tokens, prefixed with the scope (`s7q…` in recall, `h7q…` out of it).
+-- Neither the text nor how often or where a token stands in it is kept (docs/decisions/0007-index-layout.md).
 -- A row's number is n * 64 + a step of its length, so that BM25 needs no second look-up.
-create virtual table turn_index using fts5 (words, characters, content = '', detail = full, tokenize = "ascii tokenchars '._-@/:+#'");
-create virtual table tool_index using fts5 (words, characters, content = '', detail = full, tokenize = "ascii tokenchars '._-@/:+#'");
-create virtual table memory_index using fts5 (words, characters, content = '', detail = full, tokenize = "ascii tokenchars '._-@/:+#'");
+create virtual table turn_index using fts5 (
+    tokens, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars '._-@/:+#'"
+);
+create virtual table tool_index using fts5 (
+    tokens, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars '._-@/:+#'"
+);
+create virtual table memory_index using fts5 (
+    tokens, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars '._-@/:+#'"
+);
 insert into turn_index (turn_index, rank) values ('secure-delete', 1);
 insert into tool_index (tool_index, rank) values ('secure-delete', 1);
 insert into memory_index (memory_index, rank) values ('secure-delete', 1);
