@@ -384,8 +384,8 @@ def test_completion_is_printed(home, shell):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["get", "#00000000"], 1, "id #00000000\n      Nothing here has that id"),
-        (["undo", "999999"], 1, "operation 999999\n      Nothing here has that id"),
+        (["get", "#00000000"], 1, "id #00000000\n      There is no such thing"),
+        (["undo", "999999"], 1, "operation 999999\n      There is no such thing"),
         (["history", "qwertz 谁"], 1, "a memory about"),
         (["recall", "x", "--scope", "Not A Scope"], 2, "scope = 'Not A Scope'\n      A scope is 1 to 128"),
         (["list", "--where", "{kind"], 2, "--where is not JSON"),
