@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from yiku.rules import score
-from yiku.types import Kind, Posting, SemanticMemory, Standing
+from yiku.types import Kind, Posting, Postings, SemanticMemory, Standing
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -26,21 +26,21 @@ def memory(**fields: object) -> SemanticMemory:
 def test_a_row_with_all_words_at_average_length_scores_one() -> None:
     """The scale is the question's own, whatever the size of the scope."""
     for documents in (10, 1_000, 100_000):
-        _, scores, _ = score.bm25([posting("a", [1]), posting("b", [1])], [1.0, 1.0], documents, documents * 10)
+        _, scores, _ = score.bm25(Postings([posting("a", [1]), posting("b", [1])], documents, documents * 10), [1.0, 1.0])
 
         assert pytest.approx(1.0) == scores[0]
 
 
 def test_a_rare_word_says_more_than_a_common_one() -> None:
     """Of two rows with one word each, the one with the rarer word is ahead."""
-    ns, scores, _ = score.bm25([posting("rare", [1]), posting("common", [2, 3, 4])], [1.0, 1.0], 1_000, 10_000)
+    ns, scores, _ = score.bm25(Postings([posting("rare", [1]), posting("common", [2, 3, 4])], 1_000, 10_000), [1.0, 1.0])
 
     assert 1 == ns[scores.argmax()]
 
 
 def test_a_short_row_is_ahead_of_a_long_one_with_the_same_word() -> None:
     """Length counts, as in BM25 with b = 0.75."""
-    ns, scores, _ = score.bm25([posting("a", [1], length=4.0), posting("a", [2], length=40.0)], [1.0, 1.0], 1_000, 10_000)
+    ns, scores, _ = score.bm25(Postings([posting("a", [1], length=4.0), posting("a", [2], length=40.0)], 1_000, 10_000), [1.0, 1.0])
 
     assert 1 == ns[scores.argmax()]
 
@@ -48,8 +48,8 @@ def test_a_short_row_is_ahead_of_a_long_one_with_the_same_word() -> None:
 def test_common_words_are_dropped_while_two_rarer_ones_remain() -> None:
     """A word in half of the scope says nothing beside two that are rare; alone it is all there is."""
     common = posting("the", list(range(50)))
-    _, _, dropped = score.bm25([common, posting("a", [1]), posting("b", [2])], [1.0] * 3, 100, 1_000)
-    ns, _, kept = score.bm25([common], [1.0], 100, 1_000)
+    _, _, dropped = score.bm25(Postings([common, posting("a", [1]), posting("b", [2])], 100, 1_000), [1.0] * 3)
+    ns, _, kept = score.bm25(Postings([common], 100, 1_000), [1.0])
 
     assert ["the"] == dropped
     assert ([], 50) == (kept, len(ns))

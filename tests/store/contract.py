@@ -21,6 +21,7 @@ from store.looking import (
     reopened,
     scope_of,
     store_turns,
+    totals,
     unnumbered,
 )
 from store.samples import NOW, a_full_memory, a_full_turn, a_memory, a_turn, added, cause, kept
@@ -119,8 +120,8 @@ class StoreContract:
             assert ((f"scope-{i}", (f"tag-{i}",)), f"scope-{i}") == ((memory.scope, memory.tags), turn.scope)
             for term in ("word", "同样", "话"):
                 for index in ("turn", "memory"):
-                    assert [1] == [len(p.ns) for p in store.postings(index, [scope], [term], past=True, cap=100)]
-            assert (1, 1) == (store.index_size("turn", [scope])[0], store.index_size("memory", [scope])[0])
+                    assert [1] == [len(p.ns) for p in store.postings(index, [scope], [term], past=True, cap=100).found]
+            assert (1, 1) == (totals(store, "turn", [scope])[0], totals(store, "memory", [scope])[0])
             assert (b"%d" % i, i) == (store.receipt(scope, "key")[0], store.receipt(scope, "key")[1]["i"])
             assert {scope_of(store, change.table, change.row) for change in store.journal([scope])} == {f"scope-{i}"}
             assert (1, 1, 1) == tuple(store.counts([scope])[name] for name in ("turns", "sessions", "tags"))
@@ -134,8 +135,8 @@ class StoreContract:
 
         assert {"mine", "public"} == {memory.scope for memory in store.memories([mine, public], Memories())}
         assert {"mine", "public"} == {turn.scope for turn in store.turns([mine, public], Turns())}
-        assert 2 == store.postings("memory", [mine, public], ["茶"], past=False, cap=10)[0].documents
-        assert 2 == store.index_size("turn", [mine, public])[0]
+        assert 2 == store.postings("memory", [mine, public], ["茶"], past=False, cap=10).found[0].documents
+        assert 2 == totals(store, "turn", [mine, public])[0]
 
     def test_no_scope_reads_nothing(self, store, scope):
         """A handle whose scopes were never written sees nothing, not everything."""
@@ -234,11 +235,11 @@ class StoreContract:
         assert ["other"] == [t.content for t in store_turns(reopen(), scope)]
         store = reopen()
         assert replace(turn, hidden_at=NOW) == store_turns(store, scope, hidden=True)[0]
-        assert [0, 1] == [len(store.postings("turn", [scope], ["secret"], past=p, cap=9)[0].ns) for p in (False, True)]
+        assert [0, 1] == [len(store.postings("turn", [scope], ["secret"], past=p, cap=9).found[0].ns) for p in (False, True)]
         store.apply(scope, [SetTurnHidden(turn.n, None, tokens(turn))], cause())
 
         assert turn == store_turns(store, scope)[0]
-        assert 1 == len(store.postings("turn", [scope], ["secret"], past=False, cap=9)[0].ns)
+        assert 1 == len(store.postings("turn", [scope], ["secret"], past=False, cap=9).found[0].ns)
 
     # ---------------------------------------------------------- memories
 
@@ -322,14 +323,14 @@ class StoreContract:
         memory = store.memories([scope], Memories())[0]
 
         def found(past: bool) -> int:
-            return store.postings("memory", [scope], ["灯笼"], past=past, cap=9)[0].documents
+            return store.postings("memory", [scope], ["灯笼"], past=past, cap=9).found[0].documents
 
         for columns in ({"state": State.ARCHIVED}, {"superseded_by": memory.id, "state": State.ACTIVE}):
             store.apply(scope, [UpdateMemory(n, columns, index_tokens(memory))], cause())
-            assert (0, 1, 0) == (found(past=False), found(past=True), store.index_size("memory", [scope])[0])
+            assert (0, 1, 0) == (found(past=False), found(past=True), totals(store, "memory", [scope])[0])
         store.apply(scope, [UpdateMemory(n, {"superseded_by": None}, index_tokens(memory))], cause())
 
-        assert (1, 1, 1) == (found(past=False), found(past=True), store.index_size("memory", [scope])[0])
+        assert (1, 1, 1) == (found(past=False), found(past=True), totals(store, "memory", [scope])[0])
 
     def test_sources_add_up_in_order(self, store, scope):
         """Each time it was said is kept; the memory carries the number of that change."""
@@ -452,7 +453,7 @@ class StoreContract:
             )
 
         assert before == everything(store, scope)
-        assert 0 == store.postings("turn", [scope], ["new"], past=True, cap=9)[0].documents
+        assert 0 == store.postings("turn", [scope], ["new"], past=True, cap=9).found[0].documents
 
     @pytest.mark.parametrize("kind", ["row", "row gone", "slot", "slot taken", "text"])
     def test_a_decision_on_what_has_changed_is_refused(self, store, scope, kind):
@@ -604,7 +605,7 @@ class StoreContract:
             lambda: store.memories([scope], Memories()),
             lambda: store.turns([scope], Turns()),
             lambda: store.postings("memory", [scope], ["a"], past=False, cap=1),
-            lambda: store.index_size("memory", [scope]),
+            lambda: totals(store, "memory", [scope]),
             lambda: store.journal([scope]),
             lambda: store.receipt(scope, "k"),
             lambda: store.counts([scope]),

@@ -9,7 +9,7 @@ from store.samples import NOW, cause, kept
 from yiku.errors import StoreError
 from yiku.flows.remember import index_tokens
 from yiku.rules.conflict import text_hash
-from yiku.store.api import Store
+from yiku.store.api import Index, Store
 from yiku.types import AddScope, Memories, Origin, SemanticMemory, Source, Turn, Turns, UpdateMemory
 
 Reopen = Callable[[], Store]
@@ -20,6 +20,12 @@ def new_scope(store: Store, name: str) -> int:
     number = store.scope(name)
     assert number is not None
     return number
+
+
+def totals(store: Store, index: Index, scopes: list[int]) -> tuple[int, int]:
+    """How many documents and words these scopes have in an index."""
+    nothing = store.postings(index, scopes, [], past=False, cap=1)
+    return nothing.documents, nothing.words
 
 
 def scope_of(store: Store, table: str, row: int) -> str | None:
@@ -77,7 +83,7 @@ def everything(store: Store, scope: int) -> object:
         store.turns([scope], Turns(hidden=True)),
         store.journal([scope]),
         dict(store.counts([scope])),
-        [store.index_size(index, [scope]) for index in ("turn", "tool", "memory")],
+        [totals(store, index, [scope]) for index in ("turn", "tool", "memory")],
     )
 
 

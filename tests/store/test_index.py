@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from integrity import check
-from store.looking import new_scope
+from store.looking import new_scope, totals
 from store.samples import HOSTILE_TEXTS, a_memory, a_turn, added, cause, kept
 
 from yiku.flows.record import tokens
@@ -83,7 +83,7 @@ def test_postings_are_what_counting_by_hand_gives(store, past):
     rows = {turn.n: [*tokens(turn).words, *tokens(turn).characters] for turn in store.turns([scope], Turns(hidden=past))}
     terms = [*sorted({term for found in rows.values() for term in found}), "never-said", "从未"]
 
-    for posting in store.postings("turn", [scope], terms, past=past, cap=10**6):
+    for posting in store.postings("turn", [scope], terms, past=past, cap=10**6).found:
         holding = sorted(n for n, found in rows.items() if posting.term in found)
         assert (holding, len(holding)) == (sorted(posting.ns.tolist()), posting.documents), posting.term
 
@@ -94,7 +94,7 @@ def test_a_term_beyond_the_cap_is_counted_and_not_fetched(store, monkeypatch):
     store.apply(scope, [added(*(a_turn(f"common 常见 rare{i // 9}") for i in range(20)))], cause())
     monkeypatch.setattr(index, "FETCH_ALL", 10)  # as if this were a large scope
 
-    common, rare = store.postings("turn", [scope], ["common", "rare0"], past=False, cap=15)
+    common, rare = store.postings("turn", [scope], ["common", "rare0"], past=False, cap=15).found
     assert (20, 0) == (common.documents, len(common.ns))
     assert (9, 9) == (rare.documents, len(rare.ns))
 
@@ -109,9 +109,9 @@ def test_a_scope_prefix_never_reaches_into_another(store):
 
     for number in numbers:
         for term in ("tea", "1qtea", "qtea", "s1qtea", "h1qtea", "茶"):
-            (posting,) = store.postings("turn", [number], [term], past=True, cap=99)
+            (posting,) = store.postings("turn", [number], [term], past=True, cap=99).found
             assert mine[number] == {*posting.ns.tolist()}, (number, term)
-    assert 2 == store.postings("turn", numbers[:2], ["tea"], past=False, cap=99)[0].documents
+    assert 2 == store.postings("turn", numbers[:2], ["tea"], past=False, cap=99).found[0].documents
 
 
 def test_what_leaves_recall_leaves_no_postings_behind(store):
@@ -130,7 +130,7 @@ def test_what_leaves_recall_leaves_no_postings_behind(store):
         moved(state, hidden)
         for name in ("memory", "turn"):
             assert {side} == {token[0] for token in written(store, name)}
-            assert store.index_size(name, [scope])[0] == (0 if hidden else len(HOSTILE_TEXTS))
+            assert totals(store, name, [scope])[0] == (0 if hidden else len(HOSTILE_TEXTS))
 
 
 def test_a_length_travels_with_its_posting_within_7_percent(store):
@@ -140,10 +140,10 @@ def test_a_length_travels_with_its_posting_within_7_percent(store):
     for length in lengths:
         store.apply(scope, [added(a_turn("tea " * length))], cause())
 
-    (posting,) = store.postings("turn", [scope], ["tea"], past=False, cap=10**6)
+    (posting,) = store.postings("turn", [scope], ["tea"], past=False, cap=10**6).found
     assert len(lengths) == posting.documents
     assert max(abs(math.log(seen / length)) for seen, length in zip(posting.lengths, lengths, strict=True)) <= math.log(1.075)
-    assert (len(lengths), sum(lengths)) == store.index_size("turn", [scope])
+    assert (len(lengths), sum(lengths)) == totals(store, "turn", [scope])
 
 
 def test_an_update_that_changes_no_standing_leaves_the_index_alone(store):

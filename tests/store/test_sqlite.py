@@ -17,7 +17,7 @@ import pytest
 from integrity import check
 from powers import read_only
 from store.contract import StoreContract
-from store.looking import new_scope
+from store.looking import new_scope, totals
 from store.samples import a_memory, a_turn, added, cause, kept
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
@@ -226,7 +226,7 @@ def test_opening_and_reading_write_nothing(tmp_path):
     store.turns([1], Turns())
     store.postings("memory", [1], ["oslo", "住"], past=True, cap=9)
     (
-        store.index_size("turn", [1]),
+        totals(store, "turn", [1]),
         store.journal([1]),
         store.counts([1]),
         store.about(),
@@ -318,7 +318,7 @@ def test_a_read_only_home_can_be_read_and_says_so_when_written(tmp_path, beside)
     with read_only(tmp_path):
         store = opened(tmp_path)
         assert ["住在 Oslo"] == [memory.content for memory in store.memories([1], Memories())]
-        assert 1 == store.postings("memory", [1], ["oslo"], past=False, cap=9)[0].documents
+        assert 1 == store.postings("memory", [1], ["oslo"], past=False, cap=9).found[0].documents
         assert store.about()["read_only"]
         with pytest.raises(ReadOnly):
             store.apply(1, [added(a_turn())], cause())

@@ -126,7 +126,7 @@ def by_words(search: Search, index: Any) -> None:
         index, search.scopes, (*terms.words, *terms.characters), past=past, cap=score.COMMON_ROWS
     )
     weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
-    ns, scores, dropped = score.bm25(postings, weights, *search.handle.store.index_size(index, search.scopes))
+    ns, scores, dropped = score.bm25(postings, weights)
     search.dropped_terms.update(dropped)
     start, size, kept = 0, 2 * search.limit, 0
     while start < len(ns) and kept < search.limit:

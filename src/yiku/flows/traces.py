@@ -73,7 +73,7 @@ def _ranked(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
     for index in indexes:
         postings = handle.store.postings(index, scopes, (*terms.words, *terms.characters), past=False, cap=score.COMMON_ROWS)
         weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
-        ns, scores, _ = score.bm25(postings, weights, *handle.store.index_size(index, scopes))
+        ns, scores, _ = score.bm25(postings, weights)
         for n, value in zip(ns.tolist(), scores.tolist(), strict=True):
             best[n] = max(best.get(n, 0.0), value)
     return sorted(best, key=lambda n: (-best[n], -n))

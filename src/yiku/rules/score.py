@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from yiku.types import Posting, SemanticMemory, Standing
+from yiku.types import Posting, Postings, SemanticMemory, Standing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,23 +42,21 @@ def idf(documents: int, total: int) -> float:
     return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
 
 
-def bm25(
-    postings: Sequence[Posting], weights: Sequence[float], documents: int, words: int
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """
     The rows that hold any of the terms, scored.
 
-    postings, weights: one a term
+    weights: one a posting
     Returns ns (k,) int64 and relevance (k,) float64, unordered, and the terms that were too common to count.
     """
     import numpy as np
 
-    total = max(documents, 1)
-    mean = max(words / total, 1.0)
-    values = [idf(min(p.documents, total), total) * weight for p, weight in zip(postings, weights, strict=True)]
-    dropped = _too_common(postings, total)
-    counted = [(p, value) for p, value in zip(postings, values, strict=True) if p.term not in dropped and len(p.ns)]
-    whole = sum(value for p, value in zip(postings, values, strict=True) if p.term not in dropped)
+    found, total = postings.found, max(postings.documents, 1)
+    mean = max(postings.words / total, 1.0)
+    values = [idf(min(p.documents, total), total) * weight for p, weight in zip(found, weights, strict=True)]
+    dropped = _too_common(found, total)
+    counted = [(p, value) for p, value in zip(found, values, strict=True) if p.term not in dropped and len(p.ns)]
+    whole = sum(value for p, value in zip(found, values, strict=True) if p.term not in dropped)
     if not counted or whole <= 0:
         return np.empty(0, np.int64), np.empty(0), sorted(dropped)
     parts = [value * (K1 + 1) / (1 + K1 * (1 - B + B * p.lengths / mean)) for p, value in counted]

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from yiku.types import Applied, Cause, Change, ChangeRow, Expect, Memories, Met, Posting, SemanticMemory, Turn, Turns
+from yiku.types import Applied, Cause, Change, ChangeRow, Expect, Memories, Met, Postings, SemanticMemory, Turn, Turns
 
 Index = Literal["turn", "tool", "memory"]
 
@@ -51,11 +51,8 @@ class Store(Protocol):
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
         """Turns, in order."""
 
-    def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> list[Posting]:
-        """One posting a term; with `past` also of rows out of recall. Terms with over `cap` rows are only counted."""
-
-    def index_size(self, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
-        """How many documents and how many words the scopes have in an index."""
+    def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
+        """Where each term occurs; with `past` also out of recall. Terms with over `cap` rows are only counted."""
 
     def journal(
         self,

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from yiku.store.api import Index
-from yiku.types import Posting, Tokens
+from yiku.types import Posting, Postings, Tokens
 
 if TYPE_CHECKING:
     import apsw
@@ -78,16 +78,18 @@ def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tu
 
 def postings(
     connection: apsw.Connection, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int
-) -> list[Posting]:
-    """One posting a term over all scopes, see Posting."""
+) -> Postings:
+    """One posting a term over all scopes, see Postings."""
+    documents, words = size(connection, index, scopes)
     sides = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
     common: dict[str, int] = {}
-    if size(connection, index, scopes)[0] > FETCH_ALL:
+    if documents > FETCH_ALL:
         counts = _looked_up(connection, f"select doc from temp.{index}_rows", sides, terms)
-        common = {term: documents for term, found in counts.items() if (documents := sum(found)) > cap}
+        common = {term: rows for term, found in counts.items() if (rows := sum(found)) > cap}
     wanted = [term for term in terms if term not in common]
     places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
-    return [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
+    found = [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
+    return Postings(found, documents, words)
 
 
 def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:

@@ -51,7 +51,7 @@ from yiku.types import (
     Expect,
     Memories,
     Met,
-    Posting,
+    Postings,
     Relation,
     SemanticMemory,
     Source,
@@ -358,7 +358,7 @@ class SqliteStore:
         sql, values = where.turns(scopes, select)
         return [rows.turn(row) for row in self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values)]
 
-    def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> list[Posting]:
+    def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """See Store.postings."""
         with translated(str(self.path)):
             connection = self._connection()
@@ -366,11 +366,6 @@ class SqliteStore:
                 index.prepare(connection)
                 self._local.indexed = True
             return index.postings(connection, name, scopes, terms, past=past, cap=cap)
-
-    def index_size(self, name: Index, scopes: Sequence[int]) -> tuple[int, int]:
-        """See Store.index_size."""
-        with translated(str(self.path)):
-            return index.size(self._connection(), name, scopes)
 
     def journal(
         self,

@@ -255,3 +255,12 @@ class Posting:
     documents: int
     ns: np.ndarray[Any, Any]
     lengths: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """One posting a term, and how many documents and words the scopes asked have in that index."""
+
+    found: Sequence[Posting]
+    documents: int
+    words: int
