@@ -58,6 +58,8 @@ def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = F
 
 def name(value: object, what: str) -> str:
     """A short name on one line, without surrounding space."""
+    if type(value) is str and len(value) <= NAME_CHARS and value.isprintable() and value == value.strip() != "":
+        return value  # nearly every name there is, at a tenth of the cost
     found = text(value, what, at_most=NAME_CHARS * 4).strip()
     if len(found) > NAME_CHARS or any(ord(c) < 32 or ord(c) == 127 for c in found):
         refuse(what, f"must be one line of at most {NAME_CHARS} characters")

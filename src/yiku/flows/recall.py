@@ -20,7 +20,9 @@ from yiku.rules import analyze, ask, fuse, history, score
 from yiku.types import CountAccess, Explanation, Filter, Hit, Hits, Link, Memories, SemanticMemory, State, Turn, Turns
 
 Key = tuple[str, int]  # ("memory" or "turn", row number)
+SPARE = 4  # rows fetched beyond the limit, for those that fall away
 FETCH_MORE = 4  # times as many rows, when a filter left too few
+NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 SHARE_FLOOR = 0.08  # of the relevance that words can give; below, a row shares nothing but a common word
 
 
@@ -128,7 +130,7 @@ def by_words(search: Search, index: Any) -> None:
     weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
     ns, scores, dropped = score.bm25(postings, weights)
     search.dropped_terms.update(dropped)
-    start, size, kept = 0, 2 * search.limit, 0
+    start, size, kept = 0, search.limit + SPARE, 0
     while start < len(ns) and kept < search.limit:
         found = score.best(ns, scores, start + size)
         relevance = {n: fuse.words(value) for n, value in islice(zip(*found, strict=True), start, None)}
@@ -215,7 +217,7 @@ def _without_echoes(search: Search, items: dict[Key, SemanticMemory | Turn]) -> 
     seen: set[bytes] = set()
     for key, item in sorted(items.items(), key=lambda pair: -fuse.together(search.found[pair[0]])):
         if isinstance(item, Turn):
-            if len(item.content) < 2 * len(asked) + 100 and analyze.plain(item.content) == asked:
+            if abs(len(item.content) - len(asked)) < NEARLY and analyze.plain(item.content) == asked:
                 search.left_out.append((item.id, "asks the same question"))
                 continue
             if item.content_hash in seen:

@@ -120,12 +120,12 @@ def tokens(text: str) -> Tokens:
         return Tokens([token for raw in _ASCII.findall(folded) for token in _WORDS[raw]], [])
     words: list[str] = []
     characters: list[str] = []
-    for run in _ANY.findall(folded):
-        if UNSPACED_RUN.match(run):
-            characters.extend(run)
-            words.extend(map(add, run, run[1:]))
-        else:
-            words.extend(_WORDS[run])
+    for place, run in enumerate(UNSPACED_RUN.split(folded)):
+        if place % 2:
+            characters += run
+            words += map(add, run, run[1:])
+        elif run:
+            words += [token for raw in (_ASCII if run.isascii() else _ANY).findall(run) for token in _WORDS[raw]]
     return Tokens(words, characters)
 
 

@@ -53,7 +53,7 @@ def analyse(text: str, names: Sequence[str] = ()) -> Question:
         return Question(folded, terms, (), (), (), False)
     hinted = slots.asked(folded)
     phrases = _phrases(folded)
-    owners = {phrase.removesuffix("'s") for phrase in phrases}
+    owners = {phrase.removesuffix("'s") for phrase in phrases if phrase.endswith("'s")}
     subjects = {slots.subject_of(phrase, names=names) for phrase in phrases | owners}
     if not _FIRST.search(folded) and not any(fold(name) in folded for name in names):
         subjects.discard(slots.USER)
