@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from yiku.rules.analyze import fold
+from yiku.rules.analyze import UNSPACED_RUN, fold
 from yiku.types import Cardinality, Kind, Slot
 
 USER = "user"  # the canonical subject of the scope's owner
@@ -251,10 +251,15 @@ _READING_ORDER = (
 
 
 @cache
-def _patterns() -> list[tuple[Predicate, re.Pattern[str]]]:
-    """How each predicate is said, the longest reading first; compiled when the first statement is read."""
+def _patterns(chinese: bool) -> list[tuple[Predicate, re.Pattern[str]]]:
+    """
+    How each predicate is said, the longest reading first; compiled when the first statement is read.
+
+    chinese: also the patterns that hold Chinese words, which no statement without any can match
+    """
     order = {name: place for place, name in enumerate(_READING_ORDER)}
-    return [(p, re.compile(says)) for p in sorted(PREDICATES, key=lambda p: order.get(p.name, len(order))) for says in p.says]
+    ranked = sorted(PREDICATES, key=lambda predicate: order.get(predicate.name, len(order)))
+    return [(p, re.compile(says)) for p in ranked for says in p.says if chinese or not UNSPACED_RUN.search(says)]
 
 
 @cache
@@ -311,7 +316,7 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     """
     if len(text) > LONGEST_STATEMENT or re.search(_NOT_NOW, cleaned := _cleaned(text)):
         return None
-    for predicate, pattern in _patterns():
+    for predicate, pattern in _patterns(UNSPACED_RUN.search(cleaned) is not None):
         if (match := pattern.fullmatch(cleaned)) and (slot := _slot(match, predicate, speaker, names)):
             return slot._replace(object=_as_said(text, slot.object))
     for possessive in (_POSSESSIVE, _OF, _ZH_POSSESSIVE):
