@@ -46,11 +46,14 @@ def record(
     now = handle.now()
     given = _mappings(turns)
     drafts = [checked(handle, draft, session, now) for draft in given]
-    changes: list[Change] = [AddTurns(drafts, [tokens(turn) for turn in drafts], [_tool_tokens(turn) for turn in drafts])]
+    fresh = _fresh(handle, drafts)
+    if not fresh and idempotency_key is None:
+        return Recorded((), known=len(drafts))
+    changes: list[Change] = [AddTurns(fresh, [tokens(turn) for turn in fresh], [_tool_tokens(turn) for turn in fresh])]
     digest = b""
     if idempotency_key is not None:
         digest = _digest(drafts, [draft.get("said_at") is not None for draft in given])
-        changes.append(Receipt(checks.name(idempotency_key, "idempotency_key"), digest, {"ids": [turn.id for turn in drafts]}))
+        changes.append(Receipt(checks.name(idempotency_key, "idempotency_key"), digest, {"ids": [turn.id for turn in fresh]}))
     scope = handle.writes()
 
     def attempt() -> Recorded:
@@ -59,7 +62,7 @@ def record(
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"])
         done = handle.store.apply(scope, changes, handle.cause("record"))
-        ids = tuple(turn.id for turn, n in zip(drafts, done.rows[0], strict=True) if n)
+        ids = tuple(turn.id for turn, n in zip(fresh, done.rows[0], strict=True) if n)
         return Recorded(ids, known=len(drafts) - len(ids), operation=done.transaction)
 
     return settled(handle, attempt)
@@ -72,6 +75,15 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
         return handle.store.turn(handle.own(), recorded.ids[0])
     known = checks.name(draft["external_id"], "external_id")
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
+
+
+def _fresh(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
+    """Those whose external id is not known: an import that is done again costs no analysis. The store looks once more."""
+    given = [turn.external_id for turn in drafts if turn.external_id is not None]
+    if not given or not (own := handle.own()):
+        return drafts
+    known = {turn.external_id for turn in handle.store.turns(own, Turns(external_ids=given, hidden=True))}
+    return [turn for turn in drafts if turn.external_id is None or turn.external_id not in known]
 
 
 def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
