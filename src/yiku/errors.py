@@ -50,7 +50,7 @@ class InvalidInput(YikuError, ValueError):
 
 
 class InvalidScope(InvalidInput):
-    """A scope is 1 to 128 characters of a-z 0-9 . _ : @ - and begins with a letter or digit; put other names in its label."""
+    """A scope is 1 to 128 characters of a-z 0-9 . _ : @ - and begins with a letter or digit."""
 
 
 class InvalidFilter(InvalidInput):

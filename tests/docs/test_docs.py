@@ -211,6 +211,16 @@ def test_the_row_number_of_the_index_is_as_described():
     assert f"n * {index.STEPS} + step" in read("format.md")
 
 
+@pytest.mark.parametrize("page", ["format.md", "decisions/0007-index-layout.md"])
+def test_the_layout_of_the_index_is_as_described(page):
+    """Both pages on the index name the options with which the schema makes its tables."""
+    option = re.compile(r"\b(detail|columnsize) = (\w+)")
+    made = {*option.findall((ROOT / "src" / "yiku" / "store" / "sql" / "0001_house.sql").read_text(encoding="utf-8"))}
+
+    assert {"detail", "columnsize"} == {name for name, _ in made}
+    assert set() == made - {*option.findall(read(page))}
+
+
 def test_every_module_is_on_the_map():
     """docs/architecture.md has a line for each file of the package that holds something, and for no other."""
     package = ROOT / "src" / "yiku"

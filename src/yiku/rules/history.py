@@ -30,7 +30,7 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
     """Whether a version held at a time, judged by nothing that was said later."""
     if memory.said_at > at or memory.valid_from > at or memory.state is not State.ACTIVE:
         return False
-    if memory.expires_at is not None and memory.expires_at <= at:
+    if _over(memory, at):
         return False
     if memory.superseded_by is None or successor is None:
         return memory.superseded_by is None
@@ -39,7 +39,12 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
 
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
     """Whether a version is in recall at a time: live, not expired, and not past its days."""
-    return memory.live and all(end is None or end > now for end in (memory.expires_at, memory.auto_delete_at))
+    return memory.live and not _over(memory, now)
+
+
+def _over(memory: SemanticMemory, at: datetime) -> bool:
+    """Whether it had expired, or its days were over, at a time."""
+    return any(end is not None and end <= at for end in (memory.expires_at, memory.auto_delete_at))
 
 
 def by_line(memories: Iterable[SemanticMemory]) -> Mapping[str, list[SemanticMemory]]:
