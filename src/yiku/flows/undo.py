@@ -64,7 +64,7 @@ def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) 
     """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
     rows: dict[str, set[int]] = {"memories": set(), "memory_sources": set(), "turn_state": set()}
     for change in done:
-        if change.table.startswith("memor"):
+        if change.table in ("memories", "memory_sources"):
             rows["memories"].add(change.row)
             rows["memory_sources"].add(change.row)
         else:
