@@ -29,6 +29,7 @@ from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "yiku"
+sys.path.insert(0, str(ROOT / "src"))  # this checkout, installed or not
 
 # Limits: docs/style.md has the reasons.
 FILE_LINES = 600

@@ -1,7 +1,7 @@
 """
 Memory: the one object a program holds. Wiring, and no logic.
 
-Each verb is one call into one flow. The drawers `admin` and `sessions` hold the rest. Everything is
+Each verb is one call into one flow. The drawer `admin` holds the rest. Everything is
 synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
 that a home which is not there is made.
 """

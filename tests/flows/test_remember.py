@@ -297,10 +297,10 @@ def test_a_source_turn_gives_what_is_known_of_it(memory, clock):
 def test_a_source_keeps_the_words_that_were_said(memory):
     """Of two wordings that are one statement the first is shown, and the source of the other says how it was put."""
     memory.remember("I live in Oslo.")
-    kept = memory.remember("i LIVE in oslo").memory
+    kept = memory.remember("I LIVE in OSLO").memory
 
     assert "I live in Oslo." == kept.content
-    assert [None, "i LIVE in oslo"] == [source.text for source in kept.sources]
+    assert [None, "I LIVE in OSLO"] == [source.text for source in kept.sources]
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,44 @@ def test_versions_that_come_back_take_their_place_in_the_order_of_saying() -> No
     updates = conflict.rejoined([old], [new])
 
     assert [(old.id, new.id)] == [(row.id, columns["superseded_by"]) for row, columns in updates if "superseded_by" in columns]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The password is abcDEF", "The password is ABCdef"),
+        ("The ratio is 1:5", "The ratio is 1.5"),
+        ("The limit is 1,500", "The limit is 1.500"),
+        ("Ask Müller", "Ask Muller"),
+        ("The server is up?", "The server is up."),
+        ("Use Foo_Bar", "Use foo bar"),
+    ],
+)
+def test_what_differs_in_meaning_is_another_text(one: str, other: str) -> None:
+    """Case inside a word, a point inside a number, an accent, a question mark: a new value is never taken for the old one."""
+    assert conflict.text_hash(one, None) != conflict.text_hash(other, None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("I live in Oslo.", "Ｉ live in OSLO"), ("我住在奥斯陆。", "我住在奥斯陆"), ("It works!", "it works")]
+)
+def test_what_differs_in_form_is_the_same_text(one: str, other: str) -> None:
+    """Width, the case of plain words, and punctuation around them make no second statement."""
+    assert conflict.text_hash(one, None) == conflict.text_hash(other, None)
+
+
+def test_who_is_trusted_less_does_not_correct_who_is_trusted_more() -> None:
+    """What a tool says of the user's home is kept beside what the user said, and marked."""
+    mine, tools = statement("I live in Oslo.", 0), replace(statement("I live in Lima.", 1), trust=0.3)
+    decision = conflict.decide(tools, Met(expect=Expect(), previous=mine, live=mine))
+
+    assert ("flagged", (mine.id,), ()) == (decision.outcome, decision.subject.flagged_with, decision.updates)
+
+
+def test_what_had_expired_begins_anew_when_it_is_told_again() -> None:
+    """It is not confirmed into a row that nobody recalls any more."""
+    old = replace(statement("I live in Oslo.", 0), expires_at=START + timedelta(days=1))
+    decision = conflict.decide(statement("I live in Oslo.", 5), Met(expect=Expect(), previous=old, live=old))
+
+    assert 1 == len(decision.adds)
+    assert decision.adds[0].id == decision.updates[0][1]["superseded_by"]

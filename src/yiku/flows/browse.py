@@ -20,7 +20,6 @@ from yiku.flows.recall import recall
 from yiku.rules import slots
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
-SHORTEST_ID = 4
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _SHORT = re.compile(r"#?([0-9a-f-]{4,36})")
 SHOWN = (State.CANDIDATE, State.ACTIVE)

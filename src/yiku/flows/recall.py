@@ -9,14 +9,15 @@ Recall writes nothing; whatever shows its hits to a model or a person reports th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from yiku.flows import checks, past
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, ask, fuse, history, score
+from yiku.rules import analyze, ask, fuse, history, score, slots
+from yiku.rules.analyze import fold
 from yiku.types import CountAccess, Explanation, Filter, Hit, Hits, Link, Memories, SemanticMemory, State, Turn, Turns
 
 Key = tuple[str, int]  # ("memory" or "turn", row number)
@@ -114,9 +115,12 @@ def by_slot(search: Search) -> None:
     )
     versions = search.handle.store.memories(search.scopes, select)
     named = {memory.subject or "" for memory in versions}
+    objects = {object_ for memory in versions if (object_ := fold(memory.object or "")) and object_ in question.text}
     for chain in history.by_line(versions).values():
         for steps_back, memory in enumerate(reversed(chain)):
-            relevance = fuse.slot(memory, question, named=named, steps_back=steps_back)
+            relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
+            if memory.subject == slots.USER and memory.scope != search.handle.scope:
+                relevance *= fuse.ONLY_THE_OWNER  # «I» in another scope is somebody else
             _candidate(search, ("memory", memory.n), "slot", relevance, memory)
 
 
@@ -266,16 +270,7 @@ def _sourced(search: Search, hits: list[Hit]) -> tuple[Hit, ...]:
             links = [Link(id=item.id, session=item.session, speaker=item.speaker, origin=item.origin, said_at=item.said_at)]
         else:
             links = [Link(id=s.turn, session=s.session, speaker=s.actor, origin=s.origin, said_at=s.said_at) for s in item.sources]
-        done.append(
-            Hit(
-                item=item,
-                relevance=hit.relevance,
-                score=hit.score,
-                routes=hit.routes,
-                sources=tuple(sorted(links, key=lambda link: link.said_at)),
-                superseded_by=hit.superseded_by,
-            )
-        )
+        done.append(replace(hit, item=item, sources=tuple(sorted(links, key=lambda link: link.said_at))))
     return tuple(done)
 
 

@@ -142,7 +142,7 @@ def index_tokens(memory: SemanticMemory) -> Tokens:
 # ------------------------------------------------------------------ what comes in
 
 
-def checked(handle: Handle, text: str, details: Mapping[str, Any], *, operation: str = "told") -> SemanticMemory:
+def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMemory:
     """The statement with everything that its details and its source turn say, or InvalidInput."""
     if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")

@@ -21,7 +21,7 @@ LONGEST_NAME_WORDS = 4
 LONGEST_NAME_CHARACTERS = 8
 
 _PAST = re.compile(
-    r"\bused to\b|\bprevious(?:ly)?\b|\bformer(?:ly)?\b|\bearlier\b|\boriginal(?:ly)?\b|\bat first\b|\bin the past\b|\bback then\b|\bhistory\b|\bonce (?:lived|worked)\b"
+    r"\bused to\b|\buse to\b|\bhave i (?:ever )?(?:lived|worked)\b|\bprevious(?:ly)?\b|\bformer(?:ly)?\b|\bearlier\b|\boriginal(?:ly)?\b|\bat first\b|\bin the past\b|\bback then\b|\bhistory\b|\bonce (?:lived|worked)\b"
     r"|\b(?:did|was|were|had)\b.*\bbefore\b|\bbefore\b.*\b(?:did|was|were)\b|\bold (?:address|home|employer|job|version|deadline|phone|email|name)\b|\bfirst (?:version|deadline|employer|job|address|home)\b|\blast (?:employer|job|address|home)\b"
     r"|以前|之前|原来|原先|原本|最初|曾经|过去|一开始|从前|当初|历史|上一(?:个|家|份|版)|旧的?(?:地址|公司|版本|住址)"
 )

@@ -13,16 +13,20 @@ Nothing here looks at how similar two texts are. Only the slot, or the same word
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.rules.analyze import fold, plain
+from yiku.rules.analyze import fold
 from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
+_BETWEEN = re.compile(r"[\s，。！；：、…]+")
+_AROUND = ".,;:!?~\"'“”‘’「」『』()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,16 @@ class Decision:
 
 def text_hash(text: str, slot: Slot | None) -> bytes:
     """One hash for one statement, whatever its case, width and punctuation; about another subject it is another."""
-    parts = (plain(text), *((slot.subject, slot.predicate, fold(slot.object)) if slot else ()))
+    parts = (_words(text), *((slot.subject, slot.predicate, _words(slot.object)) if slot else ()))
     return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
+
+
+def _words(text: str) -> str:
+    """The words without what makes no difference: width, the case of plain words, punctuation around them. A ? is one."""
+    normal = unicodedata.normalize("NFKC", text.strip())
+    words = (word.strip(_AROUND) for word in _BETWEEN.split(normal))
+    plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
+    return " ".join(plain) + ("?" if normal.endswith("?") else "")
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
@@ -62,13 +74,21 @@ def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
     previous, following = met.previous, met.following
     for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
-            return _confirmed(known, new)
+            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else _confirmed(known, new)
+    if met.live is not None and new.trust < met.live.trust:
+        marked = replace(new, flag=CONFLICT, flagged_with=(met.live.id,))
+        return Decision("flagged", marked, adds=(marked,), others=(met.live,))
     inside_previous = previous is not None and previous.confirmed_at > new.said_at
     if following is not None and following.content_hash == new.content_hash and not inside_previous:
         return _began_earlier(following, new, previous)
     if previous is None and following is None:
         return _beside(new, met.rivals)
     return _linked(new, previous, following, met.live or new, split_id)
+
+
+def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
+    """Whether a version was over when it was told anew: it does not come back, a new one begins."""
+    return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
 
 
 def _confirmed(known: SemanticMemory, new: SemanticMemory) -> Decision:

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from yiku.rules.analyze import fold
 from yiku.rules.ask import Question
-from yiku.types import SemanticMemory
+from yiku.types import Cardinality, SemanticMemory
 
 WORDS_AT_MOST = 0.8
 WORDS_SLOPE = 1.5  # a row with all words of the question gets 0.78 of the most
@@ -33,15 +33,19 @@ def words(score: float) -> float:
     return WORDS_AT_MOST * (1 - math.exp(-WORDS_SLOPE * score))
 
 
-def slot(memory: SemanticMemory, question: Question, *, named: Collection[str], steps_back: int) -> float:
+def slot(
+    memory: SemanticMemory, question: Question, *, named: Collection[str], steps_back: int, objects: Collection[str] = ()
+) -> float:
     """
     The relevance of a version whose slot is asked for.
 
     named:      the subjects that the question may mean; who asks for his sister's allergy does not ask for his own
     steps_back: from the live version
+    objects:    the objects that the question names; who asks whether he likes coffee does not ask for running
     """
-    owner = any(other.startswith(f"{memory.subject}'s ") for other in named)
-    value = ONLY_THE_OWNER if owner else 1.0
+    owner = any(subject.startswith(f"{memory.subject}'s ") for subject in named)
+    other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and fold(memory.object or "") not in objects
+    value = ONLY_THE_OWNER if owner or other else 1.0
     if not question.wants_history:
         return value
     value *= LIVE_WHEN_PAST_IS_ASKED if memory.live else 1.0 - STEP_BACK * min(steps_back, 10)

@@ -123,11 +123,6 @@ def boost(memory: SemanticMemory, now: datetime) -> float:
     return min(BOOST_AT_MOST, 0.1 * math.log1p(weight)) * float(2**-weeks)
 
 
-def effective(memory: SemanticMemory, now: datetime) -> float:
-    """The score of a memory now: base score, decayed, and boosted."""
-    return memory.base_score * decay(memory, now) + boost(memory, now)
-
-
 def prior(memory: SemanticMemory, now: datetime) -> float:
     """How much a memory weighs by itself, from 0 to 1; turns weigh NEUTRAL_PRIOR."""
     parts = {

@@ -13,229 +13,25 @@ Precision comes first: what is past, planned, hedged, asked or conditional fills
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from yiku.rules.analyze import UNSPACED_RUN, fold
+from yiku.rules.predicates import BE, NO_NAMES, PREDICATES, RELATIVES, SINGLE, SMALL_NAME, SORTS, UNKNOWN, ZH_BE, Predicate
 from yiku.types import Cardinality, Kind, Slot
 
 USER = "user"  # the canonical subject of the scope's owner
-SINGLE, MULTI, UNKNOWN = Cardinality.SINGLE, Cardinality.MULTI, Cardinality.UNKNOWN
 LONGEST_STATEMENT = 300  # characters; a longer text is a story, not a statement
 LONGEST_OBJECT = 120
 
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A known predicate: its names in both languages, how it is said, and how it is asked for."""
-
-    name: str
-    cardinality: Cardinality
-    names: str  # other names, separated by |
-    says: tuple[str, ...] = ()  # regular expressions over a cleaned statement, with groups s (subject) and o (object)
-    asks: str = r"(?!)"  # a regular expression over a folded question
-    kind: Kind = Kind.FACT
-    opposite_of: str = ""  # shares the slot of this one
-
-
-_NOW = r"(?:(?:now|currently|just|recently|already|finally|also|really|have|has|'ve|'s|am|is|are|'m|'re) )*"
-_ZH_NOW = r"(?:现在|目前|如今|已经|已|刚刚|刚|最近|上周|上个月|昨天|今天|也|就|都|一直|正)*"
-_BE = r"(?:is|are|was changed to|has changed to|changed to|is now|are now|moved to|has moved to|was moved to|has been moved to|is moved to|became)"
-_ZH_BE = r"(?:现在是|已经是|是|为|改成了?|改为了?|变成了?|改到了?|推迟到了?|延到了?|延期到了?|提前到了?|定在了?|定为|换成了?|更新到了?|升级到了?|升到了?|[:：])"
-
-PREDICATES: tuple[Predicate, ...] = (
-    Predicate(
-        "lives in",
-        SINGLE,
-        "live in|lives at|home|address|home address|residence|city|located in|based in|moved to|住在|住|居住地|住址|地址|家|家庭住址|位于|搬到",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:live|lives|living|reside|resides|based) (?:in|at) (?P<o>.+)",
-            rf"(?P<s>.+?) {_NOW}(?:moved|relocated|moving)(?: back| house| home| over)?(?: from (?:(?!\bto\b).)+)? to (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:从.+?)?(?:住在|居住在|定居在|定居|搬到|搬去|搬家到|搬回)了?(?P<o>.+)",
-        ),
-        r"\bwhere\b.*\b(?:live|lives|living|reside|resides|based|home)\b|\b(?:home|postal|my|your|his|her)\b.*\b(?:address|city)\b|住在?(?:哪|什么地方|何处|几楼)|搬到(?:了)?哪|家在哪|(?:住址|地址)|(?:在|住)哪[个座]?城市",
-    ),
-    Predicate(
-        "works at",
-        SINGLE,
-        "work at|works for|work for|employer|company|employed by|joined|就职于|任职于|工作单位|公司|雇主|单位|工作于|在职",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:work|works|working|employed|started|started working|started a job|got a job|took a job) (?:at|for|with|by) (?P<o>.+)",
-            rf"(?P<s>.+?) {_NOW}(?:joined|switched jobs to|changed jobs to|moved jobs to) (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}在(?P<o>[^,，]+?)(?:工作|上班|任职|就职)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:就职于|任职于|供职于|加入|入职|跳槽到|跳槽去|跳到)了?(?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}换(?:了)?工作(?:了)?[,， ]*(?:现在)?(?:在|去|到)了?(?P<o>.+)",
-        ),
-        r"\bwhere\b.*\bwork(?:s|ing)?\b|\bwho\b.*\b(?:employ|work(?:s|ing)? for)|\b(?:employer|company|workplace)\b|(?:在|去)(?:哪|什么)(?:里|儿|家|个)?(?:公司|单位|地方)?(?:工作|上班|任职|就职)|(?:公司|单位|雇主|东家)",
-    ),
-    Predicate(
-        "job",
-        SINGLE,
-        "job title|occupation|profession|role|position|works as|职业|职位|岗位|工作是|职务",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:work|works|working) as (?:an? |the )?(?P<o>.+)",
-            rf"(?P<s>.*?)(?:的)?(?:职业|职位|岗位){_ZH_BE}(?P<o>.+)",
-        ),
-        r"\b(?:job|job title|occupation|profession)\b|\bdo for a living\b|什么工作|(?:职业|职位|岗位)",
-    ),
-    Predicate(
-        "name",
-        SINGLE,
-        "called|is called|full name|名字|姓名|叫|名叫",
-        (
-            r"(?:please )?(?P<s>)call me (?P<o>.+)",
-            r"(?P<s>i|.+?'s .+|my .+) (?:am|is) (?:called|named) (?P<o>.+)",
-            r"(?P<s>我|我的?[^的是叫]{1,4}|.{1,8}的[^的是叫]{1,4})叫(?:做)?(?P<o>[^,，。]{1,20})",
-        ),
-        r"\bname\b|\bcalled\b|叫什么|(?:名字|姓名)",
-    ),
-    Predicate(
-        "age",
-        SINGLE,
-        "years old|年龄|岁数",
-        (r"(?P<s>.+?) (?:am|is|'m|'s) (?P<o>\d{1,3}) years old", r"(?P<s>.*?)(?:今年|现在|已经)*(?P<o>\d{1,3})岁了?"),
-        r"\bhow old\b|\bage\b|几岁|多大(?:了|年纪)|年龄",
-    ),
-    Predicate(
-        "birthday",
-        SINGLE,
-        "date of birth|born on|birth date|生日|出生日期",
-        (r"(?P<s>.+?) (?:was|were) born on (?P<o>.+)",),
-        r"\bbirthday\b|\bborn\b|生日|出生",
-    ),
-    Predicate(
-        "phone",
-        SINGLE,
-        "phone number|telephone|mobile|电话|电话号码|手机|手机号|手机号码",
-        (),
-        r"\bphone\b|\btelephone\b|电话|手机号",
-    ),
-    Predicate(
-        "email",
-        SINGLE,
-        "e-mail|email address|mail address|邮箱|电子邮件|邮件地址|邮箱地址",
-        (),
-        r"\be-?mail\b|邮箱|电子邮件",
-    ),
-    Predicate("time zone", SINGLE, "timezone|时区", (), r"\btime ?zone\b|时区"),
-    Predicate(
-        "spouse",
-        SINGLE,
-        "husband|wife|partner|married to|配偶|老公|老婆|丈夫|妻子",
-        (rf"(?P<s>.+?) {_NOW}married to (?P<o>.+)",),
-        r"\bmarried to\b|\bspouse\b",
-    ),
-    Predicate(
-        "version",
-        SINGLE,
-        "version is|runs version|current version|版本|版本号|当前版本",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:on|at|runs|uses|using|running|upgraded to|updated to) (?:version )?(?P<o>v?\d[\w.+-]*)",
-            rf"(?P<s>.+?) version {_BE} (?P<o>.+)",
-            r"(?P<s>.+?)(?:已经|已)?(?:升级到|更新到|升到)了?(?:版本)?(?P<o>v?\d[\w.+-]*)版?",
-            rf"(?P<s>.+?)的?版本号?{_ZH_BE}了?(?P<o>.+)",
-        ),
-        r"\bversions?\b|版本",
-    ),
-    Predicate(
-        "deadline",
-        SINGLE,
-        "due|due date|is due|due on|截止日期|截止时间|截止|期限|交付日期|最后期限|deadline是",
-        (
-            rf"(?P<s>.+?) {_NOW}due (?:on |by |in )?(?P<o>.+)",
-            rf"(?:the )?deadline (?:of|for) (?P<s>.+?) (?:{_BE}|slipped to|was pushed to|was extended to|has been pushed to) (?P<o>.+)",
-            rf"(?P<s>.+?)(?:'s)? deadline (?:{_BE}|slipped to|was pushed to|was extended to|has been pushed to) (?P<o>.+)",
-            rf"(?P<s>.*?)的?(?:截止日期|截止时间|截止日|最后期限|期限|交付日期|deadline)(?:又|也|再)?{_ZH_BE}了?(?P<o>.+)",
-        ),
-        r"\bdeadline\b|\bdue\b|截止|期限|什么时候交|deadline",
-    ),
-    Predicate("status", SINGLE, "state|状态", (), r"\bstatus\b|状态"),
-    Predicate(
-        "favourite",
-        SINGLE,
-        "favorite|最喜欢的|最爱的",
-        (),
-        r"\bfavou?rite\b|最喜欢的|最爱",
-        Kind.PREFERENCE,
-    ),
-    Predicate(
-        "likes",
-        MULTI,
-        "like|loves|love|enjoys|enjoy|is fond of|喜欢|爱|热爱|喜爱",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|fond of) (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常|超|挺|真的)*(?:喜欢|喜爱|热爱|爱)(?P<o>.+)",
-        ),
-        r"\b(?:like|likes|love|loves|enjoy|enjoys)\b(?!\s*(?:this|that)\b)|喜欢|喜爱|爱(?:吃|喝|看|听|玩|好)",
-        Kind.PREFERENCE,
-    ),
-    Predicate(
-        "dislikes",
-        MULTI,
-        "dislike|hates|hate|does not like|不喜欢|讨厌|不爱",
-        (
-            r"(?P<s>.+?) (?:do not|don't|dont|does not|doesn't|no longer|never) (?:really |even )?(?:like|likes|love|enjoy|enjoys) (?P<o>.+?)(?: any ?more| any longer)?",
-            rf"(?P<s>.+?) {_NOW}(?:hate|hates|dislike|dislikes|detest|detests) (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:再也不|不再|不太|不|没那么)(?:喜欢|爱)(?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常)*(?:讨厌|厌恶)(?P<o>.+)",
-        ),
-        r"\b(?:dislikes?|hates?|(?:don't|not) like)\b|不喜欢|讨厌",
-        Kind.PREFERENCE,
-        opposite_of="likes",
-    ),
-    Predicate(
-        "prefers",
-        MULTI,
-        "prefer|preference|prefers to|偏好|更喜欢|偏爱|倾向于",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:prefer|prefers) (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:更喜欢|偏好|偏爱|倾向于)(?P<o>.+)",
-        ),
-        r"\bprefers?\b|\bpreferences?\b|偏好|更喜欢|偏爱",
-        Kind.PREFERENCE,
-    ),
-    Predicate(
-        "allergic to",
-        MULTI,
-        "allergy|allergies|is allergic to|过敏|对…过敏",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:(?:very|badly|severely) )?allergic to (?P<o>.+)",
-            r"(?P<s>.*?)(?:好像|一直|也)?对(?P<o>.+?)(?:严重|有点)?过敏",
-        ),
-        r"\ballerg(?:ic|y|ies)\b|过敏",
-    ),
-    Predicate(
-        "uses",
-        MULTI,
-        "use|using|用|使用|在用",
-        (rf"(?P<s>.+?) {_NOW}(?:use|uses|using) (?P<o>.+)", rf"(?P<s>我|我们|他|她){_ZH_NOW}(?:在用|使用|用)(?P<o>.+)"),
-        r"\b(?:use|uses|using)\b|(?:在用|使用|用)(?:什么|哪|的是)",
-    ),
-    Predicate(
-        "owns",
-        MULTI,
-        "own|has|have|拥有|有",
-        (
-            rf"(?P<s>.+?) {_NOW}(?:own|owns) (?P<o>.+)",
-            r"(?P<s>.+?) (?:have|has|got) (?P<o>(?:an?|two|three|four) .+)",
-            r"(?P<s>我|我们|他|她)(?:家)?(?:养了|拥有|有)(?P<o>[一两二三四]?[只条个辆台部].+)",
-        ),
-        r"\b(?:own|owns|have|has) (?:any|a|an|got)\b|养了什么|有(?:几|什么)[只条个辆台部]",
-    ),
-    Predicate(
-        "speaks",
-        MULTI,
-        "speak|languages|会说|会讲",
-        (rf"(?P<s>.+?) {_NOW}(?:speak|speaks) (?P<o>.+)", rf"(?P<s>.*?){_ZH_NOW}(?:会说|会讲)(?P<o>.+)"),
-        r"\bspeaks?\b|\bwhich languages\b|会(?:说|讲)(?:什么|哪)",
-    ),
-)
 
 _BY_NAME = {name: predicate for predicate in PREDICATES for name in (predicate.name, *predicate.names.split("|"))}
 # The longest reading first: «不喜欢» before «喜欢», «截止日期是» before «…的…是…».
 _READING_ORDER = (
     "dislikes",
+    "not allergic to",
+    "no longer uses",
     "prefers",
     "deadline",
     "version",
@@ -269,24 +65,32 @@ def _asks() -> list[tuple[str, re.Pattern[str]]]:
 
 
 # Patterns that only statements need are compiled by `re` when the first one is read: a question starts without them.
-_OF = rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {_BE} (?P<o>.+)"
-_POSSESSIVE = rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {_BE} (?:now )?(?P<o>.+)"
-_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}})的(?P<p>[^的是为]{{1,12}}?){_ZH_BE}了?(?P<o>.+)"
+_OF = rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {BE} (?P<o>.+)"
+_POSSESSIVE = rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {BE} (?:now )?(?P<o>.+)"
+_ZH_FAVOURITE = rf"(?P<s>.*?)最(?:喜欢|爱)的(?P<p>[^是]{{1,8}}?){ZH_BE}了?(?P<o>.+)"
+_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}})的(?P<p>[^的是为]{{1,12}}?){ZH_BE}了?(?P<o>.+)"
 
 _LEAD = (
-    r"(?:(?:please |also |and |so |well |oh |btw |fyi |actually |in fact |by the way |note |remember |note that |remember that |keep in mind that |correction |sorry |update )[,:]? ?)+"
+    r"(?:please|also|and|so|well|oh|btw|fyi|actually|in fact|by the way|note that|note|remember that|remember|keep in mind that|correction|sorry|update)\b[,:]? ?"
     r"|(?:请?(?:记住|注意|记一下|记得)|其实|实际上|事实上|对了|另外|更正|顺便说一下|重要|那个|嗯|哦|更新)[,，:： ]*"
 )
 _NOT_NOW = (
-    r"\?|？|吗[。.]?$|\bused to\b|\bformerly\b|\bpreviously\b|\blived\b|\bworked\b|\bif\b|\bmaybe\b|\bperhaps\b|\bprobably\b|\bmight\b|\bmay\b|\bcould\b|\bwould\b|\bwill\b"
-    r"|\bgoing to\b|\bplan(?:s|ning)? to\b|\bwant(?:s)? to\b|\bhop(?:e|es|ing) to\b|\bthink(?:s|ing)? (?:of|about)\b|\bthought\b|\bi think\b|\bi guess\b|\bnext (?:week|month|year)\b"
-    r"|以前|曾经|之前|过去|原来|当年|小时候|如果|要是|假如|可能|也许|或许|大概|好像|似乎|应该|打算|计划|准备|想要|想搬|将要|将会|将来|会搬|要搬|要去|明年|下个?月|下周|据说|听说"
+    r"\?|？|吗[。.]?$|\bused to\b|\bformerly\b|\bpreviously\b|\blived\b|\bworked\b|\bif\b|\bmaybe\b|\bperhaps\b|\bprobably\b|\bmight\b|(?<!\d )(?<!\bin )(?<!\bof )(?<!\bby )(?<!\bon )(?<!\bto )(?<!until )(?<!since )\bmay\b(?! \d)|\bcould\b|\bwould\b|\bwill\b"
+    r"|\bsuppose\b|\bimagine\b|\balmost\b|\bnearly\b|\bdream|\bpretend|\bstopped\b|\bunless\b|\b(?:said|says|told|joke|joking|kidding)\b|\b(?:am|is|are) moving to\b|\bgoing to\b|\bplan(?:s|ning)? to\b|\bwant(?:s)? to\b|\bhop(?:e|es|ing) to\b|\bthink(?:s|ing)? (?:of|about)\b|\bthought\b|\bi think\b|\bi guess\b|\bnext (?:week|month|year)\b"
+    r"|从没|从来没|暂时|临时|\btemporarily\b|\bthis weekend\b|差点|希望|考虑|梦见|梦到|觉得|假装|开玩笑|逗你|骗你|说[我他她，,：:「“]|以前|曾经|之前|过去|原来|当年|小时候|如果|要是|假如|可能|也许|或许|大概|好像|似乎|应该|打算|计划|准备|想要|想搬|将要|将会|将来|会搬|要搬|要去|明年|下个?月|下周|据说|听说"
 )
 _NEGATED = r"\bnot\b|\bn't\b|n't\b|\bno longer\b|\bnever\b|\bneither\b|不再|不是|没有|没在|不在|不住|不叫|并非|从不"
 _TAIL = (
     r"(?:[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|since .*|from now on|as of .*|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
     r"|[,;] .*| because .*| but .*| and (?:i|my|he|his|she|her|they|we|our) .*|[,，;；。].*|了|啦|哦|呢|吧)+$"
 )
+# «I don't live in Oslo any more, I live in Bergen» and «Bergen, not Oslo»: what is denied goes, what is affirmed is read.
+_DENIED_FIRST = r"^[^,;，；]*(?:n't\b|\bno longer\b|\bnot\b|不|没)[^,;，；]*[,;，；] ?(?:and |but |now |而是|现在)?(?=.*\S)"
+_DENIED_LAST = r"[,;，；] ?(?:and )?(?:not|no longer|而不是|不是|不再是)\b.*$"
+_REMARK = r" (?:when|if|while|where|because|that|who|which|of the time|in my|half|on weekends)\b|[()（）]| - |的时候|那年|那时|是(?:假|真)的|只是"
+_NO_SUBJECT = r"[,，;；。:：]|\b(?:that|when|and|but|because|who|which|where|to|he|she|they|it|you|have|has|had|was|were|do|does|in \d{4})\b|[你他她它把]"
+_ALSO = r"\balso\b|\btoo$|\bas well\b|也(?!许)|还(?=住|在)|另外"
+_ONE_OF_MANY = tuple(f"'s {one}" for one in ("friend", "colleague", "roommate", "cat", "dog", "child", "neighbour", "cousin"))
 _CONTRACTED = r"'m\b|'re\b|'ve\b"
 _EDGES = re.compile(r"^[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+|[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+$")
 _FAVOURITE = r"favou?rite|最喜欢的|最爱的"
@@ -296,13 +100,6 @@ _ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
 _FIRST_PERSON = frozenset(
     "i me my mine myself we us our 我 我们 俺 本人 咱 咱们 自己 user the user 用户 主人 owner me/i".split()
 ) | {"the user", ""}
-_RELATIVES = {
-    "妹妹": "sister", "妹": "sister", "姐姐": "sister", "姐": "sister", "哥哥": "brother", "哥": "brother", "弟弟": "brother", "弟": "brother",
-    "妈妈": "mother", "妈": "mother", "母亲": "mother", "mom": "mother", "mum": "mother", "爸爸": "father", "爸": "father", "父亲": "father",
-    "dad": "father", "老婆": "wife", "妻子": "wife", "太太": "wife", "老公": "husband", "丈夫": "husband", "先生": "husband", "儿子": "son",
-    "女儿": "daughter", "老板": "boss", "领导": "boss", "同事": "colleague", "室友": "roommate", "朋友": "friend", "男朋友": "boyfriend",
-    "女朋友": "girlfriend", "猫": "cat", "狗": "dog", "项目": "project", "孩子": "child", "奶奶": "grandmother", "爷爷": "grandfather",
-}  # fmt: skip
 _MINE = re.compile(r"(?:(?:my|our) |(?:我|我们|咱|俺)(?:家)?的?)(?P<x>.+)")
 _OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")
 
@@ -317,13 +114,13 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     if len(text) > LONGEST_STATEMENT or re.search(_NOT_NOW, cleaned := _cleaned(text)):
         return None
     for predicate, pattern in _patterns(UNSPACED_RUN.search(cleaned) is not None):
-        if (match := pattern.fullmatch(cleaned)) and (slot := _slot(match, predicate, speaker, names)):
-            return slot._replace(object=_as_said(text, slot.object))
-    for possessive in (_POSSESSIVE, _OF, _ZH_POSSESSIVE):
+        if (match := pattern.fullmatch(cleaned)) and (slot := _slot(text, match, predicate, speaker, names)):
+            return slot
+    for possessive in (_ZH_FAVOURITE, _POSSESSIVE, _OF, _ZH_POSSESSIVE):
         if match := re.fullmatch(possessive, cleaned):
-            known = _BY_NAME.get(_predicate_name(match["p"]))
-            if slot := _slot(match, known or Predicate(_predicate_name(match["p"]), UNKNOWN, ""), speaker, names):
-                return slot._replace(object=_as_said(text, slot.object))
+            name = f"最喜欢的{match['p']}" if possessive is _ZH_FAVOURITE else _predicate_name(match["p"])
+            if slot := _slot(text, match, _BY_NAME.get(name) or Predicate(name, UNKNOWN, ""), speaker, names):
+                return slot
     return None
 
 
@@ -358,16 +155,17 @@ def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ())
     if any(fold(name) == folded for name in names):
         return USER
     if folded.startswith(("my ", "our ", "我", "咱", "俺")) and (match := _MINE.fullmatch(folded)):
-        return f"{subject_of('i', speaker, names)}'s {_RELATIVES.get(match['x'], match['x'])}"
+        return f"{subject_of('i', speaker, names)}'s {RELATIVES.get(match['x'], match['x'])}"
     if ("的" in folded or "'s " in folded) and (match := _OWNED.fullmatch(folded)):
-        return f"{subject_of(match['s'], speaker, names)}'s {_RELATIVES.get(match['x'], match['x'])}"
+        return f"{subject_of(match['s'], speaker, names)}'s {RELATIVES.get(match['x'], match['x'])}"
     folded = _ARTICLE.sub("", folded)
-    return _RELATIVES.get(folded, folded)
+    return RELATIVES.get(folded, folded)
 
 
 def asked(question: str) -> tuple[str, ...]:
-    """The known predicates that a folded question asks for."""
-    return tuple(name for name, pattern in _asks() if pattern.search(question))
+    """The known predicates that a folded question asks for, with their opposites."""
+    found = [name for name, pattern in _asks() if pattern.search(question)]
+    return (*found, *(predicate.name for predicate in PREDICATES if predicate.opposite_of in found))
 
 
 def own_names(phrases: Iterable[str]) -> set[str]:
@@ -379,37 +177,59 @@ def _cleaned(text: str) -> str:
     folded = re.sub(r"\s+", " ", fold(text)).strip()
     while (match := re.match(_LEAD, folded)) and match.end() > 0:
         folded = folded[match.end() :]
+    folded = re.sub(_DENIED_LAST, "", re.sub(_DENIED_FIRST, "", folded))
     return _EDGES.sub("", re.sub(_CONTRACTED, lambda match: {"'m": " am", "'re": " are", "'ve": " have"}[match[0]], folded))
 
 
 def _as_said(text: str, object_: str) -> str:
     """The object with the letters that the speaker gave it, where it stands in the text as it is."""
-    match = re.search(re.escape(object_), text, re.IGNORECASE)
-    return match[0] if match else object_
+    normal = unicodedata.normalize("NFKC", text)
+    if match := re.search(re.escape(object_), normal, re.IGNORECASE):
+        return match[0]
+    words = normal.split()  # an accent that was folded away: Tromsø
+    spans = (" ".join(words[i:k]) for i in range(len(words)) for k in range(len(words), i, -1))
+    return next((said for span in spans if fold(said := _EDGES.sub("", span)) == object_), object_)
 
 
 def _predicate_name(text: str) -> str:
-    return _EDGES.sub("", _ARTICLE.sub("", re.sub(r"[\s_]+", " ", fold(text)).strip()))
+    name = _EDGES.sub("", _ARTICLE.sub("", re.sub(r"[\s_]+", " ", fold(text)).strip()))
+    return name.replace("favorite", "favourite").replace("color", "colour")
 
 
-def _slot(match: re.Match[str], predicate: Predicate, speaker: str | None, names: Sequence[str]) -> Slot | None:
+def _slot(text: str, match: re.Match[str], predicate: Predicate, speaker: str | None, names: Sequence[str]) -> Slot | None:
     subject, object_ = match["s"].strip(), _EDGES.sub("", re.sub(_TAIL, "", match["o"].strip()))
     subject = {"my": "i", "our": "i"}.get(subject, subject).removesuffix("'s")
     if not object_ or len(object_) > LONGEST_OBJECT or len(subject) > LONGEST_OBJECT or not _is_subject(subject, predicate):
         return None
-    if predicate.name != "dislikes" and re.search(_NEGATED, match.string):
+    if not predicate.opposite_of and re.search(_NEGATED, match.string):
         return None
-    many = _cardinality(predicate.name, object_)
-    return _finished(subject_of(subject, speaker, names), predicate.name, object_, many)
+    said = _as_said(text, object_)
+    if predicate.takes and (re.search(_REMARK, match["o"]) or not _fits(said, predicate.takes, text)):
+        return None
+    who, many = subject_of(subject, speaker, names), _cardinality(predicate.name, object_)
+    if many is SINGLE and (re.search(_ALSO, match.string) or who.endswith(_ONE_OF_MANY)):
+        many = UNKNOWN  # «I also work at Beta», «my friend lives in Rome»: nobody knows whether it retires what was said before
+    return _finished(who, predicate.name, object_, many)._replace(object=said)
+
+
+def _fits(said: str, sort: str, text: str) -> bool:
+    """Whether an object is of the sort that its predicate takes. In a text without capitals names have none either."""
+    if sort == "version" and not re.search(r"\d\.\d|version|版", text, re.IGNORECASE):
+        return False
+    if re.fullmatch(SORTS[sort], said):
+        return True
+    small = sort in ("place", "employer", "name") and not re.search("[A-Z]", text)
+    return small and re.fullmatch(SMALL_NAME, said) is not None and NO_NAMES.isdisjoint(said.split())
 
 
 def _is_subject(subject: str, predicate: Predicate) -> bool:
     """Whether this reads as somebody or something, not as half a sentence. A missing one is a Chinese «I»."""
     if predicate.name in ("deadline", "version", "status") and not subject:
         return False
-    return len(subject.split()) <= 5 and not re.search(
-        r"[,，;；。:：]|\b(?:that|when|and|but|because|who|which|where|to|he|she|they|it|you)\b|[你他她它]", subject
-    )
+    if len(subject.split()) > 5 or subject.endswith((" i", "的", "不", "把", "没")) or re.search(_NO_SUBJECT, subject):
+        return False
+    mine = re.fullmatch(r"(?:我|咱|俺)(?!们|的|家)(?P<x>.+)", subject)
+    return mine is None or mine["x"] in RELATIVES
 
 
 def _cardinality(predicate: str, object_: str) -> Cardinality:
@@ -422,5 +242,17 @@ def _cardinality(predicate: str, object_: str) -> Cardinality:
 def _finished(subject: str, predicate: str, object_: str, cardinality: Cardinality) -> Slot:
     known = _BY_NAME.get(predicate)
     family = (known.opposite_of if known else "") or predicate
-    key = f"{subject}|{family}" if cardinality is SINGLE else f"{subject}|{family}|{_EDGES.sub('', fold(object_))}"
+    key = f"{subject}|{family}"
+    if cardinality is not SINGLE:
+        key = f"{key}|{_EDGES.sub('', fold(object_))}"
+    elif known is None and (unit := _unit(object_)):
+        key = f"{key}|{unit}"
     return Slot(subject, predicate, object_, cardinality, key)
+
+
+def _unit(object_: str) -> str:
+    """What a number counts: three, four kilos and five times are three things, and so are a number and a date."""
+    folded = fold(object_).strip()
+    if not re.fullmatch(_NUMERIC, folded):
+        return ""
+    return "date" if re.fullmatch(SORTS["date"], folded) and re.search(r"[a-z月日号]", folded) else re.sub(r"[\d\W_]+", "", folded)

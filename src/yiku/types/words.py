@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory states. The names of all five documents are accepted as aliases."""
+    """What sort of thing a memory states. The names that other memory systems use are accepted as aliases."""
 
     FACT = "fact"
     PREFERENCE = "preference"
