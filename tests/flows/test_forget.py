@@ -187,3 +187,13 @@ def test_another_scope_keeps_its_session(memory, home, clock):
         memory.forget(session="s")
 
         assert ["香蕉"] == texts(ann.search_traces(session="s"))
+
+
+def test_whom_a_forgotten_memory_contradicted_is_free_again(memory):
+    """Of two rivals one is forgotten: the other is marked no more, and status has no trouble to tell."""
+    strict = memory.remember("The gateway's mode is strict").memory
+    lax = memory.remember("The gateway's mode is lax").memory
+    memory.forget(lax.id)
+
+    assert (None, ()) == (memory.get(strict.id).flag, memory.get(strict.id).flagged_with)
+    assert () == memory.status().troubles

@@ -49,6 +49,7 @@ def forget(
         changes: list[Change] = [
             *(UpdateMemory(m.n, {"state": State.ARCHIVED, "reason": why}, index_tokens(m)) for m in memories),
             *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in _closed_up(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in _unflagged(handle, memories)),
             *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
         ]
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
@@ -116,6 +117,15 @@ def _closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[Sem
         if rest := [version for version in versions if version.n not in {memory.n for memory in gone}]:
             updates += conflict.rejoined((), rest)
     return updates
+
+
+def _unflagged(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """What changes in the rivals of what goes: they contradict it no more."""
+    ids = {memory.id for memory in gone}
+    named = {id for memory in gone for id in memory.flagged_with} - ids
+    rivals = handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,))) if named else []
+    left = [(rival, tuple(id for id in rival.flagged_with if id not in ids)) for rival in rivals]
+    return [(rival, {"flagged_with": rest, "flag": rival.flag if rest else None}) for rival, rest in left]
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
