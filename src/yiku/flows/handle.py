@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from yiku.errors import IdempotencyMismatch, Stale
@@ -42,6 +43,11 @@ class Handle:
     def now(self) -> datetime:
         """The time, in the local offset."""
         return self.clock()
+
+    @property
+    def blobs(self) -> Path:
+        """The folder of long contents."""
+        return Path(self.home) / "blobs"
 
     def cause(self, operation: str, reason: str | None = None) -> Cause:
         """The journal's header for what this call does."""

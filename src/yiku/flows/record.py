@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, TooLarge
@@ -136,7 +135,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     blob = None
     content_hash = hashlib.blake2b(content.encode(), digest_size=16).digest()
     if keep and blobs.is_long(content):
-        blob, content = blobs.put(Path(handle.home) / "blobs", content), blobs.excerpt(content)
+        blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
     metadata = {} if (given := draft.get("metadata")) is None else checks.metadata(given)
     if ahead:
@@ -177,7 +176,7 @@ def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     content = result.get("content")
     if not isinstance(content, str) or not blobs.is_long(content):
         return result
-    return {**result, "content": blobs.excerpt(content), "blob": blobs.put(Path(handle.home) / "blobs", content)}
+    return {**result, "content": blobs.excerpt(content), "blob": blobs.put(handle.blobs, content)}
 
 
 def blob(handle: Handle, name: str) -> str:
@@ -185,4 +184,4 @@ def blob(handle: Handle, name: str) -> str:
     known = checks.name(name, "blob")
     if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
         raise NotFound(f"blob {known[:80]}")
-    return blobs.get(Path(handle.home) / "blobs", known)
+    return blobs.get(handle.blobs, known)

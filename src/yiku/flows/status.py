@@ -6,8 +6,6 @@ Nothing is silent: what is degraded, missing, unusual or waiting is a line of `t
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from yiku.files import blobs
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
@@ -19,7 +17,7 @@ def stats(handle: Handle) -> Stats:
     counts = dict(handle.store.counts(handle.reads() or [0]))
     counts.pop("flagged")
     about = handle.store.about()
-    size = blobs.size(Path(handle.home) / "blobs")
+    size = blobs.size(handle.blobs)
     return Stats(scope=handle.scope, database_bytes=about["bytes"], blob_bytes=size, **counts)
 
 
