@@ -11,7 +11,7 @@ SQLite, which keeps no statistics here, would rather walk the whole scope.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from yiku.store.index import marks
@@ -51,12 +51,8 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         parts.append(sql)
         values.extend(bound)
 
-    if select.ns is not None:
-        add("m.n in (select value from json_each(?))", json.dumps(list(select.ns)))
-    if select.ids is not None:
-        add("m.id in (select value from json_each(?))", json.dumps(list(select.ids)))
-    if select.suffix is not None:
-        add(_ends("memories", "m", scopes), *scopes, len(select.suffix), select.suffix)
+    for sql, bound in _alike(select, "memories", "m", scopes):
+        add(sql, *bound)
     if select.line is not None:
         add("m.line = ?", select.line)
     if select.slot is not None:
@@ -90,10 +86,6 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if select.unexpired_at is not None:
         at = micros(select.unexpired_at)
         add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
-    if select.since is not None:
-        add("m.said_at >= ?", micros(select.since))
-    if select.until is not None:
-        add("m.said_at < ?", micros(select.until))
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
     order = {"n": ("m.n",), "said": ("m.said_at", "m.place", "m.n"), "updated": ("m.updated_at", "m.n")}[select.order]
@@ -111,12 +103,8 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         parts.append(sql)
         values.extend(bound)
 
-    if select.ns is not None:
-        add("t.n in (select value from json_each(?))", json.dumps(list(select.ns)))
-    if select.ids is not None:
-        add("t.id in (select value from json_each(?))", json.dumps(list(select.ids)))
-    if select.suffix is not None:
-        add(_ends("conversation_turns", "t", scopes), *scopes, len(select.suffix), select.suffix)
+    for sql, bound in _alike(select, "conversation_turns", "t", scopes):
+        add(sql, *bound)
     if select.session is not None:
         add(
             f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
@@ -134,10 +122,6 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add("exists (select 1 from json_each(t.tool_calls) j where json_extract(j.value, '$.name') = ?)", select.tool)
     if select.blob is not None:
         add("(t.blob = ? or instr(t.tool_results, ?) > 0)", select.blob, f'"blob":"{select.blob}"')
-    if select.since is not None:
-        add("t.said_at >= ?", micros(select.since))
-    if select.until is not None:
-        add("t.said_at < ?", micros(select.until))
     if not select.hidden:
         add("x.hidden_at is null")
     if select.where is not None:
@@ -151,6 +135,20 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 def _ends(table: str, alias: str, scopes: Sequence[int]) -> str:
     """Whether an id ends so: all ids of the scopes are looked at, but in their index alone."""
     return f"{alias}.n in (select n from {table} where scope_id in ({marks(scopes)}) and substr(id, -?) = ?)"
+
+
+def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[int]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """What both may be selected by: row numbers, ids, the end of an id, a window of time."""
+    if select.ns is not None:
+        yield f"{alias}.n in (select value from json_each(?))", (json.dumps(list(select.ns)),)
+    if select.ids is not None:
+        yield f"{alias}.id in (select value from json_each(?))", (json.dumps(list(select.ids)),)
+    if select.suffix is not None:
+        yield _ends(table, alias, scopes), (*scopes, len(select.suffix), select.suffix)
+    if select.since is not None:
+        yield f"{alias}.said_at >= ?", (micros(select.since),)
+    if select.until is not None:
+        yield f"{alias}.said_at < ?", (micros(select.until),)
 
 
 def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:
