@@ -576,3 +576,12 @@ def test_what_is_said_of_somebody_is_about_him(memory):
 
     assert 1 == len(memory.about("韩梅梅"))
     assert ["A long walk in the rain", "Ann's email is ann@bar.com"] == sorted(texts(memory.about("Ann")))
+
+
+def test_origins_share_one_slot_without_an_error(memory):
+    """Whoever says it, in whatever turn: one value is live, and nothing is refused by the store."""
+    for text, origin in (("I live in Oslo.", "user"), ("我住在利马", "tool"), ("我住在利马", "tool"), ("I live in Rome.", "user")):
+        memory.remember(text, origin=origin)
+
+    assert ["I live in Rome."] == texts(memory.get_all())
+    assert 3 == len(memory.history("I live in Rome."))

@@ -192,14 +192,6 @@ def test_what_differs_in_form_is_the_same_text(one: str, other: str) -> None:
     assert conflict.text_hash(one, None) == conflict.text_hash(other, None)
 
 
-def test_who_is_trusted_less_does_not_correct_who_is_trusted_more() -> None:
-    """What a tool says of the user's home is kept beside what the user said, and marked."""
-    mine, tools = statement("I live in Oslo.", 0), replace(statement("I live in Lima.", 1), trust=0.3)
-    decision = conflict.decide(tools, Met(expect=Expect(), previous=mine, live=mine))
-
-    assert ("flagged", (mine.id,), ()) == (decision.outcome, decision.subject.flagged_with, decision.updates)
-
-
 def test_what_had_expired_begins_anew_when_it_is_told_again() -> None:
     """It is not confirmed into a row that nobody recalls any more."""
     old = replace(statement("I live in Oslo.", 0), expires_at=START + timedelta(days=1))

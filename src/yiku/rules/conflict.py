@@ -75,9 +75,6 @@ def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
     for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
             return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else _confirmed(known, new)
-    if met.live is not None and new.trust < met.live.trust:
-        marked = replace(new, flag=CONFLICT, flagged_with=(met.live.id,))
-        return Decision("flagged", marked, adds=(marked,), others=(met.live,))
     inside_previous = previous is not None and previous.confirmed_at > new.said_at
     if following is not None and following.content_hash == new.content_hash and not inside_previous:
         return _began_earlier(following, new, previous)
