@@ -31,7 +31,8 @@ def check(path: Path | str) -> None:
         sound(connection)
         chains(connection)
         sessions(connection)
-        journal(connection)
+        journal(connection, key_of(Path(path)))
+        digests(connection)
         search(connection)
         connection.execute("rollback")
         indexes(connection)
@@ -92,13 +93,25 @@ def sessions(connection: apsw.Connection) -> None:
         assert (start, end) == (earliest, latest), f"times of session {id} in scope {scope}"
 
 
-def journal(connection: apsw.Connection) -> None:
+def key_of(database: Path) -> bytes:
+    """The key of a home; a store that was opened without one has none."""
+    key = database.with_name("key")
+    return bytes.fromhex(key.read_text()) if key.exists() else b""
+
+
+def digests(connection: apsw.Connection) -> None:
+    """Each row is what was written: rows.turn and rows.memory, which `search` calls for all, raise Damaged otherwise."""
+    for table in ("conversation_turns", "memories"):
+        assert [] == connection.execute(f"select n from {table} where digest is null").fetchall()
+
+
+def journal(connection: apsw.Connection, key: bytes) -> None:
     """The digests chain from the first row to the last; each memory carries the number of its last change."""
     previous, expected = b"", 1
-    columns = "number, tx, scope_id, at, actor, run, operation, action, tbl, row_n, count, reason, digest"
-    for *header, digest in connection.execute(f"select {columns} from changes order by number"):
+    for *header, digest in connection.execute(f"select {write.HEADER}, digest from changes order by number"):
         assert expected == header[0], "a row of the journal is missing"
-        assert write.digest(previous, tuple(header)) == digest, f"journal row {header[0]} was altered"
+        previous = b"" if header[7] == write.RESTART else previous
+        assert write.digest(key, previous, header) == digest, f"journal row {header[0]} was altered"
         previous, expected = digest, expected + 1
     unjournaled = """
         select n, changed from memories m where changed is not

@@ -10,6 +10,8 @@ Every error Yiku raises, and what the caller can do about it.
     ├── NotFound                no such thing in the scopes this handle reads (also a LookupError)
     ├── Ambiguous               a short id that fits several items
     ├── IdempotencyMismatch     one key, two different calls
+    ├── KeptOut                 it is private, or its folder is switched off: nothing was stored
+    │   └── Paused              memory is paused: nothing new is stored
     ├── CannotUndo              later changes rest on what should be undone
     ├── Closed                  the memory was closed
     ├── HomeMissing             no home at this path, and create=False
@@ -19,6 +21,7 @@ Every error Yiku raises, and what the caller can do about it.
         ├── StorageFull         no space left
         ├── ReadOnly            the store cannot be written here
         ├── Damaged             the file is not a sound database
+        ├── StoreMismatch       the file is not the one that store.id means: gone, emptied, older, another's
         ├── ForeignStore        the file belongs to another program or another home
         ├── SchemaTooNew        written by a later version of Yiku
         ├── IndexOutdated       the search index was made by another analyzer
@@ -77,6 +80,14 @@ class IdempotencyMismatch(YikuError):
     """This idempotency key was used for a different call. Use a new key for a new call."""
 
 
+class KeptOut(YikuError):
+    """This is private, or was said in a folder that is switched off. Nothing was stored."""
+
+
+class Paused(KeptOut):
+    """Memory is paused: nothing new is kept, what is known can be found. `yiku resume` ends it."""
+
+
 class CannotUndo(YikuError):
     """Later changes rest on this operation. Undo those first, newest first."""
 
@@ -110,7 +121,11 @@ class ReadOnly(StoreError):
 
 
 class Damaged(StoreError):
-    """The database file is damaged. Nothing was changed; restore a backup, and keep this file for repair."""
+    """The database is damaged there; what lies elsewhere is still served. `yiku check` says what, `yiku repair` mends it."""
+
+
+class StoreMismatch(StoreError):
+    """The database is not the one that this home had. Nothing was changed: bring the right file back, or run `yiku repair`."""
 
 
 class ForeignStore(StoreError):

@@ -89,14 +89,16 @@ class Memory:
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)
         name = _settings.scope(self.settings)
+        key = place.key()
         store = SqliteStore(
             place.database,
             gate=place.write_lock,
             analyzer=analyze.VERSION,
+            key=key,
             durability=self.settings.durability,
             busy_timeout_s=self.settings.busy_timeout_s,
         )
-        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root))
+        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), key)
         self.admin = Admin(self._handle)
 
     @property

@@ -25,7 +25,8 @@ from yiku.flows.record import tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules import analyze
 from yiku.store.gate import Gate
-from yiku.store.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
+from yiku.store.schema import APPLICATION_ID, MIGRATIONS
+from yiku.store.sqlite import SqliteStore
 from yiku.types import Memories, SetTurnHidden, Turns, UpdateMemory
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -249,7 +250,7 @@ def test_files_are_for_their_owner_alone(tmp_path):
         os.umask(before)
 
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert {"yiku.db", "yiku.db-wal", "yiku.db-shm", "write.lock"} == set(modes)
+    assert {"yiku.db", "yiku.db-wal", "yiku.db-shm", "store.id", "reserve", "write.lock"} == set(modes)
     assert {0o600} == set(modes.values())
     store.close()
 

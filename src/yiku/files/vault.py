@@ -2,6 +2,8 @@
 The home: where each thing lies, and how a file is written so that it is whole or not there.
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
+    store.id    which store, and how far it came             key       32 random bytes in hex, never exported
+    reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
 
 Folders are 0700 and files 0600. A file is written under a temporary name in the same folder, flushed,
@@ -12,13 +14,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 
+KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
+SMALL_BYTES = 1024 * 1024  # of a file that is read whole: settings, a key
 
 
 class Home:
@@ -37,7 +44,9 @@ class Home:
         self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
+        self.key_file = self.root / "key"
         self.blobs = self.root / "blobs"
+        self.backups = self.root / "backups"
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
 
@@ -62,9 +71,32 @@ class Home:
         write_atomically(self.settings, settings.encode())
         return True
 
+    def key(self) -> bytes:
+        """
+        The key of what must not be guessed back: digests of the journal, seals of what was erased.
+
+        Made when it is missing; a home that can only be read and has none gets by without. Raises StoreError when it
+        cannot be read.
+        """
+        try:
+            if not os.path.lexists(self.key_file):
+                with _alone(self.root):
+                    if not os.path.lexists(self.key_file):
+                        write_atomically(self.key_file, secrets.token_hex(KEY_BYTES).encode())
+            key = bytes.fromhex(content_of(self.key_file).decode("ascii"))
+        except ReadOnly:
+            return b""
+        except (OSError, ValueError) as error:
+            raise StoreError(f"the key in {self.key_file} cannot be read: {error}") from error
+        if len(key) != KEY_BYTES:
+            raise StoreError(f"{self.key_file} must hold {KEY_BYTES} bytes in hex")
+        return key
+
     def prepare(self) -> None:
         """Make the folders that a home needs, where they are missing and can be made."""
         for folder in (self.blobs, self.locks):
+            if folder.is_symlink():
+                raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
             if folder.is_dir():
                 continue
             try:
@@ -76,24 +108,91 @@ class Home:
                     raise written(error, folder) from error
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """The file has this content, or what it had before; on the disk when this returns. Two flushes."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """While this is held, nobody else who asks for it makes something in the folder."""
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.rename(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
-        flush_folder(path.parent)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise written(error, folder) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -> None:
+    """
+    The file has this content, or what it had before; on the disk when this returns. Two flushes.
+
+    below: a folder above the file; the folders from there down are made where they are missing, and none may be a link
+    """
+    names = path.parent.relative_to(below).parts if below else ()
+    temporary = f".{path.name}.{secrets.token_hex(6)}"
+    try:
+        with opened(below or path.parent, *names) as folder:
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+                with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary, dir_fd=folder)
+                raise
+            os.fsync(folder)
     except OSError as error:
         raise written(error, path) from error
+
+
+@contextlib.contextmanager
+def opened(root: Path, *names: str) -> Iterator[int]:
+    """
+    A descriptor of a folder below a root, made where it is missing.
+
+    Each step goes from the descriptor of the one before, and no link is followed: whatever is put into the
+    place of a folder meanwhile, what is done through the descriptor stays below the root.
+    """
+    folder = os.open(root, _FOLDER)
+    try:
+        for name in names:
+            above, folder = folder, _below(folder, name)
+            os.close(above)
+        yield folder
+    finally:
+        os.close(folder)
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def _below(folder: int, name: str) -> int:
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        with contextlib.suppress(FileExistsError):  # another process was first
+            os.mkdir(name, 0o700, dir_fd=folder)
+        os.fsync(folder)  # else a power cut could take the new folder, and with it what is flushed in it
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+
+
+def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = None) -> bytes:
+    """
+    What a file of a home holds. Raises OSError for a link, and for what is not a file: a pipe would make us wait for ever.
+
+    below: the descriptor of a folder, from which the path is taken
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=below)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a file", str(path))
+        content = file.read(at_most + 1)
+    if len(content) > at_most:
+        raise OSError(errno.EFBIG, f"has over {at_most:,} bytes", str(path))
+    return content
 
 
 def flush_folder(folder: Path) -> None:

@@ -1,11 +1,15 @@
 """
-The write gate: one writer at a time, across threads and processes.
+What guards the database from beside it: the gate, which lets one writer in; the mark, which says how far it came; the reserve.
 
 A kernel lock (flock) on a side file, never on the database: closing any descriptor of the database
 would drop SQLite's own locks. The kernel frees the lock when its holder dies, so nothing is left to
 clean. Every write, every checkpoint, the creation and the last close happen inside the gate.
 
-The side file is never deleted: a second file of the same name would be a second gate.
+The gate's file is never deleted: a second file of the same name would be a second gate.
+
+The mark is the file `store.id`: the store's id and the number of its last change that is surely on the
+disk. It is written after a commit and not flushed, so it may lag behind the database, and never runs
+ahead of it: a database that knows less than its mark is an older copy, and one of another id is another's.
 """
 
 from __future__ import annotations
@@ -16,12 +20,14 @@ import os
 import threading
 import time
 import weakref
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from yiku.errors import ReadOnly, StorageFull, StoreBusy, StoreError
 
+RESERVE_BYTES = 1 << 20  # enough pages for forgetting
 FIRST_PAUSE_S = 0.0002
 LONGEST_PAUSE_S = 0.02
 
@@ -96,6 +102,89 @@ class Gate:
             return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise refusal(error, f"the write lock {self.path}") from error
+
+
+class Mark:
+    """The file `store.id`: one line of fixed length, written in place."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> tuple[str, int] | None:
+        """Store id and last change; None where there is no mark, or none that can be read."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        try:
+            line = os.read(descriptor, _LINE_BYTES).decode("ascii", "replace")
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        body, _, crc = line.rstrip("\n").rpartition(" ")
+        if len(line) != _LINE_BYTES or crc != _crc(body):
+            return None
+        _, store_id, number = body.split(" ")
+        return store_id, int(number)
+
+    def write(self, store_id: str, number: int) -> bool:
+        """Say how far the store came; whether that worked. The gate is held."""
+        body = f"yiku-store-1 {store_id:>32} {number:020d}"
+        try:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return False  # the store is whole without it; `yiku status` says that the mark is missing
+        try:
+            return os.pwrite(descriptor, f"{body} {_crc(body)}\n".encode(), 0) == _LINE_BYTES
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+
+
+class Reserve:
+    """The file `reserve`: space held back for the day when the disk is full, so that forgetting still works."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def size(self) -> int:
+        """Bytes held back."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    def keep(self) -> None:
+        """Hold the space back, unless today is that day; `yiku status` says when there is none."""
+        if self.size():
+            return
+        try:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return
+        try:
+            os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
+        except (OSError, AttributeError):  # the disk is full; or macOS, which has no such call
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+
+    def release(self) -> bool:
+        """Give the space up; whether there was some."""
+        held = self.size()
+        with suppress(OSError):
+            os.truncate(self.path, 0)
+        return held > 0
+
+
+_LINE_BYTES = 76  # shorter than a disk sector, so it is written whole or not
+
+
+def _crc(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"
 
 
 def refusal(error: OSError, what: str) -> StoreError:

@@ -7,12 +7,14 @@ and nothing at all when they are empty; enums become their values. Nothing else 
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
 
+from yiku.errors import Damaged
 from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Source, Standing, State, Turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,17 +27,20 @@ STATE: dict[str, State] = {state.value: state for state in State}
 ORIGIN: dict[str, Origin] = {origin.value: origin for origin in Origin}
 CARDINALITY: dict[str, Cardinality] = {cardinality.value: cardinality for cardinality in Cardinality}
 
-TURN_COLUMNS = (
-    "t.n, t.id, s.id, t.position, t.role, t.content, t.said_at, t.offset_min, t.recorded_at, t.speaker, t.tool_calls, t.tool_results,"
-    " t.external_id, t.parent, t.agent, t.project, t.metadata, t.origin, t.actor, t.content_hash, t.blob, x.hidden_at, c.name"
-)
-MEMORY_COLUMNS = (
-    "m.n, m.id, m.line, m.kind, m.standing, m.state, m.content, m.content_hash, m.subject, m.predicate, m.object, m.cardinality, m.slot,"
-    " m.basis, m.flag, m.flagged_with, m.importance, m.base_score, m.strength, m.confidence, m.priority, m.half_life_days, m.said_at,"
-    " m.offset_min, m.confirmed_at, m.place, m.valid_from, m.valid_to, m.superseded_by, m.reason, m.expires_at, m.auto_delete_at,"
-    " m.ttl_days, m.pinned, m.retrieved, m.used, m.mentioned, m.last_retrieved, m.last_used, m.last_mentioned, m.origin, m.trust, m.method,"
-    " m.metadata, m.agent, m.project, m.external_id, m.created_at, m.updated_at, m.changed, c.name"
-)
+# The columns of a row that its digest covers, in the table's order; then what is read with them.
+_TURN = (
+    "n scope_id id session_n position role speaker content content_hash blob tool_calls tool_results said_at offset_min recorded_at"
+    " external_id parent agent project metadata origin actor"
+).split()
+_MEMORY = (
+    "n scope_id offset_min id line kind standing state content content_hash subject predicate object cardinality slot basis flag flagged_with"
+    " importance base_score strength confidence priority half_life_days said_at confirmed_at place valid_from valid_to superseded_by reason"
+    " expires_at auto_delete_at ttl_days pinned origin trust method metadata agent project external_id created_at"
+).split()
+TURN_DIGESTED, MEMORY_DIGESTED = ", ".join(_TURN), ", ".join(_MEMORY)
+_COUNTERS = "retrieved used mentioned last_retrieved last_used last_mentioned updated_at".split()  # of a memory: outside its digest
+TURN_COLUMNS = f"{', '.join(f't.{name}' for name in _TURN)}, t.digest, s.id, x.hidden_at, c.name"
+MEMORY_COLUMNS = f"{', '.join(f'm.{name}' for name in (*_MEMORY, 'digest', *_COUNTERS, 'changed'))}, c.name"
 JOURNAL_COLUMNS = "number, tx, at, actor, run, operation, action, tbl, row_n, count, reason, before"
 TIMES = frozenset(
     "said_at confirmed_at valid_from valid_to expires_at auto_delete_at last_retrieved last_used last_mentioned created_at updated_at".split()
@@ -80,36 +85,38 @@ def loads(text: str | None) -> Any:
 
 
 def turn(row: tuple[Any, ...]) -> Turn:
-    """A turn from TURN_COLUMNS."""
+    """A turn from TURN_COLUMNS. Raises Damaged when it is not what was written."""
+    if digest(row[:22]) != row[22]:
+        raise Damaged(f"turn {row[2]}")
     return Turn(
         n=row[0],
-        id=row[1],
-        session=row[2],
-        position=row[3],
-        role=row[4],
-        content=row[5],
-        said_at=_moment(row[6], row[7]),
-        recorded_at=_moment(row[8]),
-        speaker=row[9],
+        id=row[2],
+        session=row[23],
+        position=row[4],
+        role=row[5],
+        speaker=row[6],
+        content=row[7],
+        content_hash=row[8],
+        blob=row[9],
         tool_calls=loads(row[10]),
         tool_results=loads(row[11]),
-        external_id=row[12],
-        parent=row[13],
-        agent=row[14],
-        project=row[15],
-        metadata=loads(row[16]) or {},
-        origin=ORIGIN[row[17]],
-        actor=row[18],
-        content_hash=row[19],
-        blob=row[20],
-        hidden_at=moment(row[21]),
-        scope=row[22],
+        said_at=_moment(row[12], row[13]),
+        recorded_at=_moment(row[14]),
+        external_id=row[15],
+        parent=row[16],
+        agent=row[17],
+        project=row[18],
+        metadata=loads(row[19]) or {},
+        origin=ORIGIN[row[20]],
+        actor=row[21],
+        hidden_at=moment(row[24]),
+        scope=row[25],
     )
 
 
 def turn_values(n: int, scope: int, session_n: int, position: int, item: Turn) -> tuple[Any, ...]:
-    """The values of a turn in the order of the table's columns."""
-    return (
+    """The values of a turn in the order of the table's columns, its digest last."""
+    values = (
         n,
         scope,
         item.id,
@@ -133,80 +140,83 @@ def turn_values(n: int, scope: int, session_n: int, position: int, item: Turn) -
         item.origin.value,
         item.actor,
     )
+    return *values, digest(values)
 
 
 def memory(row: tuple[Any, ...]) -> SemanticMemory:
-    """A memory from MEMORY_COLUMNS."""
-    offset = row[23]
+    """A memory from MEMORY_COLUMNS. Raises Damaged when it is not what was written."""
+    if digest(row[:43]) != row[43]:
+        raise Damaged(f"memory {row[3]}")
+    offset = row[2]
     return SemanticMemory(
         n=row[0],
-        id=row[1],
-        line=row[2],
-        kind=KIND[row[3]],
-        standing=STANDING[row[4]],
-        state=STATE[row[5]],
-        content=row[6],
-        content_hash=row[7],
-        subject=row[8],
-        predicate=row[9],
-        object=row[10],
-        cardinality=CARDINALITY[row[11]] if row[11] else None,
-        slot=row[12],
-        basis=row[13],
-        flag=row[14],
-        flagged_with=loads(row[15]),
-        importance=row[16],
-        base_score=row[17],
-        strength=row[18],
-        confidence=row[19],
-        priority=row[20],
-        half_life_days=row[21],
-        said_at=_moment(row[22], offset),
-        confirmed_at=_moment(row[24], offset),
-        place=row[25],
-        valid_from=_moment(row[26], offset),
-        valid_to=moment(row[27], offset),
-        superseded_by=row[28],
-        reason=row[29],
-        expires_at=moment(row[30]),
-        auto_delete_at=moment(row[31]),
-        ttl_days=row[32],
-        pinned=bool(row[33]),
-        retrieved=row[34],
-        used=row[35],
-        mentioned=row[36],
-        last_retrieved=moment(row[37]),
-        last_used=moment(row[38]),
-        last_mentioned=moment(row[39]),
-        origin=ORIGIN[row[40]],
-        trust=row[41],
-        method=row[42],
-        metadata=loads(row[43]) or {},
-        agent=row[44],
-        project=row[45],
-        external_id=row[46],
-        created_at=_moment(row[47]),
-        updated_at=_moment(row[48]),
-        changed=row[49],
-        scope=row[50],
+        id=row[3],
+        line=row[4],
+        kind=KIND[row[5]],
+        standing=STANDING[row[6]],
+        state=STATE[row[7]],
+        content=row[8],
+        content_hash=row[9],
+        subject=row[10],
+        predicate=row[11],
+        object=row[12],
+        cardinality=CARDINALITY[row[13]] if row[13] else None,
+        slot=row[14],
+        basis=row[15],
+        flag=row[16],
+        flagged_with=loads(row[17]),
+        importance=row[18],
+        base_score=row[19],
+        strength=row[20],
+        confidence=row[21],
+        priority=row[22],
+        half_life_days=row[23],
+        said_at=_moment(row[24], offset),
+        confirmed_at=_moment(row[25], offset),
+        place=row[26],
+        valid_from=_moment(row[27], offset),
+        valid_to=moment(row[28], offset),
+        superseded_by=row[29],
+        reason=row[30],
+        expires_at=moment(row[31]),
+        auto_delete_at=moment(row[32]),
+        ttl_days=row[33],
+        pinned=bool(row[34]),
+        origin=ORIGIN[row[35]],
+        trust=row[36],
+        method=row[37],
+        metadata=loads(row[38]) or {},
+        agent=row[39],
+        project=row[40],
+        external_id=row[41],
+        created_at=_moment(row[42]),
+        retrieved=row[44],
+        used=row[45],
+        mentioned=row[46],
+        last_retrieved=moment(row[47]),
+        last_used=moment(row[48]),
+        last_mentioned=moment(row[49]),
+        updated_at=_moment(row[50]),
+        changed=row[51],
+        scope=row[52],
     )
 
 
-_MEMORY_FIELDS = (
-    "id line kind standing state content content_hash subject predicate object cardinality slot basis flag flagged_with importance base_score"
-    " strength confidence priority half_life_days said_at confirmed_at place valid_from valid_to superseded_by reason expires_at"
-    " auto_delete_at ttl_days pinned retrieved used mentioned last_retrieved last_used last_mentioned origin trust method metadata agent"
-    " project external_id created_at updated_at"
-).split()
-MEMORY_INSERT = (
-    f"insert into memories (n, scope_id, offset_min, changed, {', '.join(_MEMORY_FIELDS)})"
-    f" values ({', '.join('?' * (len(_MEMORY_FIELDS) + 4))})"
-)
+_WRITTEN = (*_MEMORY, *_COUNTERS)
+MEMORY_INSERT = f"insert into memories ({', '.join(_WRITTEN)}, digest, changed) values ({', '.join('?' * (len(_WRITTEN) + 2))})"
 
 
 def memory_values(n: int, scope: int, changed: int, item: SemanticMemory) -> list[Any]:
     """The values of a memory in the order of MEMORY_INSERT."""
-    return [n, scope, offset_min(item.said_at), changed, *(column(getattr(item, name)) for name in _MEMORY_FIELDS)]
+    placed = [n, scope, offset_min(item.said_at)]
+    values = placed + [column(getattr(item, name)) for name in _WRITTEN[len(placed) :]]
+    return [*values, digest(values[: len(_MEMORY)]), changed]
+
+
+def digest(values: Sequence[Any]) -> bytes:
+    """What a row is checked against when it is read; NUL, which no text holds, keeps its values apart."""
+    written = "\0".join([value if isinstance(value, str) else repr(value) for value in values])
+    return hashlib.blake2b(written.encode(), digest_size=8).digest()
 
 
 def column(value: Any) -> Any:

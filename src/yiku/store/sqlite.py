@@ -4,7 +4,9 @@ The store on SQLite: connections, transactions, reads.
 One file in WAL mode. Reads go straight to SQLite, one connection a thread. A write holds the gate,
 begins immediately, checks what its decision rested on, changes, and commits with one flush; nothing
 is acknowledged before. Opening and reading write nothing; creating and migrating happen in the gate.
-`write` says how each change lies in the tables, `index` how search does, `rows` how values do.
+`write` says how each change lies in the tables, `index` how search does, `rows` how values do, `schema`
+how a file becomes one of ours. Beside the file lie its mark (`store.id`) and a reserve of space, given
+up so that forgetting works on a full disk.
 """
 
 from __future__ import annotations
@@ -14,13 +16,11 @@ import os
 import sys
 import threading
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,16 @@ from yiku.errors import (
     IndexOutdated,
     NotFound,
     ReadOnly,
-    SchemaTooNew,
+    Stale,
     StorageFull,
     StoreBusy,
     StoreError,
+    StoreMismatch,
     Unsupported,
 )
-from yiku.store import index, rows, where, write
+from yiku.store import connect, index, pages, rows, schema, where, write
 from yiku.store.api import Index
-from yiku.store.gate import Gate, refusal
+from yiku.store.gate import Gate, Mark, Reserve, refusal
 from yiku.types import (
     Applied,
     Cardinality,
@@ -59,13 +60,12 @@ from yiku.types import (
     Turns,
 )
 
-APPLICATION_ID = 0x59694B75  # "YiKu"
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
-CACHE_KIB = 65_536
-STATEMENTS = 200
 FLUSH_EACH_S = 1.0  # with durability = fast
 CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
-MIGRATIONS = ("0001_house.sql",)
+LOOK_AT_WAL_EACH = 64  # writes
+FREEING = frozenset(("forget", "erase"))  # what may use the reserve
+SCOPES_KNOWN_S = 1.0  # a scope's number is looked up again after so long: another process may have erased it
 _INHERITED: list[threading.local] = []  # connections of a parent process: never used, and never closed by us
 
 _FROM_TURNS = (
@@ -87,12 +87,24 @@ _LIVE = "and m.superseded_by is null order by m.said_at desc, m.n desc limit 1"
 class SqliteStore:
     """See yiku.store.api.Store. Safe to use from several threads and after a fork."""
 
-    def __init__(self, path: Path, *, gate: Path, analyzer: str, durability: str = "full", busy_timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        gate: Path,
+        analyzer: str,
+        key: bytes = b"",
+        durability: str = "full",
+        busy_timeout_s: float = 30.0,
+        network: bool = False,
+    ) -> None:
         """
         Open the store at `path`, making it when it is not there.
 
         analyzer: the version of the analyzer whose tokens will be handed in
-        Raises ForeignStore, SchemaTooNew, IndexOutdated, Damaged, ReadOnly, StorageFull, StoreBusy, Unsupported.
+        key:      of the journal's digests, at most 64 bytes
+        network:  the file system is a network's, whose memory is not shared: no WAL
+        Raises StoreMismatch, ForeignStore, SchemaTooNew, IndexOutdated, Damaged, ReadOnly, StorageFull, StoreBusy, Unsupported.
         """
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in (
             "linux",
@@ -103,15 +115,21 @@ class SqliteStore:
         self.analyzer = analyzer
         self.durability = durability
         self.busy_timeout_s = busy_timeout_s
+        self.key = key
+        self.network = network
         self.read_only = False
+        self.store_id = ""
+        self._mark = Mark(path.with_name("store.id"))
+        self._reserve = Reserve(path.with_name("reserve"))
         self._gate = Gate(gate, busy_timeout_s)
+        self._writes = 0
         self._local = threading.local()
         self._connections = weakref.WeakSet[apsw.Connection]()  # a thread that ends takes its own with it
         self._pid = os.getpid()
         self._wrote = False
         self._flushed = 0.0  # when `fast` last flushed, on the monotonic clock
         self._closed = False
-        self._scopes: dict[str, int] = {}
+        self._scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up
         try:
             with translated(str(path)):
                 self._settle()
@@ -122,45 +140,41 @@ class SqliteStore:
     # -------------------------------------------------------------- opening and closing
 
     def _settle(self) -> None:
-        """Make, migrate or just look at the file, until it is one of ours and up to date."""
-        if not self.path.exists() or not self._known_and_current():
+        """Make, migrate or just look at the file, until it is one of ours, up to date, and the one that the mark means."""
+        pages.verified()
+        mark = self._mark.read()  # before the database, which may only grow after it
+        if not self.path.exists() or not self._current(mark):
             with self._gate.held():
-                if not self.path.exists() or not self._known_and_current():
-                    self._migrate()
-        found = self._connection().execute("select value from meta where key = 'analyzer'").fetchone()
-        if found is None or found[0] != self.analyzer:
-            raise IndexOutdated(f"index of analyzer {found and found[0]}, here {self.analyzer}")
-
-    def _known_and_current(self) -> bool:
+                mark = self._mark.read()
+                if not self.path.exists() or not self._current(mark):
+                    self._migrate(mark)
         connection = self._connection()
-        version = index.one(connection, "pragma user_version")[0]
-        application = index.one(connection, "pragma application_id")[0]
-        if version == 0 and application == 0 and not connection.execute("select 1 from sqlite_schema limit 1").fetchone():
-            return False  # nothing yet: a creation that was cut short
-        if application != APPLICATION_ID:
-            raise ForeignStore(str(self.path))
-        if version > len(MIGRATIONS):
-            raise SchemaTooNew(f"schema {version}, this Yiku knows {len(MIGRATIONS)}")
-        return bool(version == len(MIGRATIONS))
+        meta: Any = dict(map(tuple, connection.execute("select key, value from meta")))
+        self.store_id = str(meta["store_id"])
+        if mark is not None:
+            schema.compare(mark, self.store_id, schema.last_change(connection), self.path)
+        if meta.get("analyzer") != self.analyzer:
+            raise IndexOutdated(f"index of analyzer {meta.get('analyzer')}, here {self.analyzer}")
 
-    def _migrate(self) -> None:
-        """Bring the file up to date, a transaction a step with its number inside. The gate is held."""
+    def _current(self, mark: tuple[str, int] | None) -> bool:
+        connection = self._connection()
+        if not schema.current(connection, self.path, mark):
+            return False
+        return self.read_only or self.network is not (connection.pragma("journal_mode") == "wal")
+
+    def _migrate(self, mark: tuple[str, int] | None) -> None:
+        """Bring the file up to date. The gate is held."""
         if not self.path.exists():
+            if mark is not None:
+                raise StoreMismatch(f"{self.path} is not there, and it had {mark[1]:,} changes")
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         connection = self._connection()
         if self.read_only:
             raise ReadOnly(str(self.path))
         self._wrote = True
-        connection.execute("pragma journal_mode = wal")
-        for number in range(index.one(connection, "pragma user_version")[0], len(MIGRATIONS)):
-            script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")
-            with transaction(connection):
-                connection.execute(script)
-                if number == 0:
-                    facts = [("store_id", uuid.uuid4().hex), ("analyzer", self.analyzer)]
-                    connection.executemany("insert into meta (key, value) values (?, ?)", facts)
-                connection.execute(f"pragma application_id = {APPLICATION_ID}")
-                connection.execute(f"pragma user_version = {number + 1}")
+        schema.migrate(connection, self.path, analyzer=self.analyzer, key=self.key, network=self.network)
+        self._mark.write(*schema.identity(connection))
+        self._reserve.keep()
 
     def _connection(self) -> apsw.Connection:
         """This thread's connection."""
@@ -176,16 +190,8 @@ class SqliteStore:
         return connection
 
     def _open(self) -> apsw.Connection:
-        connection = _connected(str(self.path.parent.resolve() / self.path.name))
-        self.read_only = self.read_only or connection.readonly("main")
-        connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see close()
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.pragma("cache_size", -CACHE_KIB)
-        connection.pragma("synchronous", "FULL" if self.durability == "full" else "NORMAL")
-        connection.pragma("secure_delete", "ON")
-        connection.pragma("foreign_keys", "ON")
-        connection.pragma("temp_store", "MEMORY")
+        connection = connect.to(self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s)
+        self.read_only = self.read_only or connect.cannot_write(connection)
         return connection
 
     def close(self) -> None:
@@ -200,12 +206,14 @@ class SqliteStore:
                     with self._gate.held():
                         connection = self._open()
                         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                        if self.durability == "fast":
+                            self._mark.write(*schema.identity(connection))
                         connection.close()
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
             deadline = time.monotonic() + CLOSE_WITHIN_S
             for connection in list(self._connections):
-                _closed(connection, deadline)
+                connect.closed(connection, deadline)
         self._gate.close()
 
     # -------------------------------------------------------------- writing
@@ -217,19 +225,58 @@ class SqliteStore:
             if self.read_only:
                 raise ReadOnly(str(self.path))
             with self._gate.held():
-                self._flush_in_time(connection)
-                with transaction(connection):
-                    self._wrote = True
-                    if expect is not None:
-                        write.check(connection, scope, expect)
-                    return write.write(connection, scope, changes, cause)
+                try:
+                    return self._applied(connection, scope, changes, cause, expect)
+                except (apsw.FullError, apsw.IOError) as error:
+                    if cause.operation not in FREEING or not (_means_full(error) and self._reserve.release()):
+                        raise
+                    return self._applied(connection, scope, changes, cause, expect)
 
-    def _flush_in_time(self, connection: apsw.Connection) -> None:
-        """With `fast`, a commit a second is flushed, and all before it with it; SQLite alone would wait for a checkpoint."""
-        if self.durability == "fast":
-            due = time.monotonic() - self._flushed >= FLUSH_EACH_S
-            connection.pragma("synchronous", "FULL" if due else "NORMAL")
-            self._flushed = time.monotonic() if due else self._flushed
+    def _applied(
+        self, connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None
+    ) -> Applied:
+        flushed = self._flush_in_time(connection)
+        try:
+            with write.transaction(connection):
+                self._wrote = True
+                if expect is not None:
+                    write.check(connection, scope, expect)
+                if not self._writes:
+                    write.key_known(connection, self.key, cause.at)
+                applied = write.write(connection, scope, changes, cause, self.key)
+        except apsw.ConstraintError as error:
+            if getattr(error, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+                raise
+            self._scopes.clear()  # another process has erased this scope
+            raise Stale from error
+        if applied.last and flushed:
+            self._mark.write(self.store_id, applied.last)
+        self._writes += 1
+        if self._writes % LOOK_AT_WAL_EACH == 1:
+            self._reserve.keep()
+            self._keep_wal_small(connection)
+        return applied
+
+    def _flush_in_time(self, connection: apsw.Connection) -> bool:
+        """Whether this commit is flushed. With `fast` one a second is, and all before with it; SQLite would wait for a checkpoint."""
+        if self.durability == "full":
+            return True
+        due = time.monotonic() - self._flushed >= FLUSH_EACH_S
+        connection.pragma("synchronous", "FULL" if due else "NORMAL")
+        self._flushed = time.monotonic() if due else self._flushed
+        return due
+
+    def _keep_wal_small(self, connection: apsw.Connection) -> None:
+        """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits for nobody may find a gap."""
+        wal = Path(f"{self.path}-wal")
+        if wal.exists() and wal.stat().st_size > connect.WAL_LIMIT_BYTES:
+            connection.set_busy_timeout(0)
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                pass  # the next round
+            finally:
+                connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
 
     def alone(self) -> AbstractContextManager[None]:
         """See Store.alone: the gate, which is re-entrant in its thread."""
@@ -237,12 +284,15 @@ class SqliteStore:
 
     def scope(self, name: str) -> int | None:
         """See Store.scope."""
-        if name not in self._scopes:
+        number, seen = self._scopes.get(name, (0, 0.0))
+        if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
             row = self._one("select id from scopes where name = ?", name)
             if row is None:
+                self._scopes.pop(name, None)
                 return None
-            self._scopes[name] = row[0]
-        return self._scopes[name]
+            number = row[0]
+            self._scopes[name] = number, time.monotonic()
+        return number
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -435,55 +485,17 @@ class SqliteStore:
             "sqlite": apsw.sqlite_lib_version(),
             "durability": self.durability,
             "read_only": self.read_only,
+            "network": self.network,
             "bytes": sum(sizes),
+            "wal_bytes": sizes[1] if len(sizes) > 1 else 0,
+            "verified": pages.verified() and pages.has_checksums(self._connection()),
+            "marked": self._mark.read() is not None,
+            "reserve": self._reserve.size() > 0,
         }
 
 
-def _connected(place: str) -> apsw.Connection:
-    """
-    A connection, read-only where the file is; never through a symbolic link.
-
-    SQLite needs the WAL and its shared index even to read. Where it cannot make them, the file alone is
-    read if the WAL is empty (`immutable` would pass over what the WAL holds); else ReadOnly is raised.
-    """
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-    connection = apsw.Connection(place, flags=flags, statementcachesize=STATEMENTS)
-    if not connection.readonly("main"):
-        return connection
-    try:
-        connection.pragma("schema_version")
-    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
-        connection.close()
-        wal = Path(f"{place}-wal")
-        if wal.exists() and wal.stat().st_size:
-            raise ReadOnly(f"{place}, whose last writes in {wal.name} can only be read where the folder can be written") from error
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"{Path(place).as_uri()}?immutable=1", flags=flags, statementcachesize=STATEMENTS)
-    return connection
-
-
-def _closed(connection: apsw.Connection, deadline: float) -> None:
-    """Close a connection, after the statement that another thread may have under way in it."""
-    while True:
-        try:
-            return connection.close()
-        except apsw.ThreadingViolationError:
-            if time.monotonic() > deadline:
-                return None  # it goes with its thread
-            time.sleep(0.001)
-
-
-@contextmanager
-def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
-    connection.execute("begin immediate")
-    try:
-        yield
-        connection.execute("commit")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("rollback")
-        raise
+def _means_full(error: apsw.Error) -> bool:
+    return isinstance(error, apsw.FullError) or "full" in str(error).lower()
 
 
 @contextmanager
@@ -502,7 +514,11 @@ def translated(what: str) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise (ForeignStore if isinstance(error, apsw.NotADBError) else Damaged)(what) from error
     except apsw.IOError as error:
-        raise (StorageFull if "full" in str(error).lower() else StoreError)(f"{what}: {error}") from error
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+            raise Damaged(f"{what}: a page is not what was written") from error
+        raise (StorageFull if _means_full(error) else StoreError)(f"{what}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{what}: a text is not UTF-8") from error
     except apsw.Error as error:
         raise (Damaged if "unsupported file format" in str(error) else StoreError)(f"{what}: {error}") from error
     except OSError as error:

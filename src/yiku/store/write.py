@@ -4,13 +4,16 @@ How each change lies in the tables, and what the journal keeps of it.
 Everything here runs inside one transaction that the store has begun, with the gate held. The journal
 row comes first, so that a memory row can carry the number of its last change. An insert has no image;
 an update keeps what it overwrote; a batch of turns is one row. Access counters are not journaled.
+What was erased (store/erase.py) is refused here, whoever brings it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import apsw
@@ -38,9 +41,23 @@ from yiku.types import (
     UpdateMemory,
 )
 
+RESTART = "restart"  # the action of a journal row that begins a chain of digests
 LAST_OF_SLOT = "select coalesce(max(changed), 0) from memories where scope_id = ? and slot = ?"
 LAST_OF_PAIR = "select coalesce(max(changed), 0) from memories where scope_id = ? and subject = ? and predicate = ?"
 LAST_OF_HASH = "select coalesce(max(changed), 0) from memories where scope_id = ? and content_hash = ?"
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
 
 
 def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
@@ -69,14 +86,14 @@ def check(connection: apsw.Connection, scope: int, expect: Expect) -> None:
             raise Stale
 
 
-def write(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause) -> Applied:
-    """Do the changes in order; the rows of each, and the number under which the journal has them."""
-    journal = _Journal(connection, scope, cause)
+def write(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, key: bytes) -> Applied:
+    """Do the changes in order; the rows of each, and the number under which the journal has them. The key is the digests'."""
+    journal = Journal(connection, scope, cause, key)
     done = tuple(tuple(_write(connection, scope, change, journal)) for change in changes)
-    return Applied(journal.transaction, done)
+    return Applied(journal.transaction, done, journal.last if journal.transaction else 0)
 
 
-def _write(connection: apsw.Connection, scope: int, change: Change, journal: _Journal) -> Iterable[int]:
+def _write(connection: apsw.Connection, scope: int, change: Change, journal: Journal) -> Iterable[int]:
     match change:
         case AddScope():
             return _add_scope(connection, change, journal)
@@ -109,18 +126,24 @@ def _there(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
 # ------------------------------------------------------------------ the journal
 
 
-class _Journal:
+class Journal:
     """The rows of one transaction; its number is that of its first row."""
 
-    def __init__(self, connection: apsw.Connection, scope: int, cause: Cause) -> None:
+    def __init__(self, connection: apsw.Connection, scope: int, cause: Cause, key: bytes) -> None:
         self.connection = connection
         self.scope = scope
         self.cause = cause
+        self.key = key
         self.transaction = 0
         self.last: int
         self._digest: bytes
         last = "select number, digest from changes union all select 0, x'' order by number desc limit 1"
         self.last, self._digest = index.one(connection, last)
+
+    def restart(self) -> None:
+        """A row that begins a chain."""
+        self._digest = b""
+        self.note(RESTART, "meta", 0)
 
     def note(
         self,
@@ -137,26 +160,43 @@ class _Journal:
         self.transaction = self.transaction or self.last
         cause = self.cause
         who = (self.scope if scope is None else scope, rows.micros(cause.at), cause.actor, cause.run)
-        header = (self.last, self.transaction, *who, cause.operation, action, table, row, count, cause.reason)
-        self._digest = digest(self._digest, header)
+        header = (self.last, self.transaction, *who, cause.operation, action, table, row, count)
+        self._digest = digest(self.key, self._digest, header)
         image = json.dumps(before, ensure_ascii=False, separators=(",", ":")) if before is not None else None
         self.connection.execute(
-            "insert into changes (number, tx, scope_id, at, actor, run, operation, action, tbl, row_n, count, reason, before,"
-            " digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*header, image, self._digest),
+            f"insert into changes ({HEADER}, reason, before, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*header, cause.reason, image, self._digest),
         )
         return self.last
 
 
-def digest(previous: bytes, header: tuple[Any, ...]) -> bytes:
-    """The link of a journal row: a hash of its header and of the link before. The image is not in it."""
-    return hashlib.blake2b(previous + repr(header).encode(), digest_size=16).digest()
+def key_known(connection: apsw.Connection, key: bytes, at: datetime) -> None:
+    """The journal goes on with this key; where the one before was lost, its chain begins anew, and the journal says so."""
+    mark = hashlib.blake2b(b"yiku", digest_size=8, key=key).digest()
+    known = connection.execute("select value from meta where key = 'key'").fetchone()
+    if known == (mark,):
+        return
+    connection.execute("insert into meta (key, value) values ('key', ?1) on conflict do update set value = ?1", (mark,))
+    if known is not None:
+        Journal(connection, 0, Cause("lost key", at), key).restart()
+
+
+HEADER = "number, tx, scope_id, at, actor, run, operation, action, tbl, row_n, count"
+
+
+def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
+    """
+    The link of a journal row: a keyed hash of its header and of the link before.
+
+    The reason and the image are not in it, so that erasing them breaks nothing.
+    """
+    return hashlib.blake2b(previous + json.dumps(header).encode(), digest_size=16, key=key).digest()
 
 
 # ------------------------------------------------------------------ scopes and turns
 
 
-def _add_scope(connection: apsw.Connection, change: AddScope, journal: _Journal) -> Iterable[int]:
+def _add_scope(connection: apsw.Connection, change: AddScope, journal: Journal) -> Iterable[int]:
     if connection.execute("select 1 from scopes where name = ?", (change.name,)).fetchone():
         return ()
     sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
@@ -165,7 +205,7 @@ def _add_scope(connection: apsw.Connection, change: AddScope, journal: _Journal)
     return (number,)
 
 
-def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journal: _Journal) -> Iterable[int]:
+def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journal: Journal) -> Iterable[int]:
     known = _known(connection, scope, change.turns)
     fresh: list[tuple[int, Turn]] = []
     for i, turn in enumerate(change.turns):
@@ -177,7 +217,7 @@ def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journa
     first = _next_n(connection, "conversation_turns")
     places = _places(connection, scope, [turn for _, turn in fresh])
     connection.executemany(
-        f"insert into conversation_turns values ({index.marks(range(22))})",
+        f"insert into conversation_turns values ({index.marks(range(23))})",
         (rows.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
     )
     _index_turns(connection, "turn", scope, [(first + k, change.tokens[i]) for k, (i, _) in enumerate(fresh)])
@@ -236,7 +276,7 @@ def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Se
     index.count(connection, name, scope, len(items), sum(len(tokens.words) for _, tokens in items))
 
 
-def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: _Journal) -> Iterable[int]:
+def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: Journal) -> Iterable[int]:
     _there(connection, "conversation_turns", scope, change.n)
     row = connection.execute("select hidden_at from turn_state where turn_n = ?", (change.n,)).fetchone()
     was, is_ = row[0] if row else None, None if change.hidden_at is None else rows.micros(change.hidden_at)
@@ -253,7 +293,7 @@ def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHid
 # ------------------------------------------------------------------ memories
 
 
-def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, journal: _Journal) -> Iterable[int]:
+def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, journal: Journal) -> Iterable[int]:
     memory = change.memory
     n = _next_n(connection, "memories")
     changed = journal.note("insert", "memories", n)
@@ -272,22 +312,23 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
     return (n,)
 
 
-def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: _Journal) -> Iterable[int]:
+def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: Journal) -> Iterable[int]:
     _there(connection, "memories", scope, change.n)
     columns = {name: rows.column(value) for name, value in change.columns.items() if name != "tags"}
-    names = list(columns)
-    sql = f"select state, superseded_by{''.join(', ' + name for name in names)} from memories where scope_id = ? and n = ?"
-    state, superseded_by, *old = index.one(connection, sql, scope, change.n)
-    before = dict(zip(names, old, strict=True))
+    sql = f"select {rows.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
+    row = dict(zip(rows.MEMORY_DIGESTED.split(", "), index.one(connection, sql, scope, change.n), strict=True))
+    before = {name: row[name] for name in columns}
     if "tags" in change.columns:
         before["tags"] = _tags(connection, scope, change.n)
         _set_tags(connection, scope, change.n, change.columns["tags"])
+    was = row["state"] == State.ACTIVE and row["superseded_by"] is None
+    row |= columns
+    is_ = row["state"] == State.ACTIVE and row["superseded_by"] is None
+    columns["digest"] = rows.digest(tuple(row.values()))
     columns["changed"] = journal.note("update", "memories", change.n, before)
     columns["updated_at"] = rows.micros(journal.cause.at)
     assignments = ", ".join(f"{name} = ?" for name in columns)
     connection.execute(f"update memories set {assignments} where scope_id = ? and n = ?", (*columns.values(), scope, change.n))
-    was = state == State.ACTIVE and superseded_by is None
-    is_ = columns.get("state", state) == State.ACTIVE and columns.get("superseded_by", superseded_by) is None
     if was != is_:
         index.take(connection, "memory", scope, change.n, change.tokens, past=not was)
         index.put(connection, "memory", scope, change.n, change.tokens, past=not is_)
@@ -309,7 +350,7 @@ def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Seque
     return last + len(sources)
 
 
-def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSources, journal: _Journal) -> Iterable[int]:
+def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSources, journal: Journal) -> Iterable[int]:
     _there(connection, "memories", scope, change.n)
     among = f"scope_id = ? and memory_n = ? and seq in ({index.marks(change.seqs)})"
     values = (scope, change.n, *change.seqs)
@@ -348,7 +389,7 @@ def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, 
     return counted
 
 
-def _keep_receipt(connection: apsw.Connection, scope: int, change: Receipt, journal: _Journal) -> Iterable[int]:
+def _keep_receipt(connection: apsw.Connection, scope: int, change: Receipt, journal: Journal) -> Iterable[int]:
     if connection.execute("select 1 from receipts where scope_id = ? and key = ?", (scope, change.key)).fetchone():
         raise Stale  # another process was first: read its result
     result = json.dumps({**change.result, "operation": journal.transaction}, ensure_ascii=False)

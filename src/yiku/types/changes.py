@@ -143,10 +143,11 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What a transaction did: its number (0 when nothing changed) and the rows of each change, in order."""
+    """What a transaction did: its number (0 when nothing changed), the rows of each change in order, its last journal row."""
 
     transaction: int
     rows: tuple[tuple[int, ...], ...] = ()
+    last: int = 0
 
 
 # ------------------------------------------------------------------ what is read

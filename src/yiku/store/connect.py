@@ -1,0 +1,71 @@
+"""
+How a connection to the store is opened, set up and closed.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import apsw
+
+from yiku.errors import ReadOnly
+from yiku.store import pages
+
+CACHE_KIB = 65_536
+STATEMENTS = 200
+WAL_LIMIT_BYTES = 16 << 20  # beyond it a writer asks for a checkpoint; SQLite's own wait for a moment without readers
+
+
+def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> apsw.Connection:
+    """A connection to the store at a path, with what all of ours have in common."""
+    connection = _connected(str(path.parent.resolve() / path.name))
+    connection.set_busy_timeout(int(busy_timeout_s * 1000))
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see SqliteStore.close
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.pragma("cache_size", -CACHE_KIB)
+    connection.pragma("synchronous", "EXTRA" if network else "FULL" if durability == "full" else "NORMAL")
+    connection.pragma("journal_size_limit", WAL_LIMIT_BYTES)
+    connection.pragma("secure_delete", "ON")
+    connection.pragma("foreign_keys", "ON")
+    connection.pragma("temp_store", "MEMORY")
+    return connection
+
+
+def cannot_write(connection: apsw.Connection) -> bool:
+    """Whether the file is read-only here, or we could not write its checksums, and would leave what looks damaged."""
+    return connection.readonly("main") or (pages.has_checksums(connection) and not pages.verified())
+
+
+def _connected(place: str) -> apsw.Connection:
+    """
+    A connection, read-only where the file is; never through a symbolic link.
+
+    SQLite needs the WAL and its shared index even to read. Where it cannot make them, the file alone is
+    read if the WAL is empty (`immutable` would pass over what the WAL holds); else ReadOnly is raised.
+    """
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+    connection = apsw.Connection(place, flags=flags, statementcachesize=STATEMENTS)
+    if not connection.readonly("main"):
+        return connection
+    try:
+        connection.pragma("schema_version")
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        connection.close()
+        wal = Path(f"{place}-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise ReadOnly(f"{place}, whose last writes in {wal.name} can only be read where the folder can be written") from error
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(f"{Path(place).as_uri()}?immutable=1", flags=flags, statementcachesize=STATEMENTS)
+    return connection
+
+
+def closed(connection: apsw.Connection, deadline: float) -> None:
+    """Close a connection, after the statement that another thread may have under way in it."""
+    while True:
+        try:
+            return connection.close()
+        except apsw.ThreadingViolationError:
+            if time.monotonic() > deadline:
+                return None  # it goes with its thread
+            time.sleep(0.001)

@@ -1,0 +1,62 @@
+"""
+Page checksums: every page of the file carries one in its last eight bytes, and each read verifies it.
+
+SQLite itself cannot tell a flipped bit from data. Its extension `cksumvfs`, which the apsw wheels bring,
+can: a page that is not what was written is an error instead of an answer, be it text, index or freelist.
+It works on files that keep eight bytes of each page free, so a new store does, and the step to schema 2
+rewrites an older one. Where the extension is missing, such a store is only read: a page written without
+its checksum would look damaged to everybody else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import cache
+
+import apsw
+
+RESERVED_BYTES = 8  # of each page, as the extension wants them
+_LOADING = threading.Lock()
+
+
+def verified() -> bool:
+    """Whether this process verifies and writes checksums; the first call arranges for it."""
+    with _LOADING:
+        return _loaded()
+
+
+@cache
+def _loaded() -> bool:
+    from apsw import sqlite_extra
+
+    connection = apsw.Connection(":memory:")
+    try:
+        sqlite_extra.load(connection, "cksumvfs")  # becomes the default for every file opened later in this process
+    except (sqlite_extra.NotAvailable, LookupError, apsw.Error):
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def reserve(connection: apsw.Connection) -> None:
+    """A file that is still empty, or is vacuumed next, keeps room for a checksum in each page."""
+    _reserved(connection, RESERVED_BYTES)
+
+
+def has_checksums(connection: apsw.Connection) -> bool:
+    """Whether the pages of this file carry checksums."""
+    return _reserved(connection, -1) == RESERVED_BYTES
+
+
+def _reserved(connection: apsw.Connection, wanted: int) -> int:
+    value = ctypes.c_int(wanted)
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(value))
+    return value.value
+
+
+def trusting(connection: apsw.Connection) -> apsw.Connection:
+    """The same connection, reading pages whatever their checksums say: to look at a damaged or foreign file."""
+    connection.pragma("checksum_verification", "off")
+    return connection

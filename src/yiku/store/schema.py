@@ -1,0 +1,106 @@
+"""
+How a file becomes a store, and one of today's: creation, migrations, and whether it is the file it should be.
+
+Each migration is one transaction with its number inside, so a process that dies leaves the step before.
+A store that holds something is copied to backups/ first. The callers hold the gate.
+"""
+
+from __future__ import annotations
+
+import uuid
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from yiku.errors import ForeignStore, SchemaTooNew, StoreMismatch
+from yiku.store import copy, index, pages, rows, write
+
+APPLICATION_ID = 0x59694B75  # "YiKu"
+MIGRATIONS = ("0001_house.sql", "0002_trust.sql")
+BATCH = 2_000  # rows read at a time
+
+
+def current(connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> bool:
+    """
+    Whether the file is a store of this version; False when it has to be made or migrated.
+
+    Raises ForeignStore, SchemaTooNew, and StoreMismatch for an empty file where the mark tells of changes.
+    """
+    pages.trusting(connection)  # whose file it is can be told even when its first page is damaged
+    version = index.one(connection, "pragma user_version")[0]
+    application = index.one(connection, "pragma application_id")[0]
+    empty = version == application == 0 and not connection.execute("select 1 from sqlite_schema limit 1").fetchone()
+    connection.pragma("checksum_verification", "on")
+    if empty:
+        if mark is not None:
+            raise StoreMismatch(f"{path} is empty, and it had {mark[1]:,} changes")
+        return False  # nothing yet: a creation that was cut short
+    if application != APPLICATION_ID:
+        raise ForeignStore(str(path))
+    if version > len(MIGRATIONS):
+        raise SchemaTooNew(f"schema {version}, this Yiku knows {len(MIGRATIONS)}")
+    return bool(version == len(MIGRATIONS))
+
+
+def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: bytes, network: bool) -> None:
+    """Bring the file up to date, a transaction a step."""
+    version = index.one(connection, "pragma user_version")[0]
+    if 0 < version < len(MIGRATIONS):
+        copy.kept(connection, path.with_name("backups") / f"before-schema-{len(MIGRATIONS)}.db")
+    if pages.verified() and not pages.has_checksums(connection):
+        pages.reserve(connection)
+        if version:
+            connection.execute("vacuum")
+    connection.pragma("journal_mode", "delete" if network else "wal")
+    for number in range(version, len(MIGRATIONS)):
+        script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")
+        with write.transaction(connection):
+            connection.execute(script)
+            if number == 0:
+                facts = [("store_id", uuid.uuid4().hex), ("analyzer", analyzer)]
+                connection.executemany("insert into meta (key, value) values (?, ?)", facts)
+            if number == 1:
+                _digests(connection)
+                chained_anew(connection, key)
+            connection.execute(f"pragma application_id = {APPLICATION_ID}")
+            connection.execute(f"pragma user_version = {number + 1}")
+
+
+def _digests(connection: apsw.Connection) -> None:
+    """Give every row the digest that schema 2 wants."""
+    for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED)):
+        last: Any = 0
+        while found := connection.execute(
+            f"select {columns} from {table} where n > ? order by n limit {BATCH}", (last,)
+        ).fetchall():
+            connection.executemany(f"update {table} set digest = ? where n = ?", [(rows.digest(row), row[0]) for row in found])
+            last = found[-1][0]
+
+
+def chained_anew(connection: apsw.Connection, key: bytes) -> None:
+    """Make the digests of the journal anew, from its first row on."""
+    previous = b""
+    for header in connection.execute(f"select {write.HEADER} from changes order by number").fetchall():
+        previous = write.digest(key, previous, header)
+        connection.execute("update changes set digest = ? where number = ?", (previous, header[0]))
+
+
+def identity(connection: apsw.Connection) -> tuple[str, int]:
+    """The store's id and the number of its last change: what the mark says."""
+    return str(index.one(connection, "select value from meta where key = 'store_id'")[0]), last_change(connection)
+
+
+def last_change(connection: apsw.Connection) -> int:
+    """The number of the last change that was ever made."""
+    number: int = index.one(connection, "select coalesce(max(number), 0) from changes")[0]
+    return number
+
+
+def compare(mark: tuple[str, int], store_id: str, last: int, path: Path) -> None:
+    """Raise StoreMismatch unless the file is the one that the mark means, and knows as much."""
+    if mark[0] != store_id:
+        raise StoreMismatch(f"{path} belongs to another home: its id is {store_id[:8]}…, store.id says {mark[0][:8]}…")
+    if last < mark[1]:
+        raise StoreMismatch(f"{path} is an older copy: it has {last:,} changes of {mark[1]:,}")
