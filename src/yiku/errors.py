@@ -81,7 +81,11 @@ class IdempotencyMismatch(YikuError):
 
 
 class KeptOut(YikuError):
-    """This is private, or was said in a folder that is switched off. Nothing was stored."""
+    """It stays out of memory, as you asked with <private> or for this folder. Nothing was stored."""
+
+
+class WasErased(KeptOut):
+    """It was erased, and stays out. `remember(…, despite_erasure=True)` keeps it again, if that is meant."""
 
 
 class Paused(KeptOut):

@@ -4,23 +4,28 @@ Long contents, compressed and named by their hash.
     blobs/ab/abcdef….z   zlib of the UTF-8 text; the name is the BLAKE2b-256 of the text, in hex
 
 A blob is on the disk before the row that names it. The row keeps the head and the tail; a blob that no
-row names is harmless, and the same text is stored once.
+row names is harmless, and the same text is stored once. Whatever lies under a blob's name is trusted only
+as far as the hash says so: no link is followed, and no more is unpacked than a text may have.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
+import stat
 import zlib
 from pathlib import Path
 
 from yiku.errors import Damaged, NotFound
-from yiku.files.vault import write_atomically, written
+from yiku.files.vault import content_of, flush_folder, write_atomically, written
 
 INLINE_BYTES = 64 * 1024  # longer texts become blobs
+LONGEST_BYTES = 64 * 1024 * 1024  # of a text
 HEAD_CHARS = 16_000
 TAIL_CHARS = 4_000
 _NAME = re.compile(r"[0-9a-f]{64}")
+_NO_FILE = (errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.EFBIG, errno.EISDIR)  # a link, a pipe, too large, a folder
 
 
 def excerpt(text: str) -> str:
@@ -38,12 +43,8 @@ def put(folder: Path, text: str) -> str:
     content = text.encode()
     name = hashlib.blake2b(content, digest_size=32).hexdigest()
     path = _path(folder, name)
-    if not path.exists():
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise written(error, path.parent) from error
-        write_atomically(path, zlib.compress(content, 6))
+    if not _is_file(path):
+        write_atomically(path, zlib.compress(content, 6), below=folder.parent)
     return name
 
 
@@ -51,20 +52,42 @@ def get(folder: Path, name: str) -> str:
     """The text of a blob. Raises NotFound, or Damaged when it is not what its name says."""
     if not _NAME.fullmatch(name):
         raise NotFound(f"blob {name[:80]}")
+    path = _path(folder, name)
     try:
-        content = zlib.decompress(_path(folder, name).read_bytes())
+        content = zlib.decompressobj().decompress(content_of(path, at_most=2 * LONGEST_BYTES), LONGEST_BYTES + 1)
     except FileNotFoundError as error:
         raise NotFound(f"blob {name}") from error
     except zlib.error as error:
         raise Damaged(f"blob {name}") from error
+    except OSError as error:
+        raise (Damaged(f"blob {name}") if error.errno in _NO_FILE else written(error, path)) from error
     if hashlib.blake2b(content, digest_size=32).hexdigest() != name:
         raise Damaged(f"blob {name}")
     return content.decode()
 
 
+def remove(folder: Path, name: str) -> bool:
+    """Take a blob off the disk; whether it was there."""
+    path = _path(folder, name)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    flush_folder(path.parent)
+    return True
+
+
 def size(folder: Path) -> int:
     """Bytes of all blobs."""
-    return sum(path.stat().st_size for path in folder.glob("*/*.z")) if folder.is_dir() else 0
+    return sum(path.lstat().st_size for path in folder.glob("*/*.z")) if folder.is_dir() else 0
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file lies there: no link, no pipe."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _path(folder: Path, name: str) -> Path:

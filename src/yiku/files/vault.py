@@ -3,6 +3,7 @@ The home: where each thing lies, and how a file is written so that it is whole o
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
     store.id    which store, and how far it came             key       32 random bytes in hex, never exported
+    erased      a mirror of the tombstones, hashes and ids      damaged/  what `yiku repair` put aside
     reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
 
@@ -20,11 +21,13 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 
 KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
+FILES = ("yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused")
 SMALL_BYTES = 1024 * 1024  # of a file that is read whole: settings, a key
 
 
@@ -46,6 +49,7 @@ class Home:
         self.settings = self.root / "yiku.toml"
         self.key_file = self.root / "key"
         self.blobs = self.root / "blobs"
+        self.erased = self.root / "erased"
         self.backups = self.root / "backups"
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
@@ -60,7 +64,10 @@ class Home:
     def make(self, settings: str) -> bool:
         """Make the folders and, if there is none, the settings file; whether it was new."""
         try:
+            new = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in new:
+                flush_folder(folder.parent)  # else a power cut could take the whole home
             self.prepare()
         except (FileExistsError, NotADirectoryError) as error:
             raise InvalidInput(f"{self.root} is a file, not a folder") from error
@@ -93,7 +100,15 @@ class Home:
         return key
 
     def prepare(self) -> None:
-        """Make the folders that a home needs, where they are missing and can be made."""
+        """
+        Make the folders that a home needs, where they are missing and can be made.
+
+        Raises InvalidInput for what is not ours in a home: a link that leads out of it, a pipe that would make SQLite wait for ever.
+        """
+        for name in FILES:
+            with contextlib.suppress(OSError):
+                if not stat.S_ISREG((self.root / name).lstat().st_mode):
+                    raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
         for folder in (self.blobs, self.locks):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
@@ -129,23 +144,47 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
     below: a folder above the file; the folders from there down are made where they are missing, and none may be a link
     """
     names = path.parent.relative_to(below).parts if below else ()
-    temporary = f".{path.name}.{secrets.token_hex(6)}"
     try:
         with opened(below or path.parent, *names) as folder:
-            try:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-                with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=folder)
-                raise
+            if not _made_whole(folder, path.name, content):
+                _replaced(folder, path.name, content)
             os.fsync(folder)
     except OSError as error:
         raise written(error, path) from error
+
+
+def _made_whole(folder: int, name: str, content: bytes) -> bool:
+    """A new file that has no name until it is whole, so that a kill leaves nothing; False where that cannot be, or the name is taken."""
+    try:
+        descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    except (OSError, AttributeError):  # not on every file system, nor on macOS
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        _flushed(file, content)
+        try:
+            os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True)
+        except OSError:
+            return False
+    return True
+
+
+def _replaced(folder: int, name: str, content: bytes) -> None:
+    temporary = f".{name}.{secrets.token_hex(6)}"
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+            _flushed(file, content)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _flushed(file: BinaryIO, content: bytes) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

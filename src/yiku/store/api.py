@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from yiku.types import Applied, Cause, Change, ChangeRow, Expect, Memories, Met, Postings, SemanticMemory, Turn, Turns
+from yiku.types import Applied, Cause, Change, ChangeRow, Copied, Expect, Memories, Met, Postings, SemanticMemory, Turn, Turns
 
 Index = Literal["turn", "tool", "memory"]
 
@@ -23,6 +24,9 @@ class Store(Protocol):
 
     def scope(self, name: str) -> int | None:
         """The number of a scope; None while nothing was ever written to it."""
+
+    def scopes(self) -> list[tuple[str, str | None]]:
+        """The names of all scopes, with their labels, oldest first."""
 
     def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
         """All changes in one transaction of one scope. Raises Stale, and writes nothing, if `expect` does not hold."""
@@ -62,18 +66,43 @@ class Store(Protocol):
         table: str | None = None,
         row_ns: Sequence[int] | None = None,
         since: datetime | None = None,
+        after: int | None = None,
         limit: int | None = None,
     ) -> list[ChangeRow]:
-        """Rows of the journal, newest first."""
+        """Rows of the journal, newest first; those after a number oldest first."""
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """Digest and result of the call made under an idempotency key."""
+
+    def last_erasure(self) -> int:
+        """The number of the last erasure; 0 while nothing was erased."""
+
+    def erased(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
+        """Which of these seals stand for something that was erased, and since when."""
+
+    def erasures(self) -> list[dict[str, Any]]:
+        """Every erasure as a JSON object: number, scope, at, rows, seals, done."""
+
+    def scope_names(self) -> Mapping[int, str]:
+        """The names of all scopes by their numbers."""
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Leave nothing of deleted rows in the files; False when a reader kept the WAL from being emptied."""
+
+    def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
+        """Bytes of the store's files, and which of the needles are in them."""
+
+    def still_said(self, texts: Sequence[str]) -> set[str]:
+        """Those texts that some row holds."""
 
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """How much there is of everything, for `stats`."""
 
     def about(self) -> Mapping[str, Any]:
         """Store id, schema, analyzer, SQLite version, durability, size in bytes."""
+
+    def copied(self, path: Path) -> Copied:
+        """Copy all of it, as it is at one moment, to a file; the copy is read back before it gets its name. Raises Stale, Damaged."""
 
     def close(self) -> None:
         """Let go of the files. Closing twice is allowed."""

@@ -5,6 +5,7 @@ How a connection to the store is opened, set up and closed.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
@@ -23,13 +24,30 @@ def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> 
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see SqliteStore.close
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    connection.pragma("cache_size", -CACHE_KIB)
-    connection.pragma("synchronous", "EXTRA" if network else "FULL" if durability == "full" else "NORMAL")
-    connection.pragma("journal_size_limit", WAL_LIMIT_BYTES)
-    connection.pragma("secure_delete", "ON")
-    connection.pragma("foreign_keys", "ON")
-    connection.pragma("temp_store", "MEMORY")
+    settings: dict[str, int | str] = {
+        "cache_size": -CACHE_KIB,
+        "synchronous": synchronous(durability, network=network),
+        "journal_size_limit": WAL_LIMIT_BYTES,
+        "secure_delete": "ON",
+        "foreign_keys": "ON",
+        "temp_store": "MEMORY",
+    }
+    try:
+        _set(connection, settings)
+    except apsw.IOError:  # to set up reads the first page; whoever asks for data is told that it is damaged
+        _set(pages.trusting(connection), settings)
+        pages.verifying(connection)
     return connection
+
+
+def _set(connection: apsw.Connection, settings: Mapping[str, int | str]) -> None:
+    for name, value in settings.items():
+        connection.pragma(name, value)
+
+
+def synchronous(durability: str, *, network: bool) -> str:
+    """When SQLite flushes: at each commit with `full`, and the folder too where there is no WAL; with `fast` at checkpoints."""
+    return "EXTRA" if network else "FULL" if durability == "full" else "NORMAL"
 
 
 def cannot_write(connection: apsw.Connection) -> bool:

@@ -1,32 +1,61 @@
 """
 A verified copy of the store while it is in use: of one moment, whole, on the disk under its name or not at all.
 
-`vacuum into` reads one snapshot, so writers go on meanwhile; the copy has no WAL, no free pages, and nothing
-of what was erased. It gets its name after it was read back.
+SQLite's backup reads one snapshot in one step, so writers go on meanwhile; the copy has no WAL, and its free pages
+hold nothing (`secure_delete`). It gets its name after it was read back: `kept` looks at its pages, `verified` at every
+row too, and counts what the store itself has up to there.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
 
-from yiku.errors import Damaged
-from yiku.store import pages
+from yiku.errors import Damaged, Stale
+from yiku.store import index, pages, rows
+from yiku.types import Copied
+
+NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # what a copy is counted by
 
 
 def kept(connection: apsw.Connection, path: Path) -> Path:
     """Copy the store to `path`, over what has that name. Raises Damaged when the copy is not sound."""
+    with _becoming(connection, path) as temporary:
+        if trouble := troubles(temporary):
+            raise Damaged(f"the copy of {connection.filename}: {trouble[0]}")
+    return path
+
+
+def verified(connection: apsw.Connection, path: Path, alone: AbstractContextManager[None]) -> Copied:
+    """
+    Copy the store to `path`; every row of the copy is what was written, and none is missing.
+
+    Raises Damaged, and Stale when something was erased meanwhile, which must not outlive that in a copy. So the
+    last look and the naming are done `alone`: an erasure comes before them, or finds the copy under its name.
+    """
+    with ExitStack() as until_named, _becoming(connection, path) as temporary:
+        copied = read_through(temporary)
+        flushed(temporary)
+        until_named.enter_context(alone)
+        if any(_counted(connection, table, last) != count for table, (last, count) in copied.rows.items()):
+            raise Stale(str(path))
+    return copied
+
+
+@contextmanager
+def _becoming(connection: apsw.Connection, path: Path) -> Iterator[Path]:
+    """A copy under a temporary name; it gets `path` when all went well, else nothing is left of it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        connection.execute("vacuum into ?", (str(temporary),))
-        if trouble := troubles(temporary):
-            raise Damaged(f"the copy of {connection.filename}: {trouble[0]}")
+        _copy(connection, temporary)
+        yield temporary
         flushed(temporary)
         temporary.rename(path)
         flushed(path.parent)
@@ -34,7 +63,54 @@ def kept(connection: apsw.Connection, path: Path) -> Path:
         with suppress(OSError):
             temporary.unlink()
         raise
-    return path
+
+
+def _copy(connection: apsw.Connection, path: Path) -> None:
+    """
+    Fill an empty file with the pages of one snapshot.
+
+    Not by `vacuum into`: of a store that is larger than the page cache it writes pages without their checksums.
+    """
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)) as target:
+        target.pragma("synchronous", "OFF")  # it is flushed when it is whole
+        with target.backup("main", connection, "main") as under_way:
+            under_way.step(-1)
+        target.pragma("journal_mode", "delete")
+
+
+def read_through(path: Path) -> Copied:
+    """What a copy holds, each page and row checked. Raises Damaged, with the first that is not what was written."""
+    if trouble := troubles(path):
+        raise Damaged(f"{path}: {trouble[0]}")
+    with closing(opened(path)) as connection:
+        digested = index.one(connection, "pragma user_version")[0] > 1  # schema 1 had no digests
+        blobs = set[str]()
+        for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED)):
+            for row in connection.execute(f"select {columns}{', digest' if digested else ''} from {table}"):
+                if digested and rows.digest(row[:-1]) != row[-1]:
+                    raise Damaged(f"{path}: row {row[0]} of {table} is not what was written")
+                if table == "conversation_turns":
+                    blobs.update(rows.blobs(row))
+        last = {table: index.one(connection, f"select coalesce(max({key}), 0) from {table}")[0] for table, key in NUMBERED.items()}
+        return Copied(
+            store_id=str(index.one(connection, "select value from meta where key = 'store_id'")[0]),
+            rows={table: (last[table], _counted(connection, table, last[table])) for table in NUMBERED},
+            blobs=frozenset(blobs),
+        )
+
+
+def _counted(connection: apsw.Connection, table: str, last: int) -> int:
+    """How many rows there are up to a number; later ones were written after the copy was made."""
+    count: int = index.one(connection, f"select count(*) from {table} where {NUMBERED[table]} <= ?", last)[0]
+    return count
+
+
+def since(connection: apsw.Connection, last: Mapping[str, int]) -> dict[str, int]:
+    """How many rows each table has behind a number."""
+    return {
+        table: index.one(connection, f"select count(*) from {table} where {NUMBERED[table]} > ?", number)[0]
+        for table, number in last.items()
+    }
 
 
 def opened(path: Path) -> apsw.Connection:

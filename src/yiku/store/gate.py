@@ -10,13 +10,16 @@ The gate's file is never deleted: a second file of the same name would be a seco
 The mark is the file `store.id`: the store's id and the number of its last change that is surely on the
 disk. It is written after a commit and not flushed, so it may lag behind the database, and never runs
 ahead of it: a database that knows less than its mark is an older copy, and one of another id is another's.
+Its last word says whether the WAL was emptied: where it was not and the WAL is gone, another program did it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import os
+import re
 import threading
 import time
 import weakref
@@ -25,11 +28,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import apsw
+
 from yiku.errors import ReadOnly, StorageFull, StoreBusy, StoreError
 
+_LINE = re.compile(r"(?P<body>yiku-store 1 (?P<id>[0-9a-f]{32}) (?P<number>\d{15}) (?P<state>open|shut)) (?P<crc>[0-9a-f]{8})\n")
+_LINE_BYTES = 76  # of the mark: shorter than a disk sector, so it is written whole or not
 RESERVE_BYTES = 1 << 20  # enough pages for forgetting
 FIRST_PAUSE_S = 0.0002
-LONGEST_PAUSE_S = 0.02
+LONGEST_PAUSE_S = 0.002  # longer, and who has waited longest has the least chance
 
 
 class Gate:
@@ -112,25 +119,17 @@ class Mark:
 
     def read(self) -> tuple[str, int] | None:
         """Store id and last change; None where there is no mark, or none that can be read."""
-        try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return None
-        try:
-            line = os.read(descriptor, _LINE_BYTES).decode("ascii", "replace")
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
-        body, _, crc = line.rstrip("\n").rpartition(" ")
-        if len(line) != _LINE_BYTES or crc != _crc(body):
-            return None
-        _, store_id, number = body.split(" ")
-        return store_id, int(number)
+        found = self._line()
+        return found and found[:2]
 
-    def write(self, store_id: str, number: int) -> bool:
+    def shut(self) -> bool:
+        """Whether the last writer left nothing in the WAL."""
+        found = self._line()
+        return found is None or found[2]
+
+    def write(self, store_id: str, number: int, *, shut: bool = False) -> bool:
         """Say how far the store came; whether that worked. The gate is held."""
-        body = f"yiku-store-1 {store_id:>32} {number:020d}"
+        body = f"yiku-store 1 {store_id:>32} {number:015d} {'shut' if shut else 'open'}"
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError:
@@ -141,6 +140,22 @@ class Mark:
             return False
         finally:
             os.close(descriptor)
+
+    def _line(self) -> tuple[str, int, bool] | None:
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return None
+        try:
+            line = os.read(descriptor, _LINE_BYTES).decode("ascii", "replace")
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        found = _LINE.fullmatch(line)
+        if found is None or found["crc"] != _crc(found["body"]):
+            return None
+        return found["id"], int(found["number"]), found["state"] == "shut"
 
 
 class Reserve:
@@ -180,7 +195,11 @@ class Reserve:
         return held > 0
 
 
-_LINE_BYTES = 76  # shorter than a disk sector, so it is written whole or not
+def has_moved(connection: apsw.Connection) -> bool:
+    """Whether another file has taken the name of the one that is open here."""
+    moved = ctypes.c_int(0)
+    connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
+    return bool(moved.value)
 
 
 def _crc(body: str) -> str:

@@ -56,7 +56,38 @@ def _reserved(connection: apsw.Connection, wanted: int) -> int:
     return value.value
 
 
+def vacuumed(connection: apsw.Connection) -> None:
+    """Rewrite the file, with checksums; pages that leave the cache before the first one would have none, so none leaves it."""
+    connection.pragma("cache_spill", 0)
+    try:
+        connection.execute("vacuum")
+    finally:
+        connection.pragma("cache_spill", 1)
+
+
+def emptied_wal(connection: apsw.Connection, wait_ms: int) -> bool:
+    """Empty the WAL, waiting so long for readers; whether it is empty. The gate is held."""
+    patience = connection.pragma("busy_timeout")
+    connection.set_busy_timeout(wait_ms)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False  # the next round
+    else:
+        return True
+    finally:
+        connection.set_busy_timeout(patience)
+
+
 def trusting(connection: apsw.Connection) -> apsw.Connection:
     """The same connection, reading pages whatever their checksums say: to look at a damaged or foreign file."""
     connection.pragma("checksum_verification", "off")
+    return connection
+
+
+def verifying(connection: apsw.Connection) -> apsw.Connection:
+    """The same connection, verifying again what it reads, the schema and what is in its cache too."""
+    connection.pragma("shrink_memory")
+    connection.pragma("checksum_verification", "on")
+    connection.pragma("writable_schema", "reset")
     return connection

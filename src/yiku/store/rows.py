@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Sou
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+BLOB_BYTES = 32  # of the hash that names one
 
 # From what a column holds to its word; a look here costs a fifth of Kind(value).
 KIND: dict[str, Kind] = {kind.value: kind for kind in Kind}
@@ -143,6 +144,15 @@ def turn_values(n: int, scope: int, session_n: int, position: int, item: Turn) -
     return *values, digest(values)
 
 
+def blobs(row: Sequence[Any]) -> Iterator[str]:
+    """The blobs that a turn, as its table has it, names."""
+    if row[9]:
+        yield row[9]
+    for result in loads(row[11]) if row[11] and '"blob":' in row[11] else ():
+        if isinstance(name := result.get("blob"), str) and len(name) == 2 * BLOB_BYTES:
+            yield name
+
+
 def memory(row: tuple[Any, ...]) -> SemanticMemory:
     """A memory from MEMORY_COLUMNS. Raises Damaged when it is not what was written."""
     if digest(row[:43]) != row[43]:
@@ -215,8 +225,7 @@ def memory_values(n: int, scope: int, changed: int, item: SemanticMemory) -> lis
 
 def digest(values: Sequence[Any]) -> bytes:
     """What a row is checked against when it is read; NUL, which no text holds, keeps its values apart."""
-    written = "\0".join([value if isinstance(value, str) else repr(value) for value in values])
-    return hashlib.blake2b(written.encode(), digest_size=8).digest()
+    return hashlib.blake2b("\0".join(map(str, values)).encode(), digest_size=8).digest()
 
 
 def column(value: Any) -> Any:

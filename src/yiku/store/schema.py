@@ -16,6 +16,7 @@ import apsw
 
 from yiku.errors import ForeignStore, SchemaTooNew, StoreMismatch
 from yiku.store import copy, index, pages, rows, write
+from yiku.store.gate import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
 MIGRATIONS = ("0001_house.sql", "0002_trust.sql")
@@ -28,11 +29,11 @@ def current(connection: apsw.Connection, path: Path, mark: tuple[str, int] | Non
 
     Raises ForeignStore, SchemaTooNew, and StoreMismatch for an empty file where the mark tells of changes.
     """
-    pages.trusting(connection)  # whose file it is can be told even when its first page is damaged
-    version = index.one(connection, "pragma user_version")[0]
-    application = index.one(connection, "pragma application_id")[0]
-    empty = version == application == 0 and not connection.execute("select 1 from sqlite_schema limit 1").fetchone()
-    connection.pragma("checksum_verification", "on")
+    try:
+        version, application, empty = _look(connection)
+    except apsw.IOError:  # whose file it is can be told even when its first pages are damaged
+        version, application, empty = _look(pages.trusting(connection))
+        pages.verifying(connection)
     if empty:
         if mark is not None:
             raise StoreMismatch(f"{path} is empty, and it had {mark[1]:,} changes")
@@ -44,15 +45,29 @@ def current(connection: apsw.Connection, path: Path, mark: tuple[str, int] | Non
     return bool(version == len(MIGRATIONS))
 
 
+def _look(connection: apsw.Connection) -> tuple[int, int, bool]:
+    """Schema version, application id, whether there is nothing: of one moment, since another process may be making it."""
+    connection.execute("begin")
+    try:
+        version = index.one(connection, "pragma user_version")[0]
+        application = index.one(connection, "pragma application_id")[0]
+        return version, application, not (version or application or connection.execute("select 1 from sqlite_schema").fetchone())
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
 def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: bytes, network: bool) -> None:
     """Bring the file up to date, a transaction a step."""
     version = index.one(connection, "pragma user_version")[0]
     if 0 < version < len(MIGRATIONS):
+        for left in path.with_name("backups").glob(f".before-schema-{len(MIGRATIONS)}.db.*"):
+            left.unlink(missing_ok=True)  # of a migration that was cut short; the gate is held, so nobody is making one
         copy.kept(connection, path.with_name("backups") / f"before-schema-{len(MIGRATIONS)}.db")
     if pages.verified() and not pages.has_checksums(connection):
         pages.reserve(connection)
         if version:
-            connection.execute("vacuum")
+            pages.vacuumed(connection)
     connection.pragma("journal_mode", "delete" if network else "wal")
     for number in range(version, len(MIGRATIONS)):
         script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")
@@ -82,9 +97,50 @@ def _digests(connection: apsw.Connection) -> None:
 def chained_anew(connection: apsw.Connection, key: bytes) -> None:
     """Make the digests of the journal anew, from its first row on."""
     previous = b""
-    for header in connection.execute(f"select {write.HEADER} from changes order by number").fetchall():
+    for header in connection.execute(f"select {write.CHAINED} from changes order by number").fetchall():
         previous = write.digest(key, previous, header)
         connection.execute("update changes set digest = ? where number = ?", (previous, header[0]))
+
+
+def seal(connection: apsw.Connection, path: Path, mark: Mark) -> None:
+    """Make the missing checksums of the store that the mark means, and say that it is shut. The gate is held."""
+    known = mark.read()
+    if not current(connection, path, known):
+        return
+    if known is not None:
+        compare(known, *identity(pages.trusting(connection)), path)
+        pages.verifying(connection)
+    if sealed(connection):
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        mark.write(*identity(connection), shut=True)
+
+
+def sealed(connection: apsw.Connection) -> bool:
+    """Whether every page has its checksum; missing ones are made where all rows and indexes are sound without them."""
+    try:
+        if not pages.has_checksums(connection) or connection.pragma("quick_check") == "ok":
+            return True
+    except apsw.IOError:
+        pass
+    pages.trusting(connection)
+    try:
+        sound = connection.pragma("integrity_check") == "ok" and intact(connection)
+        if sound:
+            pages.vacuumed(connection)
+        return sound
+    except (apsw.Error, UnicodeDecodeError):
+        return False
+    finally:
+        pages.verifying(connection)
+
+
+def intact(connection: apsw.Connection) -> bool:
+    """Whether every turn and memory is what was written."""
+    return all(
+        rows.digest(values) == found
+        for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED))
+        for *values, found in connection.execute(f"select {columns}, digest from {table}")
+    )
 
 
 def identity(connection: apsw.Connection) -> tuple[str, int]:

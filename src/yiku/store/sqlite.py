@@ -11,6 +11,7 @@ up so that forgetting works on a full disk.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -40,30 +41,31 @@ from yiku.errors import (
     StoreMismatch,
     Unsupported,
 )
-from yiku.store import connect, index, pages, rows, schema, where, write
+from yiku.store import connect, copy, erase, index, pages, raw, rows, schema, totals, where, write
 from yiku.store.api import Index
-from yiku.store.gate import Gate, Mark, Reserve, refusal
+from yiku.store.gate import Gate, Mark, Reserve, has_moved, refusal
 from yiku.types import (
     Applied,
     Cardinality,
     Cause,
     Change,
     ChangeRow,
+    Copied,
     Expect,
     Memories,
     Met,
     Postings,
     Relation,
     SemanticMemory,
-    Source,
     Turn,
     Turns,
 )
 
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
-FLUSH_EACH_S = 1.0  # with durability = fast
+FLUSH_AFTER_S = 0.5  # with durability = fast, from the first write that waits for it; we promise a second
 CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
 LOOK_AT_WAL_EACH = 64  # writes
+WAIT_FOR_READERS_MS = 100  # of that checkpoint: readers that overlap leave no moment without one; new ones are in nobody's way
 FREEING = frozenset(("forget", "erase"))  # what may use the reserve
 SCOPES_KNOWN_S = 1.0  # a scope's number is looked up again after so long: another process may have erased it
 _INHERITED: list[threading.local] = []  # connections of a parent process: never used, and never closed by us
@@ -127,12 +129,15 @@ class SqliteStore:
         self._connections = weakref.WeakSet[apsw.Connection]()  # a thread that ends takes its own with it
         self._pid = os.getpid()
         self._wrote = False
-        self._flushed = 0.0  # when `fast` last flushed, on the monotonic clock
+        self._flushing: threading.Timer | None = None  # with `fast`, while a write waits for its flush
         self._closed = False
         self._scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up
         try:
             with translated(str(path)):
                 self._settle()
+        except (IndexError, KeyError) as error:
+            self.close()
+            raise Damaged(f"{path}: a row that is always there is missing") from error
         except BaseException:
             self.close()
             raise
@@ -143,6 +148,8 @@ class SqliteStore:
         """Make, migrate or just look at the file, until it is one of ours, up to date, and the one that the mark means."""
         pages.verified()
         mark = self._mark.read()  # before the database, which may only grow after it
+        if not self._mark.shut() and self._wal_bytes() == 0 and self.path.exists():
+            self._seal()
         if not self.path.exists() or not self._current(mark):
             with self._gate.held():
                 mark = self._mark.read()
@@ -155,6 +162,18 @@ class SqliteStore:
             schema.compare(mark, self.store_id, schema.last_change(connection), self.path)
         if meta.get("analyzer") != self.analyzer:
             raise IndexOutdated(f"index of analyzer {meta.get('analyzer')}, here {self.analyzer}")
+
+    def _seal(self) -> None:
+        """Another program emptied the WAL, and knows no checksums: where every row is what was written, they are made anew."""
+        with self._gate.held():
+            if not self._mark.shut() and not self._wal_bytes() and not self.read_only:
+                schema.seal(self._connection(), self.path, self._mark)
+
+    def _wal_bytes(self) -> int:
+        try:
+            return Path(f"{self.path}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def _current(self, mark: tuple[str, int] | None) -> bool:
         connection = self._connection()
@@ -171,8 +190,13 @@ class SqliteStore:
         connection = self._connection()
         if self.read_only:
             raise ReadOnly(str(self.path))
+        if mark is not None:
+            schema.compare(mark, *schema.identity(connection), self.path)
         self._wrote = True
+        if not self.network:
+            connection.pragma("synchronous", "FULL")  # whatever the durability: the mark below vouches for it
         schema.migrate(connection, self.path, analyzer=self.analyzer, key=self.key, network=self.network)
+        connection.pragma("synchronous", connect.synchronous(self.durability, network=self.network))
         self._mark.write(*schema.identity(connection))
         self._reserve.keep()
 
@@ -183,6 +207,7 @@ class SqliteStore:
         if self._pid != os.getpid():  # after a fork SQLite's handles belong to the parent
             _INHERITED.append(self._local)
             self._local, self._connections, self._pid = threading.local(), weakref.WeakSet(), os.getpid()
+            self._flushing = None  # the timer stayed with the parent
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._open()
@@ -199,15 +224,17 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
+        if self._flushing is not None:
+            self._flushing.cancel()
         if self._pid == os.getpid():
             try:
                 if self._wrote:
                     self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
                     with self._gate.held():
                         connection = self._open()
+                        connection.set_busy_timeout(int(CLOSE_WITHIN_S * 1000))
                         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                        if self.durability == "fast":
-                            self._mark.write(*schema.identity(connection))
+                        self._mark.write(*schema.identity(connection), shut=True)
                         connection.close()
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
@@ -225,6 +252,8 @@ class SqliteStore:
             if self.read_only:
                 raise ReadOnly(str(self.path))
             with self._gate.held():
+                if has_moved(connection):
+                    raise StoreMismatch(f"{self.path} was replaced while it was open here; close this memory and open it again")
                 try:
                     return self._applied(connection, scope, changes, cause, expect)
                 except (apsw.FullError, apsw.IOError) as error:
@@ -235,7 +264,6 @@ class SqliteStore:
     def _applied(
         self, connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None
     ) -> Applied:
-        flushed = self._flush_in_time(connection)
         try:
             with write.transaction(connection):
                 self._wrote = True
@@ -249,38 +277,88 @@ class SqliteStore:
                 raise
             self._scopes.clear()  # another process has erased this scope
             raise Stale from error
-        if applied.last and flushed:
+        if self.durability == "fast":
+            self._flush_soon()
+        elif applied.last:
             self._mark.write(self.store_id, applied.last)
         self._writes += 1
         if self._writes % LOOK_AT_WAL_EACH == 1:
             self._reserve.keep()
-            self._keep_wal_small(connection)
+            self._keep_wal_small()
         return applied
 
-    def _flush_in_time(self, connection: apsw.Connection) -> bool:
-        """Whether this commit is flushed. With `fast` one a second is, and all before with it; SQLite would wait for a checkpoint."""
-        if self.durability == "full":
-            return True
-        due = time.monotonic() - self._flushed >= FLUSH_EACH_S
-        connection.pragma("synchronous", "FULL" if due else "NORMAL")
-        self._flushed = time.monotonic() if due else self._flushed
-        return due
+    def _flush_soon(self) -> None:
+        """With `fast`: within a second what is written from now on is flushed, also when nobody writes again."""
+        if self._flushing is None:
+            self._flushing = threading.Timer(FLUSH_AFTER_S, self._flush)
+            self._flushing.daemon = True
+            self._flushing.start()
 
-    def _keep_wal_small(self, connection: apsw.Connection) -> None:
-        """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits for nobody may find a gap."""
-        wal = Path(f"{self.path}-wal")
-        if wal.exists() and wal.stat().st_size > connect.WAL_LIMIT_BYTES:
-            connection.set_busy_timeout(0)
+    def _flush(self) -> None:
+        """A commit that is flushed, and all before with it. A checkpoint would not do: it flushes nothing while a reader stops it."""
+        with contextlib.suppress(Closed), translated(str(self.path)):
+            connection = self._connection()
             try:
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            except apsw.BusyError:
-                pass  # the next round
-            finally:
-                connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
+                with self._gate.held():
+                    self._flushing = None
+                    connection.pragma("synchronous", "FULL")
+                    with write.transaction(connection):
+                        version = index.one(connection, "pragma user_version")[0]
+                        connection.execute(f"pragma user_version = {version}")  # as it is: a page to write
+                    self._mark.write(*schema.identity(connection))
+            except (StoreBusy, apsw.BusyError):
+                self._flushing = None
+                self._flush_soon()
+
+    def _keep_wal_small(self) -> None:
+        """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
+        if self._wal_bytes() > connect.WAL_LIMIT_BYTES:
+            pages.emptied_wal(self._connection(), WAIT_FOR_READERS_MS)
 
     def alone(self) -> AbstractContextManager[None]:
         """See Store.alone: the gate, which is re-entrant in its thread."""
         return self._gate.held()
+
+    def copied(self, path: Path) -> Copied:
+        """See Store.copied."""
+        with translated(str(path)):
+            return copy.verified(self._connection(), path, self._gate.held())
+
+    def since(self, last: Mapping[str, int]) -> Mapping[str, int]:
+        """How many turns, memories and changes there are behind these numbers."""
+        with translated(str(self.path)):
+            return copy.since(self._connection(), last)
+
+    def go_on(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: str) -> int:
+        """Go on from where a store was that cannot be opened any more, by its file and its mark; as `put_back` does."""
+        from yiku.store import putback
+
+        with translated(str(self.path)):
+            connection = self._connection()
+            given = putback.guessed(before, connection, mark)
+            return putback.go_on(connection, given, self.scope(scope) or 0, cause, self.key)
+
+    def put_back(self, prepared: SqliteStore, cause: Cause, scope: str, sweep: Callable[[], None]) -> int:
+        """
+        The content of a prepared store becomes this one's, in one transaction. The gate is held.
+
+        scope: by its name, in whose journal the row is written whose number is returned
+        sweep: takes out of the prepared store what was erased since it was copied
+        """
+        from yiku.store import putback
+
+        with translated(str(self.path)):
+            live, connection = self._connection(), prepared._connection()
+            if self.read_only:
+                raise ReadOnly(str(self.path))
+            number = putback.go_on(connection, putback.given(live), prepared.scope(scope) or 0, cause, self.key)
+            sweep()
+            self._wrote = True
+            putback.put(connection, live)
+            self._scopes.clear()
+            self._mark.write(*schema.identity(live))
+            self._keep_wal_small()
+        return number
 
     def scope(self, name: str) -> int | None:
         """See Store.scope."""
@@ -293,6 +371,10 @@ class SqliteStore:
             number = row[0]
             self._scopes[name] = number, time.monotonic()
         return number
+
+    def scopes(self) -> list[tuple[str, str | None]]:
+        """See Store.scopes."""
+        return [(row[0], row[1]) for row in self._all("select name, label from scopes order by id")]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -369,32 +451,25 @@ class SqliteStore:
             return []
         ns = json.dumps([memory.n for memory in memories])
         among = "memory_n in (select value from json_each(?))"
-        sources: dict[int, list[Source]] = {}
-        entities: dict[int, list[str]] = {}
-        relations: dict[int, list[Relation]] = {}
-        tags: dict[int, list[str]] = {}
         scopes = f"scope_id in (select scope_id from memories where n in (select value from json_each(?))) and {among}"
-        for row in self._all(f"select {rows.SOURCE_COLUMNS} from memory_sources where {scopes} order by memory_n, seq", ns, ns):
-            sources.setdefault(row[0], []).append(rows.source(row))
-        for n, entity in self._all(f"select memory_n, entity from memory_entities where {scopes} order by entity", ns, ns):
-            entities.setdefault(n, []).append(entity)
-        for n, *triple in self._all(
-            f"select memory_n, subject, relation_type, object from memory_relations where {scopes} order by id", ns, ns
-        ):
-            relations.setdefault(n, []).append(Relation(*triple))
-        for n, tag in self._all(
-            f"select r.memory_n, g.name from memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.{scopes} order by g.name",
-            ns,
-            ns,
-        ):
-            tags.setdefault(n, []).append(tag)
+
+        def details(columns: str, tables: str, order: str) -> dict[int, list[tuple[Any, ...]]]:
+            found: dict[int, list[tuple[Any, ...]]] = {}
+            for row in self._all(f"select {columns} from {tables}{scopes} order by {order}", ns, ns):
+                found.setdefault(row[0], []).append(row)
+            return found
+
+        sources = details(rows.SOURCE_COLUMNS, "memory_sources where ", "memory_n, seq")
+        entities = details("memory_n, entity", "memory_entities where ", "entity")
+        relations = details("memory_n, subject, relation_type, object", "memory_relations where ", "id")
+        tags = details("r.memory_n, g.name", "memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.", "g.name")
         return [
             replace(
                 memory,
-                sources=tuple(sources.get(memory.n, ())),
-                entities=tuple(entities.get(memory.n, ())),
-                relations=tuple(relations.get(memory.n, ())),
-                tags=tuple(tags.get(memory.n, ())),
+                sources=tuple(rows.source(row) for row in sources.get(memory.n, ())),
+                entities=tuple(entity for _, entity in entities.get(memory.n, ())),
+                relations=tuple(Relation(*triple) for _, *triple in relations.get(memory.n, ())),
+                tags=tuple(tag for _, tag in tags.get(memory.n, ())),
             )
             for memory in memories
         ]
@@ -425,60 +500,62 @@ class SqliteStore:
         table: str | None = None,
         row_ns: Sequence[int] | None = None,
         since: datetime | None = None,
+        after: int | None = None,
         limit: int | None = None,
     ) -> list[ChangeRow]:
         """See Store.journal."""
-        parts, values = [f"scope_id in ({index.marks(scopes)})"], list[Any](scopes)
-        if transaction is not None:
-            parts.append("tx = ?")
-            values.append(transaction)
-        if table is not None:
-            parts.append("tbl = ?")
-            values.append(table)
-        if row_ns is not None:
-            parts.append("row_n in (select value from json_each(?))")
-            values.append(json.dumps(list(row_ns)))
-        if since is not None:
-            parts.append("at > ?")
-            values.append(rows.micros(since))
-        sql = f"select {rows.JOURNAL_COLUMNS} from changes where {' and '.join(parts)} order by number desc limit ?"
-        return [rows.change(row) for row in self._all(sql, *values, -1 if limit is None else limit)]
+        sql, values = where.journal(
+            scopes, transaction=transaction, table=table, row_ns=row_ns, since=since, after=after, limit=limit
+        )
+        return [rows.change(row) for row in self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)]
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """See Store.receipt."""
         row = self._one("select digest, result from receipts where scope_id = ? and key = ?", scope, key)
         return None if row is None else (row[0], json.loads(row[1]))
 
+    def last_erasure(self) -> int:
+        """See Store.last_erasure."""
+        return int(self._all(write.LAST_ERASURE)[0][0])
+
+    def erased(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
+        """See Store.erased."""
+        with translated(str(self.path)):
+            found = erase.sealed(self._connection(), seals)
+        return {seal: rows.EPOCH + rows.MICROSECOND * at for seal, at in found.items()}
+
+    def erasures(self) -> list[dict[str, Any]]:
+        """See Store.erasures."""
+        with translated(str(self.path)):
+            return list(erase.erasures(self._connection()))
+
+    def scope_names(self) -> Mapping[int, str]:
+        """See Store.scope_names."""
+        return dict(map(tuple, self._all("select id, name from scopes order by id")))
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """See Store.scrub."""
+        with translated(str(self.path)), self._gate.held():
+            return erase.scrub(self._connection(), rewrite=rewrite)
+
+    def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
+        """See Store.found."""
+        with translated(str(self.path)):
+            return raw.found_live(self.path, needles)
+
+    def still_said(self, texts: Sequence[str]) -> set[str]:
+        """See Store.still_said."""
+        with translated(str(self.path)):
+            return raw.still_said(self._connection(), texts)
+
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """See Store.counts."""
-        among = f"scope_id in ({index.marks(scopes)})"
-
-        def one(sql: str) -> Any:
-            return self._all(sql, *scopes)[0][0]
-
-        spoken = self._all(f"select count(*), min(said_at), max(said_at) from conversation_turns where {among}", *scopes)[0]
-        standing = "case when state = 'active' and superseded_by is not null then 'superseded' else state end"
-        live = f"{among} and state = 'active' and superseded_by is null"
-        return {
-            "turns": spoken[0],
-            "first_said_at": rows.moment(spoken[1]),
-            "last_said_at": rows.moment(spoken[2]),
-            "sessions": one(f"select count(*) from sessions where {among}"),
-            "memories": dict(
-                self._all(f"select {standing} as s, count(*) from memories where {among} group by s order by s", *scopes)
-            ),
-            "kinds": dict(self._all(f"select kind, count(*) from memories where {live} group by kind order by kind", *scopes)),
-            "flagged": one(f"select count(*) from memories where {live} and flag is not null"),
-            "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
-            "relations": one(f"select count(*) from memory_relations where {among}"),
-            "tags": one(f"select count(*) from memory_tags where {among}"),
-            "changes": one(f"select count(*) from changes where {among}"),
-        }
+        with translated(str(self.path)):
+            return totals.counts(self._connection(), scopes)
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""
         meta = dict(self._all("select key, value from meta"))
-        sizes = [path.stat().st_size for name in ("", "-wal") if (path := Path(f"{self.path}{name}")).exists()]
         return {
             **meta,
             "schema": self._all("pragma user_version")[0][0],
@@ -486,8 +563,8 @@ class SqliteStore:
             "durability": self.durability,
             "read_only": self.read_only,
             "network": self.network,
-            "bytes": sum(sizes),
-            "wal_bytes": sizes[1] if len(sizes) > 1 else 0,
+            "bytes": self.path.stat().st_size + self._wal_bytes(),
+            "wal_bytes": self._wal_bytes(),
             "verified": pages.verified() and pages.has_checksums(self._connection()),
             "marked": self._mark.read() is not None,
             "reserve": self._reserve.size() > 0,

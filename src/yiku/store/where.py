@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from yiku.store.index import marks
@@ -121,7 +122,8 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
     if select.tool is not None:
         add("exists (select 1 from json_each(t.tool_calls) j where json_extract(j.value, '$.name') = ?)", select.tool)
     if select.blob is not None:
-        add("(t.blob = ? or instr(t.tool_results, ?) > 0)", select.blob, f'"blob":"{select.blob}"')
+        named = "exists (select 1 from json_each(t.tool_results) j where json_extract(j.value, '$.blob') = ?)"
+        add(f"(t.blob = ? or (instr(t.tool_results, ?) > 0 and {named}))", select.blob, select.blob, select.blob)
     if not select.hidden:
         add("x.hidden_at is null")
     if select.where is not None:
@@ -151,6 +153,37 @@ def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[in
         yield f"{alias}.said_at < ?", (micros(select.until),)
 
 
+def journal(
+    scopes: Sequence[int],
+    *,
+    transaction: int | None,
+    table: str | None,
+    row_ns: Sequence[int] | None,
+    since: datetime | None,
+    after: int | None,
+    limit: int | None,
+) -> Sql:
+    """The conditions, order and limit behind `from changes`, newest first; those after a number oldest first."""
+    parts, values = [f"scope_id in ({marks(scopes)})"], list[Any](scopes)
+    if transaction is not None:
+        parts.append("tx = ?")
+        values.append(transaction)
+    if table is not None:
+        parts.append("tbl = ?")
+        values.append(table)
+    if row_ns is not None:
+        parts.append("row_n in (select value from json_each(?))")
+        values.append(json.dumps(list(row_ns)))
+    if since is not None:
+        parts.append("at > ?")
+        values.append(micros(since))
+    if after is not None:
+        parts.append("number > ?")
+        values.append(after)
+    order = "desc" if after is None else "asc"
+    return f"where {' and '.join(parts)} order by number {order} limit ?", [*values, -1 if limit is None else limit]
+
+
 def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:
     """One filter as a condition."""
     match item:
@@ -159,7 +192,8 @@ def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias
             return f"not ({sql})", values
         case Group(how=how, parts=parts):
             done = [filter_sql(part, fields, sets, alias) for part in parts]
-            return f" {how} ".join(f"({sql})" for sql, _ in done) or "1", [value for _, values in done for value in values]
+            joined = f" {how} ".join(f"({sql})" for sql, _ in done)
+            return f"({joined or 1})", [value for _, values in done for value in values]
         case Condition(field=name, operator=operator, value=value) if name in sets:
             return _any_of(sets[name], operator, value)
         case Condition(field=name, operator=operator, value=value) if name.startswith("metadata."):
@@ -205,7 +239,7 @@ def _unpacked(sql: Sql) -> tuple[Any, ...]:
 
 def _finished(parts: list[str], values: list[Any], order: Sequence[str], select: Memories | Turns) -> Sql:
     direction = " desc" if select.newest_first else ""
-    sql = f"where {' and '.join(parts)} order by {', '.join(name + direction for name in order)}"
+    sql = f"where {' and '.join(f'({part})' for part in parts)} order by {', '.join(name + direction for name in order)}"
     if select.limit is not None:
         sql += " limit ? offset ?"
         values += [select.limit, select.offset]

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, rows
+from yiku.store import erase, index, rows
 from yiku.store.api import Index
 from yiku.types import (
     AddMemory,
@@ -30,9 +30,13 @@ from yiku.types import (
     Cause,
     Change,
     CountAccess,
+    Erase,
+    Erasure,
     Expect,
+    Lift,
     Receipt,
     RemoveSources,
+    Replayed,
     SetTurnHidden,
     Source,
     State,
@@ -42,6 +46,8 @@ from yiku.types import (
 )
 
 RESTART = "restart"  # the action of a journal row that begins a chain of digests
+RESTORED = "restored"  # of one behind a gap, whose numbers were given to changes that a restored backup does not hold
+LAST_ERASURE = "select coalesce(max(tx), 0) from erasures"
 LAST_OF_SLOT = "select coalesce(max(changed), 0) from memories where scope_id = ? and slot = ?"
 LAST_OF_PAIR = "select coalesce(max(changed), 0) from memories where scope_id = ? and subject = ? and predicate = ?"
 LAST_OF_HASH = "select coalesce(max(changed), 0) from memories where scope_id = ? and content_hash = ?"
@@ -81,6 +87,8 @@ def check(connection: apsw.Connection, scope: int, expect: Expect) -> None:
         raise Stale
     if any(pair_mark(connection, scope, *pair) != last for pair, last in expect.pairs.items()):
         raise Stale
+    if expect.erasure is not None and index.one(connection, LAST_ERASURE)[0] != expect.erasure:
+        raise Stale
     for n, changed in expect.rows.items():
         if connection.execute("select changed from memories where scope_id = ? and n = ?", (scope, n)).fetchone() != (changed,):
             raise Stale
@@ -115,6 +123,26 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return _count_access(connection, scope, change, rows.micros(journal.cause.at))
         case Receipt():
             return _keep_receipt(connection, scope, change, journal)
+        case Erase():
+            return erase.erase(connection, scope, change, journal)
+        case Erasure(number=number, receipt=receipt):
+            written = json.dumps(receipt, ensure_ascii=False)
+            connection.execute("update erasures set receipt = ? where tx = ? and scope_id = ?", (written, number, scope))
+            return ()
+        case Lift(seals=seals):
+            journal.note("lift", "tombstones", 0, count=len(seals))
+            connection.executemany("delete from tombstones where seal = ?", [(seal,) for seal in seals])
+            return ()
+        case Replayed():
+            return _replay(connection, scope, change, journal)
+
+
+def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: Journal) -> Iterable[int]:
+    """The changes of another operation, as one of its own inside this transaction; the rows of all of them."""
+    inner = Journal(connection, scope, change.cause, journal.key)
+    done = [n for each in change.changes for n in _write(connection, scope, each, inner)]
+    journal.continued(inner)
+    return done
 
 
 def _there(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
@@ -140,10 +168,20 @@ class Journal:
         last = "select number, digest from changes union all select 0, x'' order by number desc limit 1"
         self.last, self._digest = index.one(connection, last)
 
+    def continued(self, inner: Journal) -> None:
+        """Go on behind the rows of an operation inside this one."""
+        self.transaction = self.transaction or inner.transaction
+        self.last, self._digest = inner.last, inner._digest
+
     def restart(self) -> None:
         """A row that begins a chain."""
         self._digest = b""
         self.note(RESTART, "meta", 0)
+
+    def go_on(self, after: int) -> None:
+        """A row behind a gap, so that no number is given twice; it says behind which row the gap begins."""
+        held, self.last = self.last, max(self.last, after)
+        self.note(RESTORED, "changes", held)
 
     def note(
         self,
@@ -159,13 +197,13 @@ class Journal:
         self.last += 1
         self.transaction = self.transaction or self.last
         cause = self.cause
-        who = (self.scope if scope is None else scope, rows.micros(cause.at), cause.actor, cause.run)
-        header = (self.last, self.transaction, *who, cause.operation, action, table, row, count)
+        scope = self.scope if scope is None else scope
+        header = (self.last, self.transaction, scope, rows.micros(cause.at), cause.operation, action, table, row, count)
         self._digest = digest(self.key, self._digest, header)
         image = json.dumps(before, ensure_ascii=False, separators=(",", ":")) if before is not None else None
         self.connection.execute(
-            f"insert into changes ({HEADER}, reason, before, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*header, cause.reason, image, self._digest),
+            f"insert into changes ({CHAINED}, actor, run, reason, before, digest) values ({index.marks(range(14))})",
+            (*header, cause.actor, cause.run, cause.reason, image, self._digest),
         )
         return self.last
 
@@ -181,14 +219,14 @@ def key_known(connection: apsw.Connection, key: bytes, at: datetime) -> None:
         Journal(connection, 0, Cause("lost key", at), key).restart()
 
 
-HEADER = "number, tx, scope_id, at, actor, run, operation, action, tbl, row_n, count"
+CHAINED = "number, tx, scope_id, at, operation, action, tbl, row_n, count"
 
 
 def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
     """
-    The link of a journal row: a keyed hash of its header and of the link before.
+    The link of a journal row: a keyed hash of what was done, CHAINED, and of the link before.
 
-    The reason and the image are not in it, so that erasing them breaks nothing.
+    By whom, why, and the image are not in it, so that erasing them breaks nothing.
     """
     return hashlib.blake2b(previous + json.dumps(header).encode(), digest_size=16, key=key).digest()
 

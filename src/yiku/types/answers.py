@@ -57,7 +57,16 @@ class Flagged:
     operation: int = 0
 
 
-Outcome = New | Confirmed | Replaced | Past | Flagged
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """It was not kept: it had been erased. `memory` is what was told, and is nowhere."""
+
+    memory: SemanticMemory
+    why: str
+    operation: int = 0
+
+
+Outcome = New | Confirmed | Replaced | Past | Flagged | Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,7 @@ class Recorded:
     ids: tuple[str, ...]
     known: int = 0
     operation: int = 0
+    erased: int = 0  # said before an erasure that took them: not stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,37 @@ class Forgotten:
     memories: tuple[SemanticMemory, ...]
     turns: tuple[Turn, ...]
     operation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of the home after an erasure: what was done there, how much was looked through, what was still found."""
+
+    name: str
+    done: str
+    bytes: int = 0
+    found: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Forgotten):
+    """
+    What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
+
+    memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still.
+    """
+
+    redacted: tuple[Turn, ...]
+    kept: tuple[SemanticMemory, ...] = ()
+    places: tuple[Place, ...] = ()
+    looked_for: int = 0  # texts, words and fragments of words
+    out_of_reach: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing of it was found anywhere."""
+        return not self.dry_run and all(not place.found for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +254,18 @@ class BadRecord:
     why: str
 
 
-ImportRecord = TurnRecord | MemoryRecord | SkippedRecord | BadRecord
+@dataclass(frozen=True, slots=True)
+class OperationRecord:
+    """An operation of another store, of Yiku's own export: its line, its scope with label, its header, and its changes by line."""
+
+    line: int
+    scope: str
+    label: str | None
+    header: Mapping[str, Any]
+    changes: tuple[tuple[int, Mapping[str, Any]], ...]
+
+
+ImportRecord = TurnRecord | MemoryRecord | SkippedRecord | BadRecord | OperationRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +280,92 @@ class ImportReport:
     skipped: Mapping[str, int]
     problems: tuple[tuple[int, str], ...]
     sessions: int
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote: where, which scopes, how many of each; `missing` are blobs that could not be read."""
+
+    path: str
+    scopes: tuple[str, ...]
+    turns: int
+    memories: int
+    operations: int
+    bytes: int
+    seconds: float
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """A backup that was made and read back: where, how large, what it holds; `changes` is the number of the last change in it."""
+
+    path: str
+    bytes: int
+    turns: int
+    memories: int
+    changes: int
+    seconds: float
+    verified: bool = True
+    left_out: tuple[str, ...] = ()  # links and the like in the home, which are not copied; blobs that were missing already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupFile:
+    """A backup that lies in the home."""
+
+    name: str
+    made_at: datetime
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """
+    What restoring a backup did, or would do.
+
+    changes, turns, memories: what the store has, and the backup has not; None when the store cannot be asked
+    kept:    the backup of the store as it was before, by which this can be taken back
+    aside:   where the damaged file lies, when the store could not be opened
+    missing: blobs that the backup names and the home has no more
+    """
+
+    name: str
+    made_at: datetime
+    changes: int | None
+    turns: int | None
+    memories: int | None
+    kept: str | None = None
+    aside: str | None = None
+    missing: tuple[str, ...] = ()
+    operation: int = 0
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check looked at, how much of each, what is wrong and what is worth knowing, in words."""
+
+    depth: str
+    looked_at: Mapping[str, int]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """
+    What a repair found wrong, and what it came to.
+
+    rows: of each table, how many came from where; lost: what was found nowhere; kept: where the damaged file lies
+    """
+
+    problems: tuple[str, ...]
+    rows: Mapping[str, Mapping[str, int]]
+    lost: tuple[str, ...]
+    kept: str | None
     dry_run: bool
 
 
@@ -262,6 +400,7 @@ class Status:
     analyzer: str
     sqlite: str
     durability: str
+    disk: str
     search: str
     waiting: Mapping[str, int]
     troubles: tuple[str, ...]
@@ -280,6 +419,9 @@ class Settings:
     project: str | None = None
     actor: str | None = None
     language: str = "auto"
+    secrets: str = "mask"
+    private_folders: tuple[str, ...] = ()
+    backups: str = "nightly"
     durability: str = "full"
     busy_timeout_s: float = 30.0
     limit: int = 10

@@ -94,7 +94,80 @@ class RemoveSources:
     seqs: Sequence[int]
 
 
-Change = AddScope | AddTurns | AddMemory | UpdateMemory | AddSource | RemoveSources | SetTurnHidden | CountAccess | Receipt
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A row that is erased: its number, its id, and the tokens that it is indexed with."""
+
+    n: int
+    id: str
+    tokens: Tokens
+    tool_tokens: Tokens | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blanked:
+    """A turn of which something is erased: as it was, and what is left of it."""
+
+    gone: Gone
+    turn: Turn
+    tokens: Tokens
+    tool_tokens: Tokens | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase:
+    """
+    Rows go for good, with everything that hangs on them.
+
+    seals: keyed hashes of what must not come back; rows: ids of what went, without a word of it
+    """
+
+    memories: Sequence[Gone] = ()
+    turns: Sequence[Gone] = ()
+    blanked: Sequence[Blanked] = ()
+    whole_scope: bool = False
+    seals: Sequence[bytes] = ()
+    rows: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """The receipt of an erasure, once every copy has been dealt with."""
+
+    number: int
+    receipt: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """What was erased may be kept again: its tombstones go."""
+
+    seals: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What an operation did in another store, done here as it was done there: under its own header in the journal."""
+
+    changes: Sequence[Change]
+    cause: Cause
+
+
+Change = (
+    AddScope
+    | AddTurns
+    | AddMemory
+    | UpdateMemory
+    | AddSource
+    | RemoveSources
+    | SetTurnHidden
+    | CountAccess
+    | Receipt
+    | Erase
+    | Erasure
+    | Lift
+    | Replayed
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +175,14 @@ class Expect:
     """
     What a decision rested on: last change numbers of rows, of slots, of texts, and of (subject, predicate) pairs.
 
-    0 means that none was there.
+    0 means that none was there. `erasure` is the number of the last erasure, when the decision looked at what was erased.
     """
 
     rows: Mapping[int, int] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)
     hashes: Mapping[bytes, int] = field(default_factory=dict)
     pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    erasure: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +314,15 @@ class ChangeRow:
     count: int
     reason: str | None
     before: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy of the store holds: whose it is; last number and count of turns, memories, changes; the blobs it names."""
+
+    store_id: str
+    rows: Mapping[str, tuple[int, int]]
+    blobs: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

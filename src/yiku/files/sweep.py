@@ -1,0 +1,160 @@
+"""
+The files of a home beside its database, as an erasure sees them: copies, the mirror of erasures, everything else.
+
+`erased` mirrors the tombstones and erasures of the database, so that an older copy of the database that
+somebody puts back can be swept with it: one JSON object a line, hashes and ids, and not a word.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from yiku.files.vault import Home, flush_folder, write_atomically
+
+CHUNK_BYTES = 1 << 22
+LEFT_BEHIND_S = 60.0  # after which a temporary file belongs to nobody
+LIVE = frozenset("yiku.db yiku.db-wal yiku.db-shm yiku.db-journal".split())
+BESIDE = ("-wal", "-shm", "-journal")  # of a database
+OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
+
+Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and what is in them that should not be
+
+
+# ------------------------------------------------------------------ copies
+
+
+def copies(home: Home) -> list[Path]:
+    """The copies of the database in this home, oldest first."""
+    return sorted(path for path in home.backups.glob("*.db") if path.is_file() and not path.is_symlink())
+
+
+def tidied(home: Home) -> None:
+    """What processes that died while they made or swept a copy left half-done goes. Nobody makes one meanwhile."""
+    for path in home.backups.glob(".*") if home.backups.is_dir() else ():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+
+
+def copied(path: Path, to: Path) -> None:
+    """A copy of a database that nobody has open, with what lies beside it."""
+    for end in ("", "-wal"):
+        beside = Path(f"{path}{end}")
+        if beside.is_file():
+            shutil.copyfile(beside, f"{to}{end}")
+            Path(f"{to}{end}").chmod(0o600)
+
+
+def put_in_place(new: Path, old: Path) -> None:
+    """A database takes another's name, and is on the disk there; nothing of the other stays."""
+    descriptor = os.open(new, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    new.rename(old)
+    for end in BESIDE:
+        Path(f"{old}{end}").unlink(missing_ok=True)
+    flush_folder(old.parent)
+
+
+def removed(path: Path) -> None:
+    """A file is no longer there, also after a power cut."""
+    path.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def blob_names(home: Home) -> list[str]:
+    """The long contents in this home."""
+    return sorted(path.stem for path in home.blobs.glob("*/*.z"))
+
+
+# ------------------------------------------------------------------ the mirror
+
+
+def write_mirror(home: Home, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Write the mirror anew. What it knows and the store does not, as when an older store was put back, stays in it."""
+    known = {_which(entry): entry for entry in (*read_mirror(home), *entries)}
+    lines = [json.dumps(entry, separators=(",", ":")) + "\n" for entry in known.values()]
+    write_atomically(home.erased, "".join(lines).encode())
+
+
+def read_mirror(home: Home) -> list[dict[str, Any]]:
+    """What the mirror says; nothing where there is none."""
+    if not home.erased.exists():
+        return []
+    return [json.loads(line) for line in home.erased.read_text(encoding="ascii").splitlines() if line]
+
+
+def _which(entry: Mapping[str, Any]) -> str:
+    """One erasure is the same in every copy of a store, whatever its number there."""
+    return json.dumps([entry["scope"], entry["at"], entry["rows"]], sort_keys=True)
+
+
+# ------------------------------------------------------------------ everything else
+
+
+def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
+    """
+    Each other file that held something: its name, what was done, bytes read, what was found; last, all that held nothing.
+
+    text: looks for texts, in Yiku's own small files, which hold no others; word: for words too, everywhere else
+    seen: files that have been dealt with
+    """
+    clean_bytes = clean_files = 0
+    done = set(seen)
+    for path in _files(home.root):
+        name = str(path.relative_to(home.root))
+        if name in LIVE or path in done:
+            continue
+        temporary = _TEMPORARY.fullmatch(path.name) is not None
+        try:
+            size, found = (text if name in OURS else word)(_content(path, name))
+            left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
+        except FileNotFoundError:  # a temporary file of somebody at work
+            continue
+        if left_behind or (found and (temporary or name.startswith("damaged/"))):
+            removed(path)
+            yield name, "removed: it held what was erased" if found else "removed: left behind by a process that died", size, set()
+        elif found:
+            yield name, "looked through", size, found
+        else:
+            clean_files, clean_bytes = clean_files + 1, clean_bytes + size
+    yield f"{clean_files} other files", "looked through", clean_bytes, set()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(root, followlinks=False):
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def content(path: Path) -> Iterator[bytes]:
+    """What a file holds, in pieces."""
+    return _content(path, path.name)
+
+
+def _content(path: Path, name: str) -> Iterator[bytes]:
+    """A file's name and what it holds; unpacked where it is packed."""
+    yield name.encode(errors="surrogateescape") + b"\0"
+    unpack = zlib.decompressobj() if ".z" in path.suffixes else None
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+            try:
+                while unpack is not None and chunk:
+                    yield unpack.decompress(chunk, CHUNK_BYTES)
+                    chunk = unpack.unconsumed_tail
+            except zlib.error:
+                unpack = None
+        if unpack is not None:
+            yield unpack.flush()

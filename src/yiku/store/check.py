@@ -1,0 +1,456 @@
+"""
+Whether a store is whole: what must be true of every file that Yiku leaves behind, looked at in three depths.
+
+quick: whose file it is, its schema, its pages as SQLite sees them. full: every row against its digest, the
+journal against its chain, and all that rows say of each other. deep: what is derived is made anew from the
+rows and compared, and each page is read from the disk. Nothing is written, and what cannot be read is a
+line of the report, so a damaged file is looked at like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from yiku.errors import Damaged, ReadOnly
+from yiku.store import connect, copy, index, pages, rows, schema, write
+from yiku.store.api import Index
+from yiku.types import SemanticMemory, Tokens, Turn
+
+Depth = Literal["quick", "full", "deep"]
+LIVE = "state = 'active' and superseded_by is null"
+SHOWN = 10  # of one sort of problem; how many more there are is said
+BATCH = 2_000  # rows read at a time
+PAGE_BYTES = 4_096
+BUSY_S = 10.0
+UNREADABLE = (apsw.Error, UnicodeDecodeError, IndexError)  # the last: a row that is always there is not
+
+LOST = "lost"  # the action of a journal row that stands for so many rows which a repair did not find
+FOUND = "found"  # and for rows that it found, of which the journal had no word
+
+FROM_TURNS = (
+    "conversation_turns t left join sessions s on s.n = t.session_n left join scopes c on c.id = t.scope_id"
+    " left join turn_state x on x.turn_n = t.n"
+)
+FROM_MEMORIES = "memories m left join scopes c on c.id = m.scope_id"
+Entries = Counter[tuple[int, str]]  # row number in the index, token as written: once each
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the tokens of a row are made: the store keeps tokens, and cannot make them."""
+
+    turn: Callable[[Turn], Tokens]
+    tools: Callable[[Turn], Tokens | None]
+    memory: Callable[[SemanticMemory], Tokens]
+
+
+@dataclass(slots=True)
+class Look:
+    """What was looked at, how much of each, what is wrong, and what is worth knowing."""
+
+    key: bytes = b""
+    looked_at: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    say: Callable[[str], None] = lambda _: None
+
+    def at(self, what: str, found: Iterator[str]) -> None:
+        """Take in what a check finds; where it cannot go on, that is what it found."""
+        self.say(what)
+        told = 0
+        try:
+            for problem in found:
+                told += 1
+                if told <= SHOWN:
+                    self.problems.append(problem)
+        except (*UNREADABLE, Damaged, ValueError) as error:
+            self.problems.append(f"{what} cannot be read to the end: {plainly(error)}")
+        if told > SHOWN:
+            self.problems.append(f"{what}: {told - SHOWN:,} more")
+
+    def counted(self, what: str, number: int = 1) -> None:
+        self.looked_at[what] = self.looked_at.get(what, 0) + number
+
+
+def plainly(error: Exception) -> str:
+    """What SQLite said, in our words where it has none."""
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+        return "a page is not what was written"
+    return error.detail if isinstance(error, (Damaged, ReadOnly)) else str(error)
+
+
+# ------------------------------------------------------------------ the whole of it
+
+
+def look(look: Look, path: Path, depth: Depth, mark: tuple[str, int] | None, words: Words) -> None:
+    """Look at the store at a path; the mark is what `store.id` says."""
+    if not path.exists():
+        look.problems.append(f"{path.name} is not there" + (f"; it had {mark[1]:,} changes" if mark else ""))
+        return
+    try:
+        connection = opened(path)
+    except (*UNREADABLE, OSError, ReadOnly) as error:
+        look.problems.append(f"{path.name} cannot be opened: {plainly(error)}")
+        return
+    try:
+        look.at("header", header(look, connection, path, mark))
+        if look.problems and not tables(connection):
+            return
+        whole(look, connection, depth, words)
+    finally:
+        connection.close()
+    if depth == "deep":
+        look.at("pages", on_the_disk(look, path))
+
+
+def whole(look: Look, connection: apsw.Connection, depth: Depth, words: Words) -> None:
+    """All that a connection shows, of one moment."""
+    with suppress(apsw.Error):
+        connection.execute("begin")
+    look.at("tables", structure(look, connection, depth))
+    if depth != "quick":
+        for check in (links, digests, sessions, journal, carried):
+            look.at(check.__name__, check(look, connection))
+    if depth == "deep":
+        look.at("search index", search(look, connection, words))
+    with suppress(apsw.Error):
+        connection.execute("rollback")
+
+
+def every(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """All rows that a statement gives."""
+    found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
+    return found
+
+
+def tables(connection: apsw.Connection) -> set[str]:
+    """The tables that are there; none where the schema cannot be read."""
+    try:
+        return {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
+    except UNREADABLE:
+        return set()
+
+
+# ------------------------------------------------------------------ quick
+
+
+def header(look: Look, connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> Iterator[str]:
+    """Whose file it is, of which version, and whether it is the one that the mark means."""
+    look.counted("files")
+    application = index.one(connection, "pragma application_id")[0]
+    version = index.one(connection, "pragma user_version")[0]
+    if version == application == 0 and not tables(connection):
+        yield f"{path.name} is empty" + (f"; it had {mark[1]:,} changes" if mark else "")
+        return
+    if application != schema.APPLICATION_ID:
+        yield f"{path.name} is another program's database (application {application})"
+        return
+    if version != len(schema.MIGRATIONS):
+        late = version > len(schema.MIGRATIONS)
+        look.notes.append(
+            f"schema {version}: {'a later' if late else 'an earlier'} Yiku wrote it, the next opening migrates it"[
+                : 44 if late else None
+            ]
+        )
+    if pages.verified() and not pages.has_checksums(connection):
+        look.notes.append("its pages carry no checksums: only rows are verified when they are read")
+    if mark is None:
+        yield "store.id is not there or cannot be read: that the file is the newest cannot be told"
+        return
+    store_id, last = schema.identity(connection)
+    if store_id != mark[0]:
+        yield f"{path.name} is of store {store_id[:8]}…, store.id says {mark[0][:8]}…: it belongs to another home"
+    elif last < mark[1]:
+        yield f"{path.name} is an older copy: it has {last:,} changes of {mark[1]:,}"
+
+
+def structure(look: Look, connection: apsw.Connection, depth: Depth) -> Iterator[str]:
+    """SQLite's own check, FTS5's in it; where a page stops it, once more without verifying, for what else is wrong."""
+    what = "quick_check" if depth == "quick" else "integrity_check"
+    look.counted("pages", index.one(connection, "pragma page_count")[0])
+    try:
+        yield from (str(row[0]) for row in connection.execute(f"pragma {what}").fetchall() if row[0] != "ok")
+    except UNREADABLE as error:
+        yield plainly(error)
+        for name in sorted(tables(connection)):
+            try:
+                for _ in connection.execute(f'select * from "{name}"'):
+                    pass
+            except UNREADABLE as error:
+                yield f"table {name}: {plainly(error)}"
+    if depth != "quick":
+        for table, row, parent, _ in connection.execute("pragma foreign_key_check").fetchall():
+            yield f"row {row} of {table} belongs to a row of {parent} that is not there"
+
+
+def on_the_disk(look: Look, path: Path) -> Iterator[str]:
+    """
+    Each page as it lies on the disk, used or not, against its checksum.
+
+    The file is read over SQLite's own layer, which knows that others in this process hold locks on it.
+    """
+    verify = apsw.Connection(":memory:")
+    file = apsw.VFSFile("unix", str(path), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
+        size = file.xFileSize()
+        if size < PAGE_BYTES or file.xRead(100, 0)[20] != pages.RESERVED_BYTES or not pages.verified():
+            return
+        if size % PAGE_BYTES:
+            yield f"{path.name} ends in the middle of a page"
+        for number in range(1, size // PAGE_BYTES + 1):
+            page = file.xRead(PAGE_BYTES, (number - 1) * PAGE_BYTES)
+            if index.one(verify, "select verify_checksum(?)", page)[0] != 1:
+                yield f"page {number} is not what was written"
+        look.counted("pages on the disk", size // PAGE_BYTES)
+    finally:
+        file.xClose()
+        verify.close()
+
+
+# ------------------------------------------------------------------ full
+
+
+def links(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Every successor is there, in the same scope and line; no slot and no text has two live rows; details have their memory."""
+    queries = {
+        "memory {0} is superseded by {1}, which is not there": """
+            select m.id, m.superseded_by from memories m where m.superseded_by is not null and not exists
+            (select 1 from memories s where s.scope_id = m.scope_id and s.id = m.superseded_by and s.line = m.line)""",
+        "slot {0} has {1} live values": f"""
+            select slot, count(*) from memories where slot is not null and standing = 'fact' and flag is null and {LIVE}
+            group by scope_id, slot having count(*) > 1""",
+        "memory {0}: {1} live rows have its words": f"""
+            select min(id), count(*) from memories where {LIVE} group by scope_id, kind, content_hash having count(*) > 1""",
+        "a {0} of memory row {1} lies in another scope": """
+            select 'source', memory_n from memory_sources x where scope_id <> (select scope_id from memories where n = x.memory_n)
+            union all
+            select 'entity', memory_n from memory_entities x where scope_id <> (select scope_id from memories where n = x.memory_n)
+            union all
+            select 'tag', memory_n from memory_tag_rel x where scope_id <> (select scope_id from memory_tags where id = x.tag_id)""",
+        "memory {0} has no source": "select id from memories m where not exists (select 1 from memory_sources where memory_n = m.n)",
+    }
+    for text, sql in queries.items():
+        yield from (text.format(*row) for row in connection.execute(sql).fetchall())
+
+
+def digests(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Each row is what was written."""
+    for table, columns, what in (
+        ("conversation_turns", rows.TURN_DIGESTED, "turn"),
+        ("memories", rows.MEMORY_DIGESTED, "memory"),
+    ):
+        place = columns.split(", ").index("id")
+        for row in connection.execute(f"select {columns}, digest from {table}"):
+            look.counted(table)
+            if rows.digest(row[:-1]) != row[-1]:
+                yield f"{what} {row[place]} is not what was written"
+
+
+def sessions(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Each turn has its own position; a session knows how many it has and when they were said. What is not there was erased, or is lost."""
+    counted = """
+        select s.scope_id, s.id, s.turns, s.started_at, s.ended_at, count(t.n), min(t.position), max(t.position),
+        count(distinct t.position), min(t.said_at), max(t.said_at), total(t.scope_id <> s.scope_id)
+        from sessions s left join conversation_turns t on t.session_n = s.n group by s.n"""
+    missing = 0
+    for scope, id, turns, start, end, count, first, last, distinct, earliest, latest, foreign in connection.execute(counted):
+        look.counted("sessions")
+        missing += turns - count
+        if not count or foreign or distinct != count or first < 0 or last >= turns:
+            yield f"session {id} of scope {scope}: the positions of its turns are wrong"
+        elif (start, end) != (earliest, latest) and (turns == count or start > earliest or end < latest):
+            yield f"session {id} of scope {scope}: its times are not those of its turns"
+    gone = "select total(count) from changes where tbl = 'conversation_turns' and action in ('erase', ?)"
+    if missing > index.one(connection, gone, LOST)[0]:
+        yield f"{missing:,} turns are missing in their sessions, and the journal does not say why"
+
+
+def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """The digests chain from row to row; a row in which a chain begins says so, and one that stands for lost rows how many."""
+    known = connection.execute("select value from meta where key = 'key'").fetchone()
+    if known is not None and known != (hashlib.blake2b(b"yiku", digest_size=8, key=look.key).digest(),):
+        look.notes.append(
+            "the key is another than the one that the journal was written with: its chain cannot be verified until it goes on"
+        )
+        yield "the file key is lost or another's: the journal's chain cannot be verified"
+        return
+    restarts = [
+        number for (number,) in connection.execute("select number from changes where action = ? order by number", (write.RESTART,))
+    ]
+    unverified = 0  # rows before this one were written under a key that is lost
+    previous, expected = b"", 1
+    for *header, digest in connection.execute(f"select {write.CHAINED}, digest from changes order by number"):
+        look.counted("changes")
+        number, action, table, count = header[0], header[5], header[6], header[8]
+        expected += count - 1 if (action, table) == (LOST, "changes") else 0
+        if action == write.RESTORED and header[7] == expected - 1:  # the numbers of what a restored backup does not hold
+            expected = number
+        if number != expected:
+            yield f"journal rows {expected:,} to {number - 1:,} are missing"
+        previous = b"" if action == write.RESTART else previous
+        if number >= unverified and write.digest(look.key, previous, header) != digest:
+            unverified = next((restart for restart in restarts if restart > number), 0)
+            if unverified and expected == number == 1:
+                look.notes.append(
+                    f"journal rows 1 to {unverified - 1:,} were written under a key that is lost: they cannot be verified"
+                )
+            else:
+                yield f"journal row {number:,} was altered, or one before it"
+                unverified = unverified or 1 << 62
+        previous, expected = digest, number + 1
+
+
+def carried(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Each memory carries the number of its last change; the journal knows of every turn."""
+    sql = """
+        select id from memories m where changed is not
+        (select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n)"""
+    yield from (f"memory {id} does not carry its last change" for (id,) in connection.execute(sql).fetchall())
+    sql = f"select count(*) - ({TURNS_TOLD}) from conversation_turns"
+    if differ := int(index.one(connection, sql)[0]):
+        yield f"there are {abs(differ):,} turns {'more' if differ > 0 else 'fewer'} than the journal tells"
+
+
+TURNS_TOLD = f"""
+    select coalesce(sum(case when action in ('insert', '{FOUND}') then count when action in ('erase', '{LOST}') then -count else 0 end), 0)
+    from changes where tbl = 'conversation_turns'"""
+
+
+# ------------------------------------------------------------------ deep
+
+
+def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[str]:
+    """Each index holds exactly the tokens of the rows, under their scope and standing, and counts them right."""
+    index.prepare(connection)
+    for name, documents in wanted(connection, words).items():
+        expected, totals = Entries(), Counter[tuple[int, str]]()
+        for n, scope, past, tokens in documents:
+            number = n * index.STEPS + index.step(len(tokens.words))
+            expected.update((number, token) for token in index.prefixed(tokens, scope, past).split(" ") if token)
+            if not past:
+                totals[scope, "documents"] += 1
+                totals[scope, "words"] += len(tokens.words)
+        look.counted("index entries", expected.total())
+        found = Entries(connection.execute(f"select doc, term from temp.{name}_places"))
+        if expected != found:
+            yield f"{name}_index differs from the rows: {_differences(expected, found)}"
+        kept = every(connection, "select scope_id, documents, words from index_stats where name = ?", name)
+        right = {(scope, totals[scope, "documents"], totals[scope, "words"]) for scope, _, _ in kept}
+        if right != {*kept} or not {scope for scope, _ in totals} <= {scope for scope, _, _ in kept}:
+            yield f"the counters of {name}_index are wrong"
+
+
+def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
+    """What each index should hold: row number, scope, whether out of recall, tokens. Raises Damaged as reading does."""
+    documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {"turn": [], "tool": [], "memory": []}
+    for scope, *row in connection.execute(f"select t.scope_id, {rows.TURN_COLUMNS} from {FROM_TURNS}"):
+        turn = rows.turn(tuple(row))
+        documents["turn"].append((turn.n, scope, turn.hidden_at is not None, words.turn(turn)))
+        if tools := words.tools(turn):
+            documents["tool"].append((turn.n, scope, False, tools))
+    for scope, *row in connection.execute(f"select m.scope_id, {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
+        memory = rows.memory(tuple(row))
+        documents["memory"].append((memory.n, scope, not memory.live, words.memory(memory)))
+    return documents
+
+
+def _differences(expected: Entries, found: Entries) -> str:
+    def shown(entries: Entries) -> str:
+        return ", ".join(f"{token} of row {number // index.STEPS}" for number, token in [*entries][:3]) or "none"
+
+    return f"missing {shown(expected - found)}; too many {shown(found - expected)}"
+
+
+# ------------------------------------------------------------------ what a file says of itself
+
+
+def opened(path: Path) -> apsw.Connection:
+    """A connection to a file that may be damaged; where that is in its first page, it is read whatever its checksum says."""
+    try:
+        return connect.to(path, durability="full", network=False, busy_timeout_s=BUSY_S)
+    except UNREADABLE:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    return schema_first(connection)
+
+
+def schema_first(connection: apsw.Connection) -> apsw.Connection:
+    """The same connection, which has read its schema whatever the checksums say, and verifies what it reads from now on."""
+    tables(pages.trusting(connection))
+    connection.pragma("checksum_verification", "on")  # not pages.verifying, which would read the schema again
+    return connection
+
+
+@contextmanager
+def _glance(path: Path, *, copied: bool = False) -> Iterator[apsw.Connection | None]:
+    """A connection that reads whatever the checksums say; None where there is nothing to read."""
+    if not path.is_file() or not path.stat().st_size:
+        yield None
+        return
+    try:
+        connection = copy.opened(path) if copied else opened(path)
+    except (*UNREADABLE, OSError, ReadOnly):
+        yield None
+        return
+    try:
+        yield pages.trusting(connection)
+    finally:
+        connection.close()
+
+
+def identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
+    """Which store a file is, and how far it came; None where it does not say."""
+    with _glance(path, copied=copied) as connection:
+        if connection is not None:
+            with suppress(*UNREADABLE, IndexError):
+                return schema.identity(connection)
+    return None
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether it is another program's file."""
+    with _glance(path) as connection:
+        try:
+            return connection is not None and index.one(connection, "pragma application_id")[0] not in (0, schema.APPLICATION_ID)
+        except UNREADABLE:
+            return False
+
+
+def has_tables(path: Path) -> bool:
+    """Whether anything of a store can be read in it."""
+    with _glance(path) as connection:
+        return connection is not None and "memories" in tables(connection)
+
+
+def named_blobs(path: Path) -> set[str]:
+    """The blobs that turns name."""
+    sql = """
+        select blob from conversation_turns where blob is not null union
+        select json_extract(j.value, '$.blob') from conversation_turns t, json_each(t.tool_results) j where t.tool_results like '%"blob"%'"""
+    with _glance(path) as connection:
+        if connection is not None:
+            with suppress(*UNREADABLE):
+                return {name for (name,) in connection.execute(sql) if name is not None}
+    return set()
+
+
+def backup(path: Path) -> list[str]:
+    """What is wrong with a copy: its pages and its rows."""
+    if found := copy.troubles(path):
+        return found
+    look = Look()
+    connection = copy.opened(path)
+    try:
+        if index.one(connection, "pragma user_version")[0] >= len(schema.MIGRATIONS):  # older ones have no digests
+            look.at(path.name, digests(look, connection))
+    finally:
+        connection.close()
+    return look.problems

@@ -1,0 +1,231 @@
+"""
+What can still be read: a damaged store row by row, and what is missing there from its backups, newest first.
+
+Each table is read in the order of its keys; where a page stops that, its rows are read one by one. Rows of
+pages that are what was written count. Of the others turns and memories do, if their digest holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from yiku.store import check, copy, index, pages, rows
+
+# What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
+NUMBERED = {
+    "scopes": "id",
+    "sessions": "n",
+    "conversation_turns": "n",
+    "turn_state": "turn_n",
+    "memories": "n",
+    "memory_relations": "id",
+    "memory_tags": "id",
+    "access_log": "id",
+    "changes": "number",
+    "erasures": "tx",
+}
+KEYED = {
+    "meta": "key",
+    "memory_sources": "scope_id, memory_n, seq",
+    "memory_entities": "scope_id, memory_n, entity",
+    "memory_tag_rel": "scope_id, memory_n, tag_id",
+    "receipts": "scope_id, key",
+    "tombstones": "seal",
+}
+DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
+DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED}
+IDS = {"conversation_turns": "turns_by_id", "memories": "memories_by_id"}  # indexes that know a row's id without the row
+HIGHEST = 1 << 40  # of a row's number that is believed
+FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
+
+
+@dataclass(slots=True)
+class Salvaged:
+    """How many rows of each table came from where, and what was found nowhere."""
+
+    rows: dict[str, dict[str, int]] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    kept: Path | None = None  # where the damaged file lies
+    known: dict[tuple[str, int], str] = field(default_factory=dict)  # ids that the file's indexes name
+    highest: dict[str, int] = field(default_factory=dict)  # the last number that each table gave
+    whole: set[str] = field(default_factory=set)  # tables that were read to the end in the file
+    brought: set[int] = field(default_factory=set)  # memories that a backup brought
+
+    def came(self, table: str, origin: str, count: int) -> None:
+        if count:
+            of = self.rows.setdefault(table, {})
+            of[origin] = of.get(origin, 0) + count
+
+
+def all_of(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Salvaged) -> None:
+    """Read what is there, the file before its backups."""
+    for path in damaged:
+        with suppress(*check.UNREADABLE), _source(path) as source:
+            _highest(source, done)
+            for table in (*NUMBERED, *KEYED):
+                _from_the_file(connection, source, table, done)
+            pages.trusting(source)
+            _known_ids(source, done)
+    for path in backups:
+        if not copy.troubles(path):
+            source = copy.opened(path)
+            try:
+                _highest(source, done)
+                for table in (*NUMBERED, *KEYED):
+                    _from_a_backup(connection, source, table, path.name, done)
+            finally:
+                source.close()
+
+
+@contextmanager
+def _source(path: Path) -> Iterator[apsw.Connection]:
+    connection = check.opened(path)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.pragma("writable_schema", "on")  # what the schema says of one table does not keep us from the others
+    try:
+        yield check.schema_first(connection)
+    finally:
+        connection.close()
+
+
+def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Salvaged) -> None:
+    """All rows of sound pages; and of the others those that have a digest, and hold it."""
+    failed: list[str] = []
+    done.came(table, "the file", _inserted(connection, source, table, _read(source, table, failed, connection)))
+    if not failed:
+        done.whole.add(table)
+    elif table in DIGESTED:
+        pages.trusting(source)
+        done.came(table, "the file", _inserted(connection, source, table, _read(source, table, [], connection)))
+        source.pragma("checksum_verification", "on")
+
+
+def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Salvaged) -> None:
+    """
+    What is not there yet. Of a memory's details only where it has none, and could not keep them: one that was
+    taken from it since then must not come back.
+    """
+    found: Iterable[Sequence[Any]] = _read(source, table, [], connection)
+    if table in DETAILS:
+        at = [*_columns(source, table, connection), "memory_n"].index("memory_n")
+        have = {n for (n,) in connection.execute(f"select distinct memory_n from {table}")}
+        spared = done.brought if table in done.whole else None
+        found = [row for row in found if row[at] not in have and (spared is None or row[at] in spared)]
+    if table == "memories":
+        before = {n for (n,) in connection.execute("select n from memories")}
+    done.came(table, origin, _inserted(connection, source, table, found))
+    if table == "memories":
+        done.brought |= {n for (n,) in connection.execute("select n from memories")} - before
+
+
+def _inserted(connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]]) -> int:
+    """Rows whose key is not taken, and whose digest holds, go in; how many did."""
+    names = _columns(source, table, connection)
+    added = [] if "digest" in names or table not in DIGESTED else ["digest"]  # a copy from before schema 2
+    sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.marks([*names, *added])})"
+    before = connection.total_changes()
+    for row in found:
+        values = tuple(row)
+        if table in DIGESTED:
+            told = dict(zip(names, values, strict=True))
+            digest = rows.digest([told[name] for name in DIGESTED[table].split(", ")])
+            if added:
+                values = (*values, digest)
+            elif told["digest"] != digest:
+                continue
+        with suppress(apsw.ConstraintError):  # what a sound row never is: of another type than its column
+            connection.execute(sql, values)
+    return connection.total_changes() - before
+
+
+def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:
+    """The columns of a table there; none where its schema cannot be read, or says what ours never did."""
+    names, ours = [], {row[1] for row in known.execute(f"pragma table_info({table})")}
+    with suppress(*check.UNREADABLE):
+        names = [str(row[1]) for row in source.execute(f"pragma table_info({table})")]
+    return names if ours.issuperset(names) else []
+
+
+def _read(source: apsw.Connection, table: str, failed: list[str], known: apsw.Connection) -> Iterator[Sequence[Any]]:
+    """The rows of a table in the order of their keys; what cannot be read is passed over, and `failed` told."""
+    try:
+        names = _columns(source, table, known)
+        if not names:
+            failed.append(table)
+        elif table in NUMBERED:
+            yield from _numbered(source, table, ", ".join(names), failed)
+        else:
+            yield from _keyed(source, table, ", ".join(names), failed, known)
+    except check.UNREADABLE:
+        failed.append(table)
+
+
+def _numbered(source: apsw.Connection, table: str, columns: str, failed: list[str]) -> Iterator[Sequence[Any]]:
+    """Span by span; where one cannot be read its halves, down to the single row."""
+    key = NUMBERED[table]
+    sql = f"select {columns} from {table} where {key} between ? and ? order by {key}"
+    top = _top(source, table, key)
+    spans = [(low, min(low + check.BATCH, top + 1)) for low in range(1, top + 1, check.BATCH)][::-1]
+    while spans:
+        low, high = spans.pop()
+        try:
+            yield from source.execute(sql, (low, high - 1)).fetchall()
+        except check.UNREADABLE:
+            failed.append(f"{table} {low}")
+            if len(failed) > FAILURES_AT_MOST:
+                return
+            if high - low > 1:
+                middle = (low + high) // 2
+                spans += [(middle, high), (low, middle)]
+
+
+def _top(source: apsw.Connection, table: str, key: str) -> int:
+    """The highest number that a table may hold."""
+    try:
+        found = index.one(source, f"select coalesce(max({key}), 0) from {table}")[0]
+    except check.UNREADABLE:
+        found = 0
+    with suppress(*check.UNREADABLE):
+        found = max(found, index.one(source, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", table)[0])
+    return min(int(found), HIGHEST)
+
+
+def _keyed(source: apsw.Connection, table: str, columns: str, failed: list[str], known: apsw.Connection) -> Iterator[Sequence[Any]]:
+    """From the front, from the back, and what hangs on a memory by its number too."""
+    try:
+        yield from source.execute(f"select {columns} from {table}").fetchall()
+        return
+    except check.UNREADABLE:
+        failed.append(table)
+    for order in ("", " desc"):
+        by = ", ".join(f"{name}{order}" for name in KEYED[table].split(", "))
+        with suppress(*check.UNREADABLE):
+            yield from source.execute(f"select {columns} from {table} order by {by}")
+    if "memory_n" in columns.split(", "):
+        for scope, n in known.execute("select scope_id, n from memories").fetchall():
+            with suppress(*check.UNREADABLE):
+                yield from source.execute(
+                    f"select {columns} from {table} where scope_id = ? and memory_n = ?", (scope, n)
+                ).fetchall()
+
+
+def _highest(source: apsw.Connection, done: Salvaged) -> None:
+    with suppress(*check.UNREADABLE):
+        for table, number in check.every(source, "select name, seq from sqlite_sequence"):
+            if table in NUMBERED and number < HIGHEST:
+                done.highest[table] = max(number, done.highest.get(table, 0))
+
+
+def _known_ids(source: apsw.Connection, done: Salvaged) -> None:
+    """Which turns and memories there were, as their indexes have it."""
+    for table, by_id in IDS.items():
+        for order in ("", " desc"):
+            with suppress(*check.UNREADABLE):
+                for n, id in source.execute(f"select n, id from {table} indexed by {by_id} order by scope_id{order}, id{order}"):
+                    done.known[table, n] = id

@@ -1,0 +1,97 @@
+"""
+How the content of a backup becomes that of the store: prepared in a file of its own, then put in place at once.
+
+Where the store can be opened, SQLite copies the pages over its own in one transaction: other processes see it
+as one large change, and a kill leaves the state before or the state after. Where it is damaged or gone, the file
+is moved aside, and the prepared one is renamed to its name.
+
+No number is given twice: other processes know rows, scopes and changes by their numbers. So the restored store
+goes on behind every number that was ever given, and its journal says so in a row of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from yiku.errors import StoreBusy
+from yiku.store import copy, index, pages, write
+from yiku.types import Cause
+
+UNKNOWN = 1_000_000  # more than was given since any backup, where nobody can read how many it were
+LATER_TABLES = ("tombstones", "erasures")  # what was erased since the backup stays erased, what was allowed again allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a restored store must know of the one before: the last number of each table, and what was erased."""
+
+    numbers: Mapping[str, int]
+    erased: Mapping[str, Sequence[tuple[Any, ...]]]
+    last_change: int
+
+
+def given(connection: apsw.Connection) -> Given:
+    """Of a store that can be read."""
+    erased = {table: connection.execute(f"select * from {table}").fetchall() for table in LATER_TABLES}
+    numbers: dict[str, Any] = {str(name): last for name, last in connection.execute("select name, seq from sqlite_sequence")}
+    return Given(numbers, erased, numbers.get("changes", 0))
+
+
+def guessed(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Given:
+    """Of a store that is damaged or gone: what can still be read of it, else far behind what the backup and the mark know."""
+    if path.exists():
+        with suppress(apsw.Error, OSError), closing(pages.trusting(copy.opened(path))) as connection:
+            found = given(connection)
+            return Given(found.numbers, found.erased, max(found.last_change, mark[1] if mark else 0))
+    known = given(prepared)
+    last = max(known.last_change, mark[1] if mark else 0) + UNKNOWN
+    return Given({table: number + UNKNOWN for table, number in known.numbers.items()}, {}, last)
+
+
+def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, key: bytes) -> int:
+    """The prepared content goes on from where the store before it was; the number of the journal's row."""
+    with write.transaction(connection):
+        for table, number in before.numbers.items():
+            sql = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1"
+            connection.execute(sql, (table, number))
+            sql = "insert into sqlite_sequence (name, seq) select ?1, ?2 where not exists (select 1 from sqlite_sequence where name = ?1)"
+            connection.execute(sql, (table, number))
+        for table, found in before.erased.items():
+            connection.execute(f"delete from {table}")
+            connection.executemany(f"insert into {table} values ({index.marks(found[0])})", found) if found else None
+        journal = write.Journal(connection, scope, cause, key)
+        journal.go_on(before.last_change)
+        write.key_known(connection, key, cause.at)
+        return journal.transaction
+
+
+def put(prepared: apsw.Connection, live: apsw.Connection) -> None:
+    """The pages of one take the place of the other's, in one transaction."""
+    with live.backup("main", prepared, "main") as pages_:
+        if not pages_.step(-1):
+            raise StoreBusy("the backup was not put back")
+
+
+def install(prepared: Path, path: Path, aside: Path) -> None:
+    """
+    A closed file gets the store's name; what had it is moved aside, with its WAL.
+
+    The WAL goes first: it must never lie beside a file to which it does not belong.
+    """
+    aside.mkdir(mode=0o700, parents=True)
+    for name in (f"{path.name}-wal", f"{path.name}-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(name).rename(aside / name)
+    with suppress(FileNotFoundError):
+        os.link(path, aside / path.name, follow_symlinks=False)
+    copy.flushed(aside)
+    copy.flushed(aside.parent)
+    prepared.rename(path)
+    copy.flushed(path.parent)

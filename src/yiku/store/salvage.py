@@ -1,0 +1,406 @@
+"""
+A damaged store becomes a whole one again: what can still be read, what the backups have, and what is made anew.
+
+1. The damaged file is copied, byte for byte with its WAL, to a folder where it stays; only that copy is read.
+2. A new store is built beside it. Each table is read in order, row by row where a page stops it; turns and
+   memories count only if their digest holds. What is missing comes from the backups, newest first.
+3. What was lost is named: in the report, and in the journal, so that its numbers go on without a gap.
+   Links to what is not there are cleared. Sessions, index, counters and chain are made anew.
+4. The new store is checked like any other, and takes the old one's name.
+
+A kill at any moment leaves the damaged store or the whole one under that name. That takes one step more:
+the old WAL must go before the new file comes, so the damaged file is first replaced by itself with its WAL
+worked in. The callers hold the gate.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from yiku.errors import Damaged, StoreBusy
+from yiku.store import check, connect, copy, gather, index, pages, rows, schema, write
+from yiku.types import Cause
+
+COPIED_BYTES = 1 << 20  # at a time
+_SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510  # the bytes that SQLite locks in a database that somebody has open
+
+
+def rescued(
+    database: Path,
+    *,
+    kept: Path,
+    readable: bool = True,
+    backups: Sequence[Path],
+    mark: tuple[str, int] | None,
+    analyzer: str,
+    key: bytes,
+    cause: Cause,
+    words: check.Words,
+    dry_run: bool = False,
+) -> gather.Salvaged:
+    """
+    Put a whole store in the place of a damaged one; with `dry_run` only say what it would hold.
+
+    kept:     the folder in which the damaged file is kept
+    readable: it is one of ours, and what can be read there counts
+    Raises StoreBusy while another process has the store
+    open, and Damaged, with nothing changed, when what was built is not whole.
+    """
+    done = gather.Salvaged()
+    work = kept.with_name(f".{kept.name}.{secrets.token_hex(4)}")  # gets its name when all that is in it is there
+    with ExitStack() as last:
+        held = last.enter_context(_nobody_else(database))
+        kept.parent.mkdir(mode=0o700, exist_ok=True)
+        for left in kept.parent.glob(".*"):  # of a repair that was killed
+            shutil.rmtree(left)
+        aside = work / kept.name
+        aside.mkdir(mode=0o700, parents=True)
+        last.callback(shutil.rmtree, work, ignore_errors=True)
+        files = [path for path in (database, _wal(database)) if path.exists()]
+        for path in files:
+            _copied(path, aside / path.name, held if path == database else None)
+        new, sources = work / "new.db", [aside / database.name] if files and readable else []
+        _build(new, sources, backups, done, mark=mark, analyzer=analyzer, key=key, cause=cause, words=words)
+        _sound(new, key, words)
+        if dry_run:
+            return done
+        if files:
+            before = _worked_in(aside / database.name, work / "before.db") if len(files) > 1 else None
+            done.kept = _kept(aside, kept)
+            if before is not None:
+                last.enter_context(_nobody_else(before))
+                before.rename(database)
+                copy.flushed(database.parent)
+        for beside in (_wal(database), Path(f"{database}-shm")):
+            beside.unlink(missing_ok=True)
+        copy.flushed(database.parent)
+        new.rename(database)
+        copy.flushed(database.parent)
+    return done
+
+
+# ------------------------------------------------------------------ the files
+
+
+@contextmanager
+def _nobody_else(database: Path) -> Iterator[int | None]:
+    """
+    While this is held, no other process has the database open: its bytes are locked as SQLite would lock them.
+
+    Gives the descriptor; to close any other of the same file would drop the lock.
+    """
+    try:
+        descriptor = os.open(database, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
+    except OSError as error:
+        os.close(descriptor)
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise StoreBusy(f"another program has {database.name} open; close it") from error
+        raise
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _wal(database: Path) -> Path:
+    return Path(f"{database}-wal")
+
+
+def _copied(path: Path, to: Path, held: int | None = None) -> Path:
+    """A copy of a file, flushed; read over the descriptor that holds it, where there is one."""
+    with ExitStack() as last:
+        source = last.enter_context(path.open("rb")).fileno() if held is None else held
+        target = last.enter_context(os.fdopen(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"))
+        at = 0
+        while part := os.pread(source, COPIED_BYTES, at):
+            target.write(part)
+            at += len(part)
+    copy.flushed(to)
+    return to
+
+
+def put_aside(database: Path, mark: Path, kept: Path) -> None:
+    """Keep a copy of a database, its WAL and its mark. Raises StoreBusy while another process has it open."""
+    with _nobody_else(database) as held:
+        kept.mkdir(mode=0o700, parents=True)
+        for path in (database, _wal(database), mark):
+            if path.exists():
+                _copied(path, kept / path.name, held if path == database else None)
+        copy.flushed(kept)
+        copy.flushed(kept.parent)
+
+
+def removed(database: Path, mark: Path) -> None:
+    """The next opening makes a new store. The mark goes last: until then the old one is missed."""
+    for path in (_wal(database), Path(f"{database}-shm"), database, mark):
+        path.unlink(missing_ok=True)
+        copy.flushed(path.parent)
+
+
+def _kept(aside: Path, kept: Path) -> Path:
+    """The folder with the damaged files gets its name, and stays."""
+    for shared in aside.glob("*-shm"):  # SQLite made it to read the copy
+        shared.unlink()
+    copy.flushed(aside)
+    aside.rename(kept)
+    copy.flushed(kept.parent)
+    return kept
+
+
+def _worked_in(damaged: Path, to: Path) -> Path | None:
+    """The damaged file with what its WAL holds; None where SQLite cannot do it."""
+    wal = _wal(damaged)
+    _copied(damaged, to)
+    _copied(wal, _wal(to))
+    try:
+        connection = pages.trusting(connect.to(to, durability="full", network=False, busy_timeout_s=0))
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            connection.close()
+    except check.UNREADABLE:
+        return None
+    copy.flushed(to)
+    return to
+
+
+# ------------------------------------------------------------------ building
+
+
+def _build(
+    new: Path,
+    damaged: Sequence[Path],
+    backups: Sequence[Path],
+    done: gather.Salvaged,
+    *,
+    mark: tuple[str, int] | None,
+    analyzer: str,
+    key: bytes,
+    cause: Cause,
+    words: check.Words,
+) -> None:
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    connection = connect.to(new, durability="full", network=False, busy_timeout_s=0)
+    try:
+        schema.migrate(connection, new, analyzer=analyzer, key=key, network=False)
+        connection.pragma("foreign_keys", "OFF")
+        with write.transaction(connection):
+            guards = _without_guards(connection)
+            gather.all_of(connection, damaged, backups, done)
+            _erased_stays_erased(connection)
+            _identified(connection, mark, analyzer, key, cause)
+            _parents(connection, done)
+            journal = _journal(connection, done, mark, key, cause)
+            _links(connection, journal)
+            _sessions(connection)
+            _lost(connection, done)
+            _balanced(connection, journal)
+            for sql in guards:
+                connection.execute(sql)
+            _indexed(connection, words)
+            for table, number in done.highest.items():
+                connection.execute("update sqlite_sequence set seq = max(seq, ?) where name = ?", (number, table))
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    finally:
+        connection.close()
+    for beside in (_wal(new), Path(f"{new}-shm")):
+        beside.unlink(missing_ok=True)
+    copy.flushed(new)
+
+
+def _without_guards(connection: apsw.Connection) -> list[str]:
+    """Take away the indexes that let one live row in, until it is clear which that is; how to make them again."""
+    found = check.every(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
+    for name, _ in found:
+        connection.execute(f"drop index {name}")
+    connection.execute("delete from meta")
+    return [sql for _, sql in found]
+
+
+def _sound(new: Path, key: bytes, words: check.Words) -> None:
+    look = check.Look(key)
+    connection = connect.to(new, durability="full", network=False, busy_timeout_s=0)
+    try:
+        check.whole(look, connection, "deep", words)
+    finally:
+        connection.close()
+    if look.problems:
+        raise Damaged(f"what was built is not whole, so nothing was changed: {'; '.join(look.problems[:3])}")
+
+
+# ------------------------------------------------------------------ making it whole
+
+
+def _erased_stays_erased(connection: apsw.Connection) -> None:
+    """What an erasure took away goes again, should a backup from before it have brought it."""
+    for (told,) in check.every(connection, "select rows from erasures"):
+        for table, ids in _taken(json.loads(told)).items():
+            connection.execute(f"delete from {table} where id in (select value from json_each(?))", (json.dumps(ids),))
+
+
+def _taken(told: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The ids of the rows that an erasure deleted; a single turn was only blanked."""
+    turns = told["turns"] if told["session"] or told["whole_scope"] else []
+    return {"memories": list(told["memories"]), "conversation_turns": list(turns)}
+
+
+def _identified(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
+    """It is the same store; its index is today's, and its chain goes on with the key that there is."""
+    connection.execute("delete from meta where key in ('analyzer', 'key')")
+    connection.execute("insert into meta (key, value) values ('analyzer', ?)", (analyzer,))
+    store_id = mark[0] if mark else secrets.token_hex(16)
+    connection.execute("insert or ignore into meta (key, value) values ('store_id', ?)", (store_id,))
+    write.key_known(connection, key, cause.at)
+
+
+def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
+    """What hangs on a row that is not there goes; a scope or a session whose name is lost gets one that says so."""
+    for table, name in (("sessions", "scope_id"), ("conversation_turns", "scope_id"), ("memories", "scope_id")):
+        sql = f"select distinct {name} from {table} where {name} not in (select id from scopes)"
+        for (number,) in connection.execute(sql).fetchall():
+            connection.execute("insert into scopes (id, name, created_at) values (?, ?, 0)", (number, f"lost:{number}"))
+            done.lost.append(f"the name of scope {number}: it is lost:{number} now")
+    sql = "select distinct session_n, scope_id from conversation_turns where session_n not in (select n from sessions)"
+    for number, scope in connection.execute(sql).fetchall():
+        sql = "insert into sessions (n, scope_id, id, started_at, ended_at) values (?, ?, ?, 0, 0)"
+        connection.execute(sql, (number, scope, f"lost-{number}"))
+        done.lost.append(f"the name of session {number}: it is lost-{number} now")
+    connection.execute("delete from turn_state where turn_n not in (select n from conversation_turns)")
+    for table in gather.DETAILS:
+        connection.execute(f"delete from {table} where memory_n not in (select n from memories)")
+    connection.execute("delete from memory_tag_rel where tag_id not in (select id from memory_tags)")
+    connection.execute("update memory_sources set turn = null where turn not in (select id from conversation_turns)")
+    connection.execute("""
+        insert into memory_sources (scope_id, memory_n, seq, origin, said_at, offset_min, recorded_at, place)
+        select scope_id, n, 1, origin, said_at, offset_min, created_at, place from memories
+        where n not in (select memory_n from memory_sources)""")
+
+
+def _journal(
+    connection: apsw.Connection, done: gather.Salvaged, mark: tuple[str, int] | None, key: bytes, cause: Cause
+) -> write.Journal:
+    """The journal without gaps: a row for each run of rows that are lost; chained anew, and ready to go on."""
+    numbers = [number for (number,) in connection.execute("select number from changes order by number")]
+    ends = [*numbers, 1 + max(numbers[-1] if numbers else 0, mark[1] if mark else 0, done.highest.get("changes", 0))]
+    for before, after in zip([0, *numbers], ends, strict=True):
+        if missing := after - before - 1:
+            header = (after - 1, after - 1, 0, rows.micros(cause.at), cause.operation, check.LOST, "changes", 0, missing)
+            sql = f"insert into changes ({write.CHAINED}, digest) values ({index.marks(range(10))})"
+            connection.execute(sql, (*header, b""))
+            done.lost.append(f"journal rows {before + 1:,} to {after - 1:,}")
+    previous = b""
+    for chained in check.every(connection, f"select {write.CHAINED} from changes order by number"):
+        previous = write.digest(key, b"" if chained[5] == write.RESTART else previous, chained)
+        connection.execute("update changes set digest = ? where number = ?", (previous, chained[0]))
+    journal = write.Journal(connection, 0, cause, key)
+    journal.restart()
+    return journal
+
+
+def _links(connection: apsw.Connection, journal: write.Journal) -> None:
+    """Each version points to one that is there; of a slot and of a text one is live, the one said last."""
+    sql = """
+        select n, scope_id, id, line, superseded_by, flagged_with, state, standing, slot, kind, content_hash, flag from memories
+        order by scope_id, said_at desc, place desc, n desc"""
+    there: dict[tuple[int, str], str] = {}  # scope and id: line
+    later: dict[tuple[int, str], str] = {}  # scope and line: the version said next
+    live: dict[tuple[Any, ...], tuple[str, str]] = {}  # slot or text: id and line of the row that is live
+    found = check.every(connection, sql)
+    there.update({(row[1], row[2]): row[3] for row in found})
+    for n, scope, id, line, superseded_by, flagged_with, state, standing, slot, kind, text, flag in found:
+        changes: dict[str, Any] = {}
+        if superseded_by is not None and there.get((scope, superseded_by)) != line:
+            changes["superseded_by"] = later.get((scope, line))
+            changes |= {} if changes["superseded_by"] else {"valid_to": None}
+        marked = json.loads(flagged_with) if flagged_with else []
+        if (still := [one for one in marked if (scope, one) in there]) != marked:
+            changes |= {"flagged_with": rows.dumps(still), "flag": flag if still else None}
+        if state == "active" and changes.get("superseded_by", superseded_by) is None:
+            places: list[tuple[Any, ...]] = [(scope, kind, text)]
+            if slot is not None and standing == "fact" and changes.get("flag", flag) is None:
+                places.append((scope, slot))
+            rival = next((live[place] for place in places if place in live), None)
+            if rival is None:
+                live.update(dict.fromkeys(places, (id, line)))
+            elif rival[1] == line:
+                changes["superseded_by"] = rival[0]
+            else:
+                changes |= {"state": "archived", "reason": f"repair: {rival[0]} was said later"}
+        if changes:
+            _change(connection, journal, scope, n, changes)
+        later[scope, line] = id
+    dead = f"select n from memories where not ({check.LIVE})"
+    connection.execute(f"update memory_relations set superseded = memory_n in ({dead})")
+
+
+def _change(connection: apsw.Connection, journal: write.Journal, scope: int, n: int, changes: dict[str, Any]) -> None:
+    names = rows.MEMORY_DIGESTED.split(", ")
+    row = dict(zip(names, index.one(connection, f"select {rows.MEMORY_DIGESTED} from memories where n = ?", n), strict=True))
+    number = journal.note("update", "memories", n, {name: row[name] for name in changes}, scope=scope)
+    row |= changes
+    written = {**changes, "digest": rows.digest([row[name] for name in names]), "changed": number}
+    assignments = ", ".join(f"{name} = ?" for name in written)
+    connection.execute(f"update memories set {assignments} where n = ?", (*written.values(), n))
+
+
+def _sessions(connection: apsw.Connection) -> None:
+    """A session knows its turns, and the next position, from the turns themselves and from what it knew."""
+    connection.execute("delete from sessions where n not in (select session_n from conversation_turns)")
+    connection.execute("""
+        update sessions set turns = max(turns, t.next), started_at = t.first, ended_at = t.last
+        from (select session_n, max(position) + 1 as next, min(said_at) as first, max(said_at) as last
+              from conversation_turns group by session_n) t where t.session_n = sessions.n""")
+
+
+def _lost(connection: apsw.Connection, done: gather.Salvaged) -> None:
+    """Name what the file knew of and nobody has; what was erased is not lost."""
+    erasures = [_taken(json.loads(told)) for (told,) in check.every(connection, "select rows from erasures")]
+    for table, what in (("conversation_turns", "turn"), ("memories", "memory")):
+        there = {n for (n,) in connection.execute(f"select n from {table}")}
+        erased = {id for taken in erasures for id in taken[table]}
+        named = {n: id for (of, n), id in done.known.items() if of == table and n not in there and id not in erased}
+        sql = "select row_n, count from changes where tbl = ? and action = 'insert'"
+        told = {n for first, count in connection.execute(sql, (table,)) for n in range(first, first + count)} - there
+        gone = index.one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", table)[0]
+        nameless = sorted(told - {*named})[int(gone) :]
+        done.lost += [f"{what} {id}" for id in named.values()] + [f"{what} in row {n}" for n in nameless]
+
+
+def _balanced(connection: apsw.Connection, journal: write.Journal) -> None:
+    """The journal tells of every row, and of how many it told that are not there."""
+    differ = int(index.one(connection, f"select count(*) - ({check.TURNS_TOLD}) from conversation_turns")[0])
+    missing = index.one(connection, "select total(s.turns) - (select count(*) from conversation_turns) from sessions s")[0]
+    accounted = "select total(count) from changes where tbl = 'conversation_turns' and action in ('erase', ?)"
+    more = max(0, int(missing - index.one(connection, accounted, check.LOST)[0]))  # lost in their sessions, as positions show
+    lost = max(more, -differ)
+    if lost:
+        journal.note(check.LOST, "conversation_turns", 0, count=lost)
+    if differ + lost:
+        journal.note(check.FOUND, "conversation_turns", 0, count=differ + lost)
+    last = "select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n"
+    for n, scope in check.every(connection, f"select n, scope_id from memories m where ({last}) is null"):
+        journal.note(check.FOUND, "memories", n, {}, scope=scope)
+    connection.execute(f"update memories as m set changed = ({last})")
+
+
+def _indexed(connection: apsw.Connection, words: check.Words) -> None:
+    """The search index and its counters, from the rows."""
+    for name, documents in check.wanted(connection, words).items():
+        for n, scope, past, tokens in documents:
+            index.put(connection, name, scope, n, tokens, past=past)

@@ -1,0 +1,40 @@
+"""
+How much there is of everything in some scopes: what `stats` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from yiku.store import index, rows
+
+
+def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, Any]:
+    """Turns with their first and last time, sessions, memories by state, live kinds, and the rest."""
+    among = f"scope_id in ({index.marks(scopes)})"
+    standing = "case when state = 'active' and superseded_by is not null then 'superseded' else state end"
+    live = f"{among} and state = 'active' and superseded_by is null"
+
+    def every(sql: str) -> list[tuple[Any, ...]]:
+        return connection.execute(sql, scopes).fetchall()
+
+    def one(sql: str) -> Any:
+        return every(sql)[0][0]
+
+    spoken = every(f"select count(*), min(said_at), max(said_at) from conversation_turns where {among}")[0]
+    return {
+        "turns": spoken[0],
+        "first_said_at": rows.moment(spoken[1]),
+        "last_said_at": rows.moment(spoken[2]),
+        "sessions": one(f"select count(*) from sessions where {among}"),
+        "memories": dict(map(tuple, every(f"select {standing} as s, count(*) from memories where {among} group by s order by s"))),
+        "kinds": dict(map(tuple, every(f"select kind, count(*) from memories where {live} group by kind order by kind"))),
+        "flagged": one(f"select count(*) from memories where {live} and flag is not null"),
+        "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
+        "relations": one(f"select count(*) from memory_relations where {among}"),
+        "tags": one(f"select count(*) from memory_tags where {among}"),
+        "changes": one(f"select count(*) from changes where {among}"),
+    }
