@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 from operator import add
 
 from Stemmer import Stemmer
@@ -27,6 +28,7 @@ TOKEN_CHARS = 64  # longer tokens (hashes, base64) are cut here, on both sides a
 QUESTION_CHARS = 1_000
 QUESTION_TERMS = 64
 CACHED_WORDS = 100_000
+MANY_MARKS = 64  # combining marks in a row; no writing puts more than some ten on one letter
 
 # Scripts that are written without spaces between words: Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
 UNSPACED = (
@@ -44,6 +46,9 @@ UNSPACED_RUN = re.compile(rf"([{UNSPACED}]+)")  # shared: to compile so wide a c
 _PARTS = re.compile(r"[._@/:+#\-]+")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
 _PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
+# May be combining marks: none of these is a letter, but for the two of half-width kana that become marks.
+_MARK = r"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f])"
+_PERHAPS_A_MARK, _PERHAPS_MARKS = re.compile(_MARK), re.compile(f"{_MARK}{{{MANY_MARKS},}}")
 _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
 )
@@ -70,9 +75,11 @@ class _Words(dict[str, tuple[str, ...]]):
     """From a raw word to its tokens; a word seen before costs one look-up."""
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
-        if len(self) >= CACHED_WORDS:
-            self.clear()
-        tokens = self[raw] = tuple(_word(raw))
+        tokens = tuple(_word(raw))
+        if len(raw) <= TOKEN_CHARS:  # longer ones are hardly met again, and would fill the memory
+            if len(self) >= CACHED_WORDS:
+                self.clear()
+            self[raw] = tokens
         return tokens
 
 
@@ -96,11 +103,33 @@ _PORTER = Stemmer("porter", 0)  # without its own cache: ours is in front of it
 _WORDS = _Words()
 
 
+def normal(text: str) -> str:
+    """
+    The text in NFKC, in time proportional to its length.
+
+    Python sorts a run of combining marks by insertion: seconds for 60 KB of them. A long run is put in
+    order here before, which changes nothing of the result. (It would show in one of every MANY_MARKS characters.)
+    """
+    if len(text) >= MANY_MARKS and any(map(_is_mark, _PERHAPS_A_MARK.findall(text[::MANY_MARKS]))):
+        text = _PERHAPS_MARKS.sub(_in_order, text)
+    return unicodedata.normalize("NFKC", text)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+
+
+def _in_order(run: re.Match[str]) -> str:
+    apart = (part for character in run[0] for part in unicodedata.normalize("NFKD", character))
+    marks = groupby(apart, key=lambda part: unicodedata.combining(part) > 0)
+    return "".join("".join(sorted(group, key=unicodedata.combining) if among else group) for among, group in marks)
+
+
 def fold(text: str) -> str:
     """The text in one form of width, case and accent: what is compared, never what is shown."""
     if text.isascii():
         return text.lower().translate(_PLAIN)
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = normal(text).casefold()
     if _NOT_PLAIN.search(text):
         text = text.translate(_PLAIN)
     if _LATIN_ACCENTS.search(decomposed := unicodedata.normalize("NFD", text)):

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.rules.analyze import fold
+from yiku.rules.analyze import fold, normal
 from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
@@ -54,10 +53,10 @@ def text_hash(text: str, slot: Slot | None) -> bytes:
 
 def _words(text: str) -> str:
     """The words without what makes no difference: width, the case of plain words, punctuation around them. A ? is one."""
-    normal = unicodedata.normalize("NFKC", text.strip())
-    words = (word.strip(_AROUND) for word in _BETWEEN.split(normal))
+    told = normal(text.strip())
+    words = (word.strip(_AROUND) for word in _BETWEEN.split(told))
     plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
-    return " ".join(plain) + ("?" if normal.endswith("?") else "")
+    return " ".join(plain) + ("?" if told.endswith("?") else "")
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:

@@ -12,8 +12,10 @@ _PAIRS = ((OPEN, CLOSE), ("&lt;yiku-memory&gt;", "&lt;/yiku-memory&gt;"))
 
 
 def wrap(text: str) -> str:
-    """The text inside a fence that it cannot close itself."""
-    return f"{OPEN}\n{text.replace('<yiku-', '‹yiku-').replace('</yiku-', '‹/yiku-')}\n{CLOSE}"
+    """The text inside a fence that it cannot close itself, neither as it stands nor escaped."""
+    for sign in ("<", "&lt;"):
+        text = text.replace(f"{sign}yiku-", "‹yiku-").replace(f"{sign}/yiku-", "‹/yiku-")
+    return f"{OPEN}\n{text}\n{CLOSE}"
 
 
 def strip(text: str) -> str:

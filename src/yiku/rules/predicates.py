@@ -30,7 +30,7 @@ class Predicate:
 
 
 _NOW = r"(?:(?:now|currently|just|recently|already|finally|also|really|have|has|'ve|'s|am|is|are|'m|'re) )*"
-_ZH_NOW = r"(?:现在|目前|如今|已经|已|刚刚|刚|最近|上周|上个月|昨天|今天|也|就|都|一直|正)*"
+_ZH_NOW = r"(?:现在|目前|如今|已经|已|刚|最近|上周|上个月|昨天|今天|也|就|都|一直|正)*"
 BE = r"(?:is|are|was changed to|has changed to|changed to|is now|are now|moved to|has moved to|was moved to|has been moved to|is moved to|became)"
 ZH_BE = r"(?:现在是|已经是|是|为|改成了?|改为了?|变成了?|改到了?|推迟到了?|延到了?|延期到了?|提前到了?|定在了?|定为|换成了?|更新到了?|升级到了?|升到了?|[:：])"
 

@@ -2,7 +2,9 @@
 Scope names: what may be one.
 
 A scope is a privacy boundary, so its name has exactly one spelling: lower-case ASCII with no room for
-look-alikes, case, width, spaces or a wildcard. Other names (Chinese ones, say) are labels.
+other scripts' look-alikes, case, width, spaces or a wildcard. A name is never mended: what would become
+another by folding or trimming is refused. `a1` and `al` differ, as their bytes do, whatever the font makes
+of them. Other names (Chinese ones, say) are labels.
 """
 
 from __future__ import annotations

@@ -13,11 +13,10 @@ Precision comes first: what is past, planned, hedged, asked or conditional fills
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from yiku.rules.analyze import UNSPACED_RUN, fold
+from yiku.rules.analyze import UNSPACED_RUN, fold, normal
 from yiku.rules.predicates import BE, NO_NAMES, PREDICATES, RELATIVES, SINGLE, SMALL_NAME, SORTS, UNKNOWN, ZH_BE, Predicate
 from yiku.types import Cardinality, Kind, Slot
 
@@ -92,7 +91,10 @@ _NO_SUBJECT = r"[,，;；。:：]|\b(?:that|when|and|but|because|who|which|where
 _ALSO = r"\balso\b|\btoo$|\bas well\b|也(?!许)|还(?=住|在)|另外"
 _ONE_OF_MANY = tuple(f"'s {one}" for one in ("friend", "colleague", "roommate", "cat", "dog", "child", "neighbour", "cousin"))
 _CONTRACTED = r"'m\b|'re\b|'ve\b"
-_EDGES = re.compile(r"^[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+|[\s\"'“”‘’「」『』《》（）()\[\].,!！。，;；:：~]+$")
+_SPACE = "\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_EDGES = (
+    _SPACE + "\"'“”‘’「」『』《》（）()[].,!！。，;；:：~"
+)  # to strip: a pattern that ends in $ would try each run of them again and again
 _FAVOURITE = r"favou?rite|最喜欢的|最爱的"
 _NUMERIC = r"(?:[~≈<>]|about |around |约|大约)?[v$€¥￥£]?\d[\d.,:/\-年月日号点时分 ]*[%a-z°²³]{0,12}|\d.*(?:万|亿|元|次|个|天|小时|分钟|秒|毫秒|度|公里|米|人|岁)|(?:\w+ )?\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
 _ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
@@ -111,7 +113,7 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called; these resolve to USER
     """
-    if len(text) > LONGEST_STATEMENT or re.search(_NOT_NOW, cleaned := _cleaned(text)):
+    if len(text) > LONGEST_STATEMENT or not (cleaned := _cleaned(text)) or re.search(_NOT_NOW, cleaned):
         return None
     for predicate, pattern in _patterns(UNSPACED_RUN.search(cleaned) is not None):
         if (match := pattern.fullmatch(cleaned)) and (slot := _slot(text, match, predicate, speaker, names)):
@@ -148,7 +150,7 @@ def kind_of(slot: Slot | None) -> Kind:
 
 def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
     """The canonical subject: USER for the owner, `x's y` for what belongs to somebody, folded otherwise."""
-    folded = _EDGES.sub("", fold(text).strip())
+    folded = fold(text).strip(_EDGES)
     if folded in _FIRST_PERSON:
         owner = {fold(name) for name in names}
         return fold(speaker) if speaker and owner and fold(speaker) not in owner else USER
@@ -174,30 +176,33 @@ def own_names(phrases: Iterable[str]) -> set[str]:
 
 
 def _cleaned(text: str) -> str:
+    """The statement as the patterns expect it; nothing when folding made it a story: one character may become eighteen."""
     folded = re.sub(r"\s+", " ", fold(text)).strip()
+    if len(folded) > LONGEST_STATEMENT:
+        return ""
     while (match := re.match(_LEAD, folded)) and match.end() > 0:
         folded = folded[match.end() :]
     folded = re.sub(_DENIED_LAST, "", re.sub(_DENIED_FIRST, "", folded))
-    return _EDGES.sub("", re.sub(_CONTRACTED, lambda match: {"'m": " am", "'re": " are", "'ve": " have"}[match[0]], folded))
+    return re.sub(_CONTRACTED, lambda match: {"'m": " am", "'re": " are", "'ve": " have"}[match[0]], folded).strip(_EDGES)
 
 
 def _as_said(text: str, object_: str) -> str:
     """The object with the letters that the speaker gave it, where it stands in the text as it is."""
-    normal = unicodedata.normalize("NFKC", text)
-    if match := re.search(re.escape(object_), normal, re.IGNORECASE):
+    told = normal(text)
+    if match := re.search(re.escape(object_), told, re.IGNORECASE):
         return match[0]
-    words = normal.split()  # an accent that was folded away: Tromsø
+    words = told.split()  # an accent that was folded away: Tromsø
     spans = (" ".join(words[i:k]) for i in range(len(words)) for k in range(len(words), i, -1))
-    return next((said for span in spans if fold(said := _EDGES.sub("", span)) == object_), object_)
+    return next((said for span in spans if fold(said := span.strip(_EDGES)) == object_), object_)
 
 
 def _predicate_name(text: str) -> str:
-    name = _EDGES.sub("", _ARTICLE.sub("", re.sub(r"[\s_]+", " ", fold(text)).strip()))
+    name = _ARTICLE.sub("", re.sub(r"[\s_]+", " ", fold(text)).strip()).strip(_EDGES)
     return name.replace("favorite", "favourite").replace("color", "colour")
 
 
 def _slot(text: str, match: re.Match[str], predicate: Predicate, speaker: str | None, names: Sequence[str]) -> Slot | None:
-    subject, object_ = match["s"].strip(), _EDGES.sub("", re.sub(_TAIL, "", match["o"].strip()))
+    subject, object_ = match["s"].strip(), re.sub(_TAIL, "", match["o"].strip()).strip(_EDGES)
     subject = {"my": "i", "our": "i"}.get(subject, subject).removesuffix("'s")
     if not object_ or len(object_) > LONGEST_OBJECT or len(subject) > LONGEST_OBJECT or not _is_subject(subject, predicate):
         return None
@@ -244,7 +249,7 @@ def _finished(subject: str, predicate: str, object_: str, cardinality: Cardinali
     family = (known.opposite_of if known else "") or predicate
     key = f"{subject}|{family}"
     if cardinality is not SINGLE:
-        key = f"{key}|{_EDGES.sub('', fold(object_))}"
+        key = f"{key}|{fold(object_).strip(_EDGES)}"
     elif known is None and (unit := _unit(object_)):
         key = f"{key}|{unit}"
     return Slot(subject, predicate, object_, cardinality, key)
