@@ -6,6 +6,9 @@ import typing as _typing
 if _typing.TYPE_CHECKING:
     from yiku.errors import YikuError as YikuError
     from yiku.memory import Memory as Memory
+    from yiku.memory import check as check
+    from yiku.memory import repair as repair
+    from yiku.memory import restore_backup as restore_backup
     from yiku.types import Context as Context
     from yiku.types import Hit as Hit
     from yiku.types import Hits as Hits
@@ -15,9 +18,28 @@ if _typing.TYPE_CHECKING:
     from yiku.types import Turn as Turn
 
 __version__ = "0.1.0"
-__all__ = ["Context", "Hit", "Hits", "Kind", "Memory", "Outcome", "SemanticMemory", "Turn", "YikuError"]
+__all__ = [
+    "Context",
+    "Hit",
+    "Hits",
+    "Kind",
+    "Memory",
+    "Outcome",
+    "SemanticMemory",
+    "Turn",
+    "YikuError",
+    "check",
+    "repair",
+    "restore_backup",
+]
 
-_HOMES = {"Memory": "yiku.memory", "YikuError": "yiku.errors"}
+_HOMES = {
+    "Memory": "yiku.memory",
+    "check": "yiku.memory",
+    "repair": "yiku.memory",
+    "restore_backup": "yiku.memory",
+    "YikuError": "yiku.errors",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -1,7 +1,8 @@
 """
 Memory: the one object a program holds. Wiring, and no logic.
 
-Each verb is one call into one flow. The drawer `admin` holds the rest. Everything is
+Each verb is one call into one flow. The drawer `admin` holds the rest; below stand what looks after a home that
+may not open any more. Everything is
 synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
 that a home which is not there is made.
 """
@@ -15,40 +16,29 @@ from types import TracebackType
 from typing import Any, Literal, Unpack
 
 from yiku import settings as _settings
-from yiku.flows import (
-    browse,
-    context,
-    exchange,
-    feedback,
-    forget,
-    recall,
-    record,
-    remember,
-    status,
-    traces,
-    undo,
-    update,
-)
+from yiku.admin import Admin
+from yiku.errors import Damaged, ForeignStore, StoreMismatch
+from yiku.files import mounts
+from yiku.flows import browse, context, feedback, forget, recall, record, remember, traces, update
 from yiku.flows.handle import Handle, local_time
 from yiku.rules import analyze
 from yiku.store.sqlite import SqliteStore
 from yiku.types import (
-    ChangeRow,
+    Checked,
     Context,
     Details,
     Forgotten,
     Hit,
     Hits,
-    ImportReport,
     Outcome,
     Recorded,
+    Repaired,
+    Restored,
     SemanticMemory,
     Settings,
-    Stats,
     Status,
     Turn,
     TurnDetails,
-    Undone,
 )
 
 Time = datetime | str
@@ -97,6 +87,7 @@ class Memory:
             key=key,
             durability=self.settings.durability,
             busy_timeout_s=self.settings.busy_timeout_s,
+            network=mounts.kind(place.root) == "network",
         )
         self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), key)
         self.admin = Admin(self._handle)
@@ -121,15 +112,24 @@ class Memory:
     # -------------------------------------------------------------- what is held
 
     def remember(
-        self, text: str, *, idempotency_key: str | None = None, dry_run: bool = False, **details: Unpack[Details]
+        self,
+        text: str,
+        *,
+        idempotency_key: str | None = None,
+        despite_erasure: bool = False,
+        dry_run: bool = False,
+        **details: Unpack[Details],
     ) -> Outcome:
         """
         Keep one statement. It is new, confirms, replaces or contradicts what is known, or belongs in the past.
 
         Its slot (subject, predicate, object) is read from the sentence unless it is given. A statement said
-        later than the live one of its slot replaces it at once; the old one stays as history.
+        later than the live one of its slot replaces it at once; the old one stays as history. What was erased
+        is refused, unless `despite_erasure`.
         """
-        return remember.remember(self._handle, text, details, idempotency_key=idempotency_key, dry_run=dry_run)
+        return remember.remember(
+            self._handle, text, details, idempotency_key=idempotency_key, despite_erasure=despite_erasure, dry_run=dry_run
+        )
 
     def update(self, id: str, text: str | None = None, **details: Unpack[Details]) -> SemanticMemory:
         """A new version with another text, or other details of the current one. The old is kept."""
@@ -143,9 +143,18 @@ class Memory:
         since: Time | None = None,
         until: Time | None = None,
         reason: str | None = None,
+        hard: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Take a memory, a turn, a session or a time range out of memory. `restore` brings it back."""
+        """
+        Take a memory, a turn, a session or a time range out of memory. `restore` brings it back.
+
+        hard: erase it instead, for good and from every copy in the home; see `admin.erase`
+        """
+        if hard:
+            from yiku.flows import erase
+
+            return erase.erase(self._handle, id, session=session, since=since, until=until, dry_run=dry_run)
         return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
 
     def restore(self, id: str) -> Forgotten:
@@ -248,6 +257,8 @@ class Memory:
 
     def status(self) -> Status:
         """How this home is: where, whose, which versions, what waits, what is wrong."""
+        from yiku.flows import status
+
         return status.status(self._handle)
 
     def close(self) -> None:
@@ -264,35 +275,48 @@ class Memory:
         return f"Memory({self.settings.home!r}, scope={self.scope!r})"
 
 
-class Admin:
-    """The drawer for looking after a memory."""
+def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:
+    """
+    As `admin.restore_backup`, also for a home that does not open: its damaged file is moved to damaged/.
 
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+    Raises NotFound without such a backup, Damaged when it is not sound itself; then nothing has changed.
+    """
+    try:
+        with Memory(home, scope=scope, create=False) as memory:
+            return memory.admin.restore_backup(name, dry_run=dry_run)
+    except (Damaged, ForeignStore, StoreMismatch):
+        from yiku.flows import backup
 
-    def undo(self, operation: int) -> Undone:
-        """Take back one operation, by the number that its outcome carries."""
-        return undo.undo(self._handle, operation)
+        place = _settings.home(home)
+        settings = _settings.load(place, {"scope": scope})
+        return backup.restore_damaged(settings, _settings.scope(settings), place.key(), name, dry_run=dry_run)
 
-    def journal(self, *, limit: int = 50) -> list[ChangeRow]:
-        """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
-        return undo.journal(self._handle, limit)
 
-    def stats(self) -> Stats:
-        """Counts of what this memory reads, and the sizes of its files."""
-        return status.stats(self._handle)
+def check(
+    home: str | os.PathLike[str] | None = None,
+    depth: Literal["quick", "full", "deep"] = "full",
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> Checked:
+    """`Memory.admin.check` from outside: of a home that may not open any more. Writes nothing."""
+    from yiku.flows import doctor
 
-    def import_(
-        self,
-        records: Iterable[Any],
-        *,
-        source: str,
-        dry_run: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> ImportReport:
-        """Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence."""
-        return exchange.import_(self._handle, records, source=source, dry_run=dry_run, progress=progress)
+    return doctor.check(_settings.home(home), depth, progress)
 
-    def blob(self, name: str) -> str:
-        """A long content that was put aside, whole."""
-        return record.blob(self._handle, name)
+
+def repair(
+    home: str | os.PathLike[str] | None = None,
+    *,
+    dry_run: bool = False,
+    accept: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Repaired:
+    """
+    Make a damaged home whole, from what can be read in it and its backups; the damaged file is kept in damaged/.
+
+    Close every memory of this home first. accept: take the database that is there for this home's own, though
+    `store.id` means another.
+    """
+    from yiku.flows import doctor
+
+    return doctor.repair(_settings.home(home), dry_run=dry_run, accept=accept, progress=progress)

@@ -15,17 +15,23 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import HomeMissing, InvalidScope, ScopeRequired, SettingsError
-from yiku.files.vault import Home
+from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError
+from yiku.files.vault import Home, content_of
+from yiku.flows import checks, pause
 from yiku.flows.checks import shown
 from yiku.rules import scopes
 from yiku.types import Settings
 
 DEFAULT_HOME = "~/.yiku"
 DEFAULTS: Mapping[str, Any] = {f.name: f.default for f in fields(Settings) if f.name not in ("home", "origins")}
-_CHOICES = {"language": ("en", "zh", "auto"), "durability": ("full", "fast")}
+_CHOICES = {
+    "language": ("en", "zh", "auto"),
+    "durability": ("full", "fast"),
+    "secrets": ("mask", "keep"),
+    "backups": ("nightly", "off"),
+}
 _BOUNDS = {"limit": (1, 10_000), "context_tokens": (50, 100_000), "busy_timeout_s": (0.0, 3600.0)}
-_LISTS = ("reads", "names")
+_LISTS = ("reads", "names", "private_folders")
 
 
 def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Home:
@@ -87,12 +93,24 @@ def scope(settings: Settings) -> str:
     return name
 
 
+def switched_off(settings: Settings, folder: str | os.PathLike[str]) -> str | None:
+    """What keeps everything said in a folder out of memory: an entry of `private_folders`, or the path of a `.yiku-off`."""
+    return pause.switched_off(os.fspath(folder), settings.private_folders)
+
+
+def backup_due(place: Home) -> bool:
+    """Whether the nightly backup of a home should be made now, and takes a moment only."""
+    from yiku.flows import backup
+
+    return backup.due_quickly(place) and load(place, {}).backups != "off"
+
+
 def _file(path: Path) -> Mapping[str, Any]:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(content_of(path).decode())
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if unknown := sorted(set(found) - set(DEFAULTS)):
         raise SettingsError(f"{path} has {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
@@ -122,7 +140,9 @@ def _checked(name: str, value: Any, place: str) -> Any:
             raise SettingsError(f"{place}: {name} must be a list of names")
         if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
             raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} names of scopes")
-        return tuple(items)
+        if name == "private_folders" and not all(item.startswith(("/", "~")) for item in items):
+            raise SettingsError(f"{place}: private_folders must be whole paths, from / or ~")
+        return tuple(_line(name, item, place) for item in items)
     if name in _BOUNDS:
         low, high = _BOUNDS[name]
         whole = isinstance(low, int)
@@ -133,7 +153,15 @@ def _checked(name: str, value: Any, place: str) -> Any:
     if not isinstance(value, str) or (name in _CHOICES and value not in _CHOICES[name]):
         wanted = f"one of {', '.join(_CHOICES[name])}" if name in _CHOICES else "text"
         raise SettingsError(f"{place}: {name} must be {wanted}, not {shown(value)}")
-    return value
+    return _line(name, value, place)
+
+
+def _line(name: str, value: str, place: str) -> str:
+    """A text as it can be stored: one line, no lone surrogate."""
+    try:
+        return checks.name(value, name)
+    except InvalidInput as error:
+        raise SettingsError(f"{place}: {error.detail}") from error
 
 
 def _login() -> str:

@@ -8,12 +8,14 @@ with the name of the argument and what to do. Nothing is written before all chec
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from yiku.errors import InvalidFilter, InvalidInput, TooLarge
@@ -23,13 +25,16 @@ TEXT_BYTES = 64 * 1024  # of one statement, or inline of one turn
 CONTENT_BYTES = 64 * 1024 * 1024  # of one turn; beyond 64 KiB it becomes a blob
 METADATA_BYTES = 16 * 1024
 NAME_CHARS = 256  # session, speaker, agent, project, tag, entity
+PATH_BYTES = 4_096  # as Linux has it
 QUESTION_CHARS = 100_000
 LIMIT_AT_MOST = 10_000
 LIST_AT_MOST = 256  # tags, entities, relations of one memory
 TURNS_AT_MOST = 100_000  # of one call
 JSON_DEPTH = 32
-JSON_ENTRIES = 1_000_000  # of one level
+JSON_ENTRIES = 500_000  # of one level
+_LEAVES = frozenset((str, int, float, bool, type(None)))  # what holds nothing, and nearly everything there is
 FILTER_PARTS = 100
+CONTAINED_CHARS = 256  # looked for in each row, from each of its characters on
 FUTURE_ALLOWED = timedelta(days=1)
 EARLIEST = datetime(1, 1, 3, tzinfo=UTC)  # what lies nearer to the ends of the calendar cannot be shown in every offset
 LATEST = datetime(9999, 12, 29, tzinfo=UTC)
@@ -61,7 +66,7 @@ def name(value: object, what: str) -> str:
     if type(value) is str and len(value) <= NAME_CHARS and value.isprintable() and value == value.strip() != "":
         return value  # nearly every name there is, at a tenth of the cost
     found = text(value, what, at_most=NAME_CHARS * 4).strip()
-    if len(found) > NAME_CHARS or any(ord(c) < 32 or ord(c) == 127 for c in found):
+    if len(found) > NAME_CHARS or len(found.splitlines()) > 1 or any(ord(c) < 32 or ord(c) == 127 for c in found):
         refuse(what, f"must be one line of at most {NAME_CHARS} characters")
     return found
 
@@ -112,6 +117,23 @@ def flag(value: object, what: str) -> bool:
     if not isinstance(value, bool):
         refuse(what, "must be true or false")
     return value
+
+
+def path(value: object, what: str) -> Path:
+    """The path of a file or folder, absolute."""
+    found = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        refuse(what, "must be a path")
+    try:
+        return Path(text(found, what, at_most=PATH_BYTES)).expanduser().absolute()
+    except RuntimeError as error:
+        refuse(what, f"is no path here: {error}")
+
+
+def optional_call(value: object, what: str) -> None:
+    """Refuse what is neither None nor can be called."""
+    if value is not None and not callable(value):
+        refuse(what, "must be a function")
 
 
 def one_of(value: object, options: type[E], what: str) -> E:
@@ -183,12 +205,12 @@ def _bounded(value: Any, what: str, at_most: int) -> None:
     """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive touches it."""
     layer, most = [value], min(at_most, JSON_ENTRIES)
     for _ in range(JSON_DEPTH):
-        layer = list(islice((item for outer in layer for item in _inside(outer, what)), most + 1))
+        layer = list(islice((item for outer in layer if type(outer) not in _LEAVES for item in _inside(outer, what)), most + 1))
         if not layer:
             return
         if len(layer) > most:
             raise TooLarge(f"{what} has over {most:,} entries")
-        if any(isinstance(item, str) and len(item) > at_most for item in layer):
+        if any(type(item) is str and len(item) > at_most for item in layer):
             raise TooLarge(f"{what} holds a text of over {at_most:,} bytes")
     refuse(what, f"is nested deeper than {JSON_DEPTH} levels")
 
@@ -297,6 +319,8 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
         return [_operand(field, "eq", item, now) for item in value]
     if value is not None and not isinstance(value, (str, int, float, bool, datetime)):
         raise InvalidFilter(f"{field} {operator} needs a plain value")
+    if operator in ("contains", "icontains") and isinstance(value, str) and len(value) > CONTAINED_CHARS:
+        raise InvalidFilter(f"{field} {operator} looks for at most {CONTAINED_CHARS} characters")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise InvalidFilter(f"{field} {operator} has a number of more than 64 bits")
     if field in _TIMES:

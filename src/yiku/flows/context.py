@@ -7,9 +7,11 @@ Recall more than will fit, pack in rank order within the budget, and report what
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from yiku.errors import ReadOnly, StorageFull
 from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall, report
@@ -35,7 +37,8 @@ def context(
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
     hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at)
     packed = pack.pack(hits.hits, budget, language(handle, question))
-    report(handle, packed.hits)
+    with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
+        report(handle, packed.hits)
     return packed
 
 

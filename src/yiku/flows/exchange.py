@@ -5,7 +5,8 @@ A door's importer gives records in order: turns, statements, what holds nothing 
 could not read. Turns are stored in batches, each a transaction, so an import that was cut short goes on
 where it stopped: a record whose external id is known is only counted, and a statement is kept under an
 idempotency key. A bad record is reported with its line and the rest goes on; no record is dropped in
-silence: every one is counted as a turn, a memory, known, skipped or a problem. With `dry_run` the same
+silence: every one is counted as a turn, a memory, known, skipped or a problem. What is wholly private, or was
+said in a folder that is switched off, is skipped, and counted under that name. With `dry_run` the same
 checks are made, nothing is written, and the counts are those of the real run.
 """
 
@@ -17,18 +18,33 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from yiku.errors import InvalidInput, NotFound
-from yiku.flows import checks
+from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
+from yiku.flows import checks, pause, replay
 from yiku.flows.handle import Handle
-from yiku.flows.record import checked, record
+from yiku.flows.intake import clean
+from yiku.flows.record import checked, record, wholly_private
 from yiku.flows.remember import checked as checked_statement
 from yiku.flows.remember import remember
-from yiku.types import BadRecord, Details, ImportRecord, ImportReport, MemoryRecord, SkippedRecord, Turn, TurnRecord, Turns
+from yiku.types import (
+    BadRecord,
+    Details,
+    ImportRecord,
+    ImportReport,
+    MemoryRecord,
+    OperationRecord,
+    Refused,
+    SkippedRecord,
+    Turn,
+    TurnRecord,
+    Turns,
+)
 
 BATCH = 500  # turns a transaction
 BATCH_CHARS = 8_000_000  # of a transaction: some turns are as long as a book
 PROBLEMS_KEPT = 1_000  # in the report; there are as many as records that nothing else counts
 NAMES_KEPT = 100  # of what was skipped; further names count as "other"
+
+PRIVATE, ERASED, SWITCHED_OFF = "private", "erased", "in a folder that is switched off"
 
 RESULT_CHARS = 1_000  # compared of each tool result; the store keeps at least so much beside a blob
 
@@ -49,11 +65,26 @@ class _Run:
     sessions: set[str] = field(default_factory=set)
     turns_seen: dict[str, Words] = field(default_factory=dict)  # external ids that a dry run would have stored
     memories_seen: set[str] = field(default_factory=set)
+    folders: dict[str, bool] = field(default_factory=dict)  # whether each is switched off
 
     def problem(self, line: int, why: str) -> None:
         """Keep what is wrong with a line, as long as somebody may read it."""
         if len(self.problems) < PROBLEMS_KEPT:
             self.problems.append((line, why))
+
+    def skip(self, what: str, count: int = 1) -> None:
+        """Count what was kept out."""
+        if count:
+            self.skipped[what] = self.skipped.get(what, 0) + count
+
+    def off(self, said: Mapping[str, Any]) -> bool:
+        """Whether something was said in a folder that is switched off."""
+        for path in pause.folders_of(said):
+            if path not in self.folders:
+                self.folders[path] = pause.switched_off(path, self.handle.settings.private_folders) is not None
+            if self.folders[path]:
+                return True
+        return False
 
 
 def import_(
@@ -70,9 +101,16 @@ def import_(
         checks.refuse("records", "must be what an importer reads")
     if progress is not None and not callable(progress):
         checks.refuse("progress", "must be a function that takes a line number")
+    pause.refuse(handle)
+    replayed = replay.Replay(handle, dry_run, run.problem)
     for item in records:
+        if isinstance(item, OperationRecord):
+            replayed.take(item)
+            continue
         run.counts["records"] += 1
         match item:
+            case TurnRecord(turn=Mapping() as said) | MemoryRecord(details=Mapping() as said) if run.off(said):
+                run.skip(SWITCHED_OFF)
             case TurnRecord(turn=Mapping()):
                 run.waiting.append(item)
                 run.waiting_chars += _chars(item.turn)
@@ -90,6 +128,10 @@ def import_(
         if progress is not None:
             progress(getattr(item, "line", run.counts["records"]))
     _store_turns(run)
+    replayed.finish()
+    run.counts.update(replayed.counts)
+    run.skipped.update(replayed.skipped)
+    run.sessions |= replayed.sessions
     return ImportReport(
         source=name,
         records=run.counts["records"],
@@ -143,20 +185,22 @@ def _keep(run: _Run, batch: list[TurnRecord]) -> None:
     if run.dry_run:
         turns = _checked(run, batch)
         words = run.turns_seen | _stored(run, turns)
-        fresh = 0
-        for turn in turns:
+        told, fresh = [turn for turn in turns if not wholly_private(turn)], 0
+        for turn in told:
             fresh += turn.external_id is None or turn.external_id not in words
             if turn.external_id is not None:
                 words.setdefault(turn.external_id, _words(turn))
                 run.turns_seen.setdefault(turn.external_id, words[turn.external_id])
-        known = len(turns) - fresh
+        known, erased = len(told) - fresh, 0
     else:
         recorded = record(run.handle, [item.turn for item in batch])
-        fresh, known = len(recorded.ids), recorded.known
+        fresh, known, erased = len(recorded.ids), recorded.known, recorded.erased
         turns = _checked(run, batch) if known else []
         words = _stored(run, turns)
+    run.skip(PRIVATE, len(batch) - fresh - known - erased)
+    run.skip(ERASED, erased)
     for item, turn in zip(batch, turns, strict=False):
-        if turn.external_id is not None and words[turn.external_id] != _words(turn):
+        if turn.external_id is not None and not wholly_private(turn) and words[turn.external_id] != _words(turn):
             run.problem(
                 item.line, f"external_id {turn.external_id} is that of a turn with other words; give this one an id of its own"
             )
@@ -198,17 +242,25 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
             return
         if id is not None:
             run.memories_seen.add(key)
-        if not run.dry_run:
-            remember(run.handle, item.text, details, idempotency_key=key if id is not None else None)
-        run.counts["memories"] += 1
+        kept = remember(run.handle, item.text, details, idempotency_key=key if id is not None else None, dry_run=run.dry_run)
+        if isinstance(kept, Refused):
+            run.skip(ERASED)
+        else:
+            run.counts["memories"] += 1
     except (InvalidInput, NotFound) as error:
         run.problem(item.line, str(error))
+    except Paused:
+        raise
+    except KeptOut:
+        run.skip(PRIVATE)
 
 
 def _with_source(run: _Run, details: Mapping[str, Any]) -> Details:
     """The details with the source turn under our id, where it was named by its id in the file."""
     given: dict[str, Any] = dict(details)
-    if isinstance(source := given.get("source"), str) and run.handle.own():
+    if isinstance(source := given.get("source"), str):
+        source = clean(run.handle, source)
+    if isinstance(source, str) and run.handle.own():
         found = run.handle.store.turns(run.handle.own(), Turns(external_ids=[source], hidden=True))
         given["source"] = found[0].id if found else source
     if run.dry_run and source in run.turns_seen:

@@ -16,6 +16,7 @@ from yiku.errors import NotFound
 from yiku.flows import checks
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
+from yiku.flows.intake import clean
 from yiku.flows.record import tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules import conflict
@@ -38,7 +39,7 @@ def forget(
     if (id is None) == (session is None and since is None and until is None):
         checks.refuse("forget", "needs either an id, or a session or a time range")
     checks.flag(dry_run, "dry_run")
-    why = FORGOTTEN if reason is None else f"{FORGOTTEN}: {checks.text(reason, 'reason')}"
+    why = FORGOTTEN if reason is None else f"{FORGOTTEN}: {clean(handle, checks.text(reason, 'reason'))}"
 
     def attempt() -> Forgotten:
         memories, turns = _meant(handle, id, session, since, until)
@@ -48,8 +49,8 @@ def forget(
         now = handle.now()
         changes: list[Change] = [
             *(UpdateMemory(m.n, {"state": State.ARCHIVED, "reason": why}, index_tokens(m)) for m in memories),
-            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in _closed_up(handle, memories)),
-            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in _unflagged(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in closed_up(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in unflagged(handle, memories)),
             *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
         ]
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
@@ -101,15 +102,21 @@ def _meant(
         turns = handle.store.turns(own, select) if own else []
         if not turns:
             raise NotFound("turns of that session or time")
-    ids = {turn.id for turn in turns}
-    derived = handle.store.memories(own, Memories(sourced_in=list(ids), states=(State.ACTIVE, State.CANDIDATE)))
-    derived = handle.store.filled(derived)
+    alone, _ = derived_alone(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
+    return alone, turns
+
+
+def derived_alone(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
+    """The memories that came from these turns and from no other that is left, and those that have other sources too."""
+    own = handle.own()
+    derived = handle.store.filled(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
-    return [memory for memory in derived if all(source.turn in gone for source in memory.sources)], turns
+    alone = [memory for memory in derived if all(source.turn in gone for source in memory.sources)]
+    return alone, [memory for memory in derived if memory not in alone]
 
 
-def _closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """What changes in the chains that lose a version: the neighbours join again."""
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     for slot in {memory.slot for memory in gone if memory.slot}:
@@ -119,7 +126,7 @@ def _closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[Sem
     return updates
 
 
-def _unflagged(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def unflagged(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """What changes in the rivals of what goes: they contradict it no more."""
     ids = {memory.id for memory in gone}
     named = {id for memory in gone for id in memory.flagged_with} - ids

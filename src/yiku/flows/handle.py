@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from yiku.errors import IdempotencyMismatch, Stale
+from yiku.files.vault import Home
 from yiku.rules.scopes import PUBLIC
 from yiku.store.api import Store
 from yiku.types import AddScope, Cause, Settings
@@ -50,6 +51,15 @@ class Handle:
     def blobs(self) -> Path:
         """The folder of long contents."""
         return Path(self.home) / "blobs"
+
+    @property
+    def paths(self) -> Home:
+        """Where everything of this home lies."""
+        return Home(self.home)
+
+    def sealed(self, text: str) -> bytes:
+        """The seal of a text as it is said in this scope."""
+        return self.seal(f"{self.scope}\0{text}")
 
     def seal(self, text: str) -> bytes:
         """16 bytes that stand for a text, and say nothing of it to who has not the home's key."""

@@ -1,8 +1,8 @@
 """
 record: turns are stored, verbatim, before anything is made of them.
 
-Check every turn, take out what Yiku itself had injected, put long contents into blobs, then store all
-turns of the call in one transaction. A call under an idempotency key is done once.
+Check every turn, take out what Yiku itself had injected and what is private, mask secrets, put long contents
+into blobs, then store all turns of the call in one transaction. A call under an idempotency key is done once.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from yiku.errors import InvalidInput, NotFound, TooLarge
+from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, TooLarge, WasErased
 from yiku.files import blobs
-from yiku.flows import checks
+from yiku.flows import barred, checks, pause
 from yiku.flows.handle import Handle, settled
+from yiku.flows.intake import NOTHING, clean
 from yiku.rules import analyze, fence
-from yiku.types import AddTurns, Change, Origin, Receipt, Recorded, Tokens, Turn, Turns
+from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Tokens, Turn, Turns
 
 ROLES = ("user", "assistant", "system", "tool")
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
@@ -40,19 +41,22 @@ def record(
     Store turns, each a mapping with role, content and what else a turn may have.
 
     session: of the turns that name none
-    Returns the stored turns; those whose external id was known are only counted.
+    Returns the stored turns; those whose external id was known are only counted. What is in neither was
+    kept out: wholly private turns, and those of private folders. Raises Paused while memory is paused.
     """
+    pause.refuse(handle)
     now = handle.now()
-    given = _mappings(turns)
-    drafts = [checked(handle, draft, session, now) for draft in given]
+    given = [draft for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
+    told = [(checked(handle, draft, session, now), draft.get("said_at") is not None) for draft in given]
+    told = [(turn, dated) for turn, dated in told if not wholly_private(turn)]
+    drafts = [turn for turn, _ in told]
     fresh = _fresh(handle, drafts)
     if not fresh and idempotency_key is None:
         return Recorded((), known=len(drafts))
-    changes: list[Change] = [AddTurns(fresh, [tokens(turn) for turn in fresh], [_tool_tokens(turn) for turn in fresh])]
     digest = b""
     if idempotency_key is not None:
-        digest = _digest(drafts, [draft.get("said_at") is not None for draft in given])
-        changes.append(Receipt(checks.name(idempotency_key, "idempotency_key"), digest, {"ids": [turn.id for turn in fresh]}))
+        digest = _digest(drafts, [dated for _, dated in told])
+        idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
     scope = handle.writes()
 
     def attempt() -> Recorded:
@@ -60,9 +64,15 @@ def record(
             stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"])
-        done = handle.store.apply(scope, changes, handle.cause("record"))
-        ids = tuple(turn.id for turn, n in zip(fresh, done.rows[0], strict=True) if n)
-        return Recorded(ids, known=len(drafts) - len(ids), operation=done.transaction)
+        erasure = handle.store.last_erasure()
+        kept = barred.turns(handle, fresh) if erasure else fresh
+        changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
+        if idempotency_key is not None:
+            changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
+        done = handle.store.apply(scope, changes, handle.cause("record"), Expect(erasure=erasure))
+        ids = tuple(turn.id for turn, n in zip(kept, done.rows[0], strict=True) if n)
+        erased = len(fresh) - len(kept)
+        return Recorded(ids, known=len(drafts) - len(ids) - erased, operation=done.transaction, erased=erased)
 
     return settled(handle, attempt)
 
@@ -72,7 +82,11 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     recorded = record(handle, [draft], idempotency_key=idempotency_key)
     if recorded.ids:
         return handle.store.turn(handle.own(), recorded.ids[0])
-    known = checks.name(draft["external_id"], "external_id")
+    if recorded.erased:
+        raise WasErased("the turn")
+    if not recorded.known:
+        raise KeptOut("the turn is private, or its folder is")
+    known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
 
 
@@ -100,7 +114,7 @@ def tokens(turn: Turn) -> Tokens:
     return analyze.tokens(f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content)
 
 
-def _tool_tokens(turn: Turn) -> Tokens | None:
+def tool_tokens(turn: Turn) -> Tokens | None:
     """What its tool calls are found by: names, inputs and results."""
     if not turn.tool_calls and not turn.tool_results:
         return None
@@ -122,14 +136,21 @@ def _mappings(turns: object) -> list[Mapping[str, Any]]:
 
 def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: datetime, *, keep: bool = True) -> Turn:
     """A checked turn; with `keep` its long contents are blobs on the disk already."""
+
+    def name(field: str) -> str | None:
+        return None if (given := draft.get(field)) is None else clean(handle, checks.name(given, field))
+
     if unknown := [checks.shown(key) for key in draft if key not in _KEYS]:
         raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}")
     role = draft.get("role")
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {', '.join(ROLES)}")
-    content = fence.strip(checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True))
-    calls = _tools(draft.get("tool_calls"), "tool_calls")
-    results = [_shortened(handle, result) if keep else result for result in _tools(draft.get("tool_results"), "tool_results")]
+    content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
+    content = clean(handle, fence.strip(content))
+    calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
+    results = _tools(handle, draft.get("tool_results"), "tool_results")
+    if keep:
+        results = [_shortened(handle, result) for result in results]
     if not content.strip() and not calls and not results:
         raise InvalidInput("a turn needs content, tool_calls or tool_results")
     blob = None
@@ -137,42 +158,49 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
-    metadata = {} if (given := draft.get("metadata")) is None else checks.metadata(given)
+    metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
     origin = draft.get("origin")
     return Turn(
         id=handle.new_id(now),
-        session=checks.name(next(name for name in (draft.get("session"), session, "default") if name is not None), "session"),
+        session=name("session") or clean(handle, checks.name("default" if session is None else session, "session")),
         role=role,
         content=content,
         content_hash=content_hash,
         blob=blob,
         said_at=said_at,
         recorded_at=now,
-        speaker=checks.optional_name(draft.get("speaker"), "speaker"),
+        speaker=name("speaker"),
         tool_calls=tuple(calls),
         tool_results=tuple(results),
-        external_id=checks.optional_name(draft.get("external_id"), "external_id"),
-        parent=checks.optional_name(draft.get("parent"), "parent"),
-        agent=checks.optional_name(draft.get("agent"), "agent") or handle.settings.agent,
-        project=checks.optional_name(draft.get("project"), "project") or handle.settings.project,
+        external_id=name("external_id"),
+        parent=name("parent"),
+        agent=name("agent") or handle.settings.agent,
+        project=name("project") or handle.settings.project,
         metadata=metadata,
         origin=_ORIGINS[role] if origin is None else checks.one_of(origin, Origin, "origin"),
-        actor=checks.optional_name(draft.get("actor"), "actor") or handle.settings.actor,
+        actor=name("actor") or handle.settings.actor,
     )
 
 
-def _tools(value: object, what: str) -> list[dict[str, Any]]:
+def wholly_private(turn: Turn) -> bool:
+    """Whether nothing is left of a turn but the mark of what was private."""
+    return turn.content in NOTHING and not turn.tool_calls and not turn.tool_results
+
+
+def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(item, Mapping) for item in value):
         raise InvalidInput(f"{what} must be a list of objects")
-    return list(checks.plain(value, what, at_most=checks.CONTENT_BYTES)) if value else []
+    return clean(handle, list(checks.plain(value, what, at_most=checks.CONTENT_BYTES))) if value else []
 
 
 def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """A tool's result whose long text has become a blob."""
+    if "blob" in result:  # the key is ours; what somebody else gave under it is no name of a blob
+        result = {("given_blob" if key == "blob" else key): value for key, value in result.items()}
     content = result.get("content")
     if not isinstance(content, str) or not blobs.is_long(content):
         return result
@@ -184,4 +212,7 @@ def blob(handle: Handle, name: str) -> str:
     known = checks.name(name, "blob")
     if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
         raise NotFound(f"blob {known[:80]}")
-    return blobs.get(handle.blobs, known)
+    try:
+        return blobs.get(handle.blobs, known)
+    except NotFound as error:  # a turn names it, so it was there
+        raise Damaged(f"blob {known} is not there") from error

@@ -1,9 +1,9 @@
 """
 remember: one statement becomes one outcome.
 
-Check it, read its slot by rules, look at what the store has of that slot and of those words, decide
-(rules/conflict.py says how), and apply the decision only if nothing of what it rested on has changed;
-else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
+Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
+that slot and of those words, decide (rules/conflict.py says how), and apply the decision only if nothing of
+what it rested on has changed; else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from os.path import exists
+from typing import Any, TypeVar
 
-from yiku.errors import InvalidInput, NotFound
-from yiku.flows import checks
+from yiku.errors import InvalidInput, KeptOut, NotFound
+from yiku.flows import barred, checks, intake, pause
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import analyze, conflict, slots
@@ -35,6 +36,7 @@ from yiku.types import (
     Outcome,
     Past,
     Receipt,
+    Refused,
     Relation,
     RemoveSources,
     Replaced,
@@ -46,6 +48,8 @@ from yiku.types import (
     Turn,
     UpdateMemory,
 )
+
+T = TypeVar("T")
 
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
@@ -60,18 +64,34 @@ _STANDINGS = {
 _DETAILS = frozenset(Details.__annotations__)
 
 
-def remember(handle: Handle, text: str, details: Details, *, idempotency_key: str | None = None, dry_run: bool = False) -> Outcome:
-    """One statement, decided and stored; with `dry_run` only decided."""
+def remember(
+    handle: Handle,
+    text: str,
+    details: Details,
+    *,
+    idempotency_key: str | None = None,
+    despite_erasure: bool = False,
+    dry_run: bool = False,
+) -> Outcome:
+    """One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`."""
+    admit(handle, details)
     new = checked(handle, text, details)
-    digest = _digest(new, dated=details.get("said_at") is not None or details.get("source") is not None)
+    dated = details.get("said_at") is not None or details.get("source") is not None
+    digest = _digest(new, dated=dated)
     if idempotency_key is not None:
-        checks.name(idempotency_key, "idempotency_key")
+        idempotency_key = _clean(handle, checks.name(idempotency_key, "idempotency_key"))
+    checks.flag(despite_erasure, "despite_erasure")
     checks.flag(dry_run, "dry_run")
 
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _outcome(handle, first["outcome"], first["ids"], first["operation"])
-        return _kept(handle, new, Receipt(idempotency_key, digest, {}) if idempotency_key else None, dry_run=dry_run)
+        if handle.store.last_erasure() and (at := barred.since(handle, new)) is not None:
+            if not despite_erasure:
+                return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
+            if not dry_run:
+                barred.lift(handle, new)
+        return _kept(handle, new, dated, Receipt(idempotency_key, digest, {}) if idempotency_key else None, dry_run=dry_run)
 
     return settled(handle, attempt)
 
@@ -85,9 +105,9 @@ def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
     return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
 
 
-def _kept(handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, dry_run: bool) -> Outcome:
+def _kept(handle: Handle, new: SemanticMemory, dated: bool, receipt: Receipt | None, *, dry_run: bool) -> Outcome:
     """Decide on a statement and apply the decision. Raises Stale when others were faster."""
-    expect, decision = _decided(handle, new)
+    expect, decision = _decided(handle, new, dated)
     if dry_run:
         return _named(decision.outcome, decision.subject, decision.others, 0)
     changes: list[Change] = [
@@ -106,12 +126,22 @@ def _kept(handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, dry_r
     return _outcome(handle, decision.outcome, ids, done.transaction)
 
 
-def _decided(handle: Handle, new: SemanticMemory) -> tuple[Expect, conflict.Decision]:
+def _decided(handle: Handle, new: SemanticMemory, dated: bool) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""
-    own = handle.own()
+    own, erasure = handle.own(), handle.store.last_erasure()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
     met = handle.store.met(own[0], new) if own else Met(expect=nothing)
-    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
+    if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
+        new = told_after(met.live, new)
+        met = handle.store.met(own[0], new)
+    return replace(met.expect, erasure=erasure), conflict.decide(new, met, split_id=handle.new_id())
+
+
+def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
+    """A statement that was told without a time, dated no earlier than what was told before it, whatever the clock says."""
+    at = max(row.said_at, new.said_at)
+    valid_from = at if new.valid_from == new.said_at else new.valid_from
+    return replace(new, said_at=at, confirmed_at=at, valid_from=valid_from, place=max(row.place, new.place))
 
 
 def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
@@ -142,16 +172,33 @@ def index_tokens(memory: SemanticMemory) -> Tokens:
 # ------------------------------------------------------------------ what comes in
 
 
+def admit(handle: Handle, details: Mapping[str, Any]) -> None:
+    """Raise Paused while memory is paused, and KeptOut for what was said in a private folder."""
+    if exists(f"{handle.home}/{pause.FILE}"):  # asked here, so that this walk is no longer than it must be
+        pause.refuse(handle)
+    if handle.settings.private_folders and pause.in_private_folder(handle, details):
+        raise KeptOut("it was said in a private folder")
+
+
+def _clean(handle: Handle, value: T) -> T:
+    """A checked value as it may be kept. Nearly all need nothing done, and go no further."""
+    return intake.clean(handle, value) if any(pattern.search(str(value)) for pattern in intake.SUSPECT) else value
+
+
 def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMemory:
     """The statement with everything that its details and its source turn say, or InvalidInput."""
     if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
     now = handle.now()
-    content = checks.text(text, "text").strip()
+    content = _clean(handle, checks.text(text, "text").strip())
+    if content in intake.NOTHING:
+        raise KeptOut("all of it is private")
     turn = _source_turn(handle, details.get("source"))
     given = details.get("said_at")
     said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
-    speaker = checks.optional_name(details.get("speaker"), "speaker") or (turn.speaker if turn and turn.role == "user" else None)
+    speaker = _clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
+        turn.speaker if turn and turn.role == "user" else None
+    )
     slot = _slot(handle, content, details, speaker)
     told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
     origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
@@ -164,7 +211,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
         said_at=said_at,
         recorded_at=now,
         turn=turn.id if turn else None,
-        session=turn.session if turn else checks.optional_name(details.get("session"), "session"),
+        session=turn.session if turn else _clean(handle, checks.optional_name(details.get("session"), "session")),
         place=turn.position if turn else 0,
         actor=speaker or handle.settings.actor,
     )
@@ -185,7 +232,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
         sources=(source,),
         created_at=now,
         updated_at=now,
-        **_optional(details, now, said_at),
+        **_optional(handle, details, now, said_at),
         **(_slot_fields(slot, standing) if slot else {}),
     )
     return replace(
@@ -201,11 +248,10 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
     told = details.get("cardinality")
     cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
     if predicate is not None:
-        object_ = checks.name(details["object"], "object") if details.get("object") is not None else None
         return slots.stated(
-            checks.name(subject if subject is not None else "user", "subject"),
-            checks.name(predicate, "predicate"),
-            object_,
+            _clean(handle, checks.name(subject if subject is not None else "user", "subject")),
+            _clean(handle, checks.name(predicate, "predicate")),
+            _clean(handle, checks.optional_name(details.get("object"), "object")),
             cardinality,
             speaker=speaker,
             names=names,
@@ -242,24 +288,26 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
     return found
 
 
-def _optional(details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:
+def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:
     """The details that stand for themselves, checked; those that were not given are left out."""
     take: dict[str, Any] = {}
 
     def each(check: Any, *fields: str, **more: Any) -> None:
         take.update({field: check(details[field], field, **more) for field in fields if details.get(field) is not None})
 
-    each(checks.share, "importance", "confidence")
-    each(checks.whole, "strength", at_most=1000)
-    each(checks.whole, "ttl_days", at_least=1, at_most=36_500)
-    each(checks.flag, "pinned")
     each(checks.text, "basis")
     each(checks.names, "tags", "entities")
     each(checks.name, "agent", "project", "external_id", "priority")
     each(checks.metadata, "metadata")
+    each(checks.triples, "relations")
+    take = {field: _clean(handle, value) for field, value in take.items()}
+    each(checks.share, "importance", "confidence")
+    each(checks.whole, "strength", at_most=1000)
+    each(checks.whole, "ttl_days", at_least=1, at_most=36_500)
+    each(checks.flag, "pinned")
     each(checks.time, "valid_from", "expires_at", now=now)
-    if details.get("relations") is not None:
-        take["relations"] = tuple(Relation(*triple) for triple in checks.triples(details["relations"], "relations"))
+    if "relations" in take:
+        take["relations"] = tuple(Relation(*triple) for triple in take["relations"])
     if take.get("priority", "permanent") not in PRIORITIES:
         checks.refuse("priority", f"must be one of {', '.join(PRIORITIES)}")
     if take.setdefault("valid_from", said_at) > max(now, said_at):

@@ -6,10 +6,17 @@ Nothing is silent: what is degraded, missing, unusual or waiting is a line of `t
 
 from __future__ import annotations
 
-from yiku.files import blobs
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from yiku.files import blobs, mounts
+from yiku.flows import backup, pause
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
+
+DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
+WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 
 def stats(handle: Handle) -> Stats:
@@ -25,13 +32,6 @@ def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
     about, settings = handle.store.about(), handle.settings
     counts = handle.store.counts(handle.reads() or [0])
-    troubles = []
-    if about["read_only"]:
-        troubles.append("the store is read-only here: nothing can be remembered")
-    if settings.durability == "fast":
-        troubles.append("durability is fast: a power cut may lose the last second")
-    if counts["flagged"]:
-        troubles.append(f'{counts["flagged"]} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\'')
     return Status(
         home=settings.home,
         scope=handle.scope,
@@ -41,7 +41,45 @@ def status(handle: Handle) -> Status:
         analyzer=about["analyzer"],
         sqlite=about["sqlite"],
         durability=settings.durability,
+        disk=DISKS[mounts.kind(handle.home)],
         search="words",
         waiting={},
-        troubles=tuple(troubles),
+        troubles=tuple(_troubles(handle, about, counts["flagged"])),
     )
+
+
+def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
+    """What is wrong, unusual or waiting, a line each, and what to do about it."""
+    now, end = pause.paused(handle)
+    if now:
+        yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
+    yield from _of_the_store(about)
+    yield from _of_the_place(handle)
+    if (waiting := sum(not entry["done"] for entry in handle.store.erasures())) > 0:
+        yield f"{waiting} erasures were cut short: yiku erase --resume"
+    if (late := backup.overdue(handle)) is not None:
+        yield late
+    if handle.settings.durability == "fast":
+        yield "durability is fast: a power cut may lose the last second"
+    if flagged:
+        yield f'{flagged} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\''
+
+
+def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:
+    if about["read_only"]:
+        yield "the store is read-only here: nothing can be remembered"
+    if not about["verified"]:
+        yield "pages carry no checksums here: damage is noticed in turns and memories, not in indexes"
+    if not about["marked"]:
+        yield "store.id is missing: an older copy of the database would not be noticed until the next write"
+    if not about["reserve"] and not about["read_only"]:
+        yield "no space is held back: forgetting may fail on a full disk"
+    if about["wal_bytes"] > WAL_BYTES:
+        yield f"the WAL has {about['wal_bytes'] >> 20} MiB: some process has been reading for long"
+
+
+def _of_the_place(handle: Handle) -> Iterator[str]:
+    if mounts.kind(handle.home) == "network":
+        yield "this home lies on a network file system: slower, and safe only if its locks work"
+    if (service := mounts.synced(handle.home)) is not None:
+        yield f"this home lies in a folder of {service}: a database that is copied while it is open can be torn; use yiku backup --to"

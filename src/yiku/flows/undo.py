@@ -48,6 +48,8 @@ def undo(handle: Handle, operation: int) -> Undone:
             raise NotFound(f"operation {number}")
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
+        if {change.row for change in memories} - {*rows}:
+            raise CannotUndo(f"operation {number}: a memory of it was erased or lost")
         changes = [_taken_back(change, rows[change.row], number) for change in memories]
         sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
         _refuse_second(handle, number, changes, rows)

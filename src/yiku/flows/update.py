@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from yiku.errors import InvalidInput, NotFound
+from yiku.errors import InvalidInput, NotFound, WasErased
+from yiku.flows import barred
 from yiku.flows.browse import find_memory
 from yiku.flows.handle import Handle, settled
-from yiku.flows.remember import checked, index_tokens
+from yiku.flows.remember import admit, checked, index_tokens, told_after
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 
 IN_PLACE = frozenset(
@@ -40,6 +41,7 @@ def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]
     """The current version after the change. Acts on the line: an id of an older version means the current one."""
     if text is None and not details:
         raise InvalidInput("update needs a text or something to change")
+    admit(handle, details)
 
     def attempt() -> SemanticMemory:
         row = _live(handle, find_memory(handle, id, handle.own()))
@@ -84,6 +86,8 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
         holder = handle.store.memories(handle.own(), Memories(slot=new.slot, states=(State.ACTIVE,), current=True))
         if holder:
             raise InvalidInput(f"«{holder[0].content[:80]}» ({holder[0].id[-8:]}) holds that slot; update or forget that one")
+    if details.get("said_at") is None and details.get("source") is None:
+        new = told_after(row, new)
     if new.said_at < row.said_at:
         raise InvalidInput(f"said_at lies before {row.said_at.isoformat()}, when the current version was said; use remember")
     new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
@@ -93,11 +97,14 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
             row,
             {field: value for field, value in details.items() if field in IN_PLACE} or {"importance": row.importance},
         )
+    erasure = handle.store.last_erasure()
+    if erasure and barred.since(handle, new) is not None:
+        raise WasErased("that text")
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
     changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]
     marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
     _only_one(handle, new.content_hash, new.kind, row)
-    handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}))
+    handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}, erasure=erasure))
     return handle.store.version(handle.writes(), new.id)
 
 

@@ -29,6 +29,7 @@ TABLE = {
         "update": "keep",
         "feedback": "keep",
         "forget": "keep",
+        "erase": "erase",
         "restore": "keep",
         "undo": "keep",
         "import": "load",
@@ -44,8 +45,16 @@ TABLE = {
         "history": "find",
     },
     "Look after": {
+        "pause": "home",
+        "resume": "home",
         "status": "home",
         "stats": "home",
+        "backup": "keepsafe",
+        "backups": "keepsafe",
+        "restore-backup": "keepsafe",
+        "export": "keepsafe",
+        "check": "mend",
+        "repair": "mend",
         "journal": "home",
         "config": "home",
         "demo": "demo",
@@ -58,7 +67,8 @@ VERBS = {verb: module for group in TABLE.values() for verb, module in group.item
 
 def _function(verb: str) -> Any:
     module = importlib.import_module(f"yiku.doors.cli.{VERBS[verb]}")
-    return getattr(module, verb, None) or getattr(module, f"{verb}_")  # import_, list_
+    name = verb.replace("-", "_")
+    return getattr(module, name, None) or getattr(module, f"{name}_")  # import_, list_
 
 
 class _Lazy(MutableMapping[str, Any]):
@@ -102,7 +112,7 @@ class Verbs(TyperGroup):
         """The lists in `yiku --help`: the first line of each verb's docstring."""
         for heading, verbs in TABLE.items():
             with formatter.section(heading):
-                formatter.write_dl([(verb.ljust(10), (_function(verb).__doc__ or "").strip().partition("\n")[0]) for verb in verbs])
+                formatter.write_dl([(verb.ljust(14), (_function(verb).__doc__ or "").strip().partition("\n")[0]) for verb in verbs])
 
 
 def _root(

@@ -12,7 +12,9 @@ import functools
 import inspect
 import json as _json
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from yiku.errors import InvalidInput, TooLarge
+from yiku.errors import InvalidInput, KeptOut, TooLarge, YikuError
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -30,6 +32,8 @@ HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_widt
 SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
 NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
+KEEPING = frozenset("record remember update feedback forget restore undo import".split())  # verbs after which a backup may be due
+_MARK = re.compile(r"\[secret ([a-z-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
 Scope = Annotated[
@@ -58,6 +62,30 @@ class Call:
         if memory.created:
             self.note(f"Made a new home in {memory.settings.home}, owner {memory.settings.owner}.")
         return memory
+
+    def back_up(self) -> None:
+        """Make the nightly backup, where one is due and quickly made. `yiku status` says when the last one is old."""
+        from yiku import settings
+
+        if settings.backup_due(settings.home(self.home)):
+            from yiku.memory import Memory
+
+            with contextlib.suppress(YikuError), Memory(self.home, scope=self.scope, create=False) as memory:
+                memory.admin.backup(nightly=True)
+
+    def admit(self, memory: Memory) -> None:
+        """Refuse to keep what is said in a folder that is switched off."""
+        from yiku import settings
+
+        with contextlib.suppress(FileNotFoundError):  # a folder that was removed has no name
+            if switch := settings.switched_off(memory.settings, os.getcwd()):
+                raise KeptOut(f"{switch} switches this folder off")
+
+    def tell_masked(self, given: object, kept: object) -> None:
+        """Say which secrets have a mark in what was kept, where what was given had none."""
+        before, after = (Counter(_MARK.findall(str(one))) for one in (given, kept))
+        if found := sorted((after - before).elements()):
+            self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
 
     def answer(self, data: Mapping[str, Any], lines: Iterable[str]) -> None:
         """Print the data as JSON, or the lines that say the same to a person; it has left when this returns."""
@@ -100,7 +128,10 @@ def command(verb: str, function: Callable[..., None]) -> Any:
     def called(*, ctx: typer.Context, **given: Any) -> None:
         before: Mapping[str, Any] = ctx.obj or {}
         shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
-        function(Call(verb, **shared), **given)
+        asked = Call(verb, **shared)
+        function(asked, **given)
+        if verb in KEEPING:
+            asked.back_up()
 
     kinds = inspect.Parameter.KEYWORD_ONLY
     parameters = [

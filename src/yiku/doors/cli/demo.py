@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 MATERIAL = Path(__file__).with_name("demo")
 OWNER, NAMES = "user:mei", ["Mei"]
 SIGN = "# Made by `yiku demo`, which may make it anew."
-OURS = frozenset("yiku.toml yiku.db yiku.db-wal yiku.db-shm blobs locks".split())  # what a home made here holds
+OURS = frozenset(  # what a home made here holds
+    "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged".split()
+)
 WIDTH = 80  # cells, where the terminal does not say
 
 

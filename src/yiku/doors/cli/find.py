@@ -8,15 +8,19 @@ failure: it says on stderr what to try next.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call, parsed, text
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, ReadOnly, StorageFull
 from yiku.types import Hit, Hits, SemanticMemory, State, Turn
+
+if TYPE_CHECKING:
+    from yiku import Memory
 
 Name = str | None
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for; - reads it from stdin.")]
@@ -63,7 +67,13 @@ def recall(
             valid_at=valid_at,
         )
         call.answer(shapes.hits(asked, found), _answers(call, found))
-        memory.retrieved(found)
+        _count(memory, found)
+
+
+def _count(memory: Memory, shown: Sequence[Hit]) -> None:
+    """What was shown counts as retrieved, where it can be written; the answer is worth more than its count."""
+    with suppress(ReadOnly, StorageFull):
+        memory.retrieved(shown)
 
 
 def _answers(call: Call, found: Hits) -> Iterator[str]:
@@ -81,7 +91,7 @@ def explain(call: Call, *, question: Question, limit: Limit = None, where: Where
         found = memory.explain(asked, limit=limit, where=parsed(where, "--where"))
         data = shapes.hits(asked, found) | {"explanation": shapes.plain(found.explanation)}
         call.answer(data, _explained(call, found))
-        memory.retrieved(found)
+        _count(memory, found)
 
 
 def _explained(call: Call, found: Hits) -> Iterator[str]:
@@ -287,7 +297,7 @@ def list_(
                 where=filter_, limit=LISTED if limit is None else limit, offset=offset, as_of=as_of, valid_at=valid_at
             )
         call.answer({"memories": [shapes.item(one) for one in found], "count": len(found)}, _listing(found))
-        memory.retrieved([Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
+        _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
         call.hint('Nothing is remembered that fits. Keep a statement with: yiku remember "I live in Oslo."')
     elif limit is None and len(found) == LISTED:

@@ -1,12 +1,14 @@
 """
-The verbs that look after a home: status, stats, journal, config, completion, version.
+The verbs that look after a home: pause, resume, status, stats, journal, config, completion, version.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
@@ -18,6 +20,42 @@ from yiku.errors import InvalidInput
 from yiku.types import ChangeRow, Stats, Status
 
 SHELLS = ("bash", "zsh", "fish")
+_LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
+
+
+def pause(
+    call: Call,
+    *,
+    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="For so long: 30m, 2h, 1d, 1h30m.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until then.")] = None,
+) -> None:
+    """
+    Keep nothing new for a while; looking and forgetting go on.
+
+    It holds for every program that uses this home, until then or until yiku resume.
+    """
+    if for_ is not None and until is not None:
+        raise InvalidInput("give --for or --until, not both")
+    end = until if for_ is None else datetime.now().astimezone() + _length(for_)
+    with call.memory() as memory:
+        found = memory.admin.pause(end)
+    when = say.when(found) if found else "yiku resume"
+    call.answer({"paused": True, "until": shapes.plain(found)}, [f"{say.paint('paused', 'yellow')} until {when}"])
+
+
+def _length(given: str) -> timedelta:
+    found = _LENGTH.fullmatch(given.strip().lower())
+    if not found or not any(found.groups()):
+        raise InvalidInput(f"--for takes a length such as 30m, 2h or 1d, not {given[:40]!r}")
+    days, hours, minutes = (int(part or 0) for part in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes)
+
+
+def resume(call: Call) -> None:
+    """End a pause."""
+    with call.memory() as memory:
+        was = memory.admin.resume()
+    call.answer({"paused": False, "was_paused": was}, [say.paint("resumed", "green") if was else "memory was not paused"])
 
 
 def status(call: Call) -> None:
@@ -35,6 +73,7 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("holds", f"{say.plural(counts.turns, 'turn')} in {say.plural(counts.sessions, 'session')}, {_counted(memories)}"),
         ("search", found.search),
         ("durability", found.durability),
+        ("disk", found.disk),
         ("waiting", ", ".join(f"{name} {count}" for name, count in found.waiting.items()) or "nothing"),
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),

@@ -13,13 +13,15 @@ import typer
 from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call, parsed, takes, text
 from yiku.errors import InvalidInput
-from yiku.types import Forgotten, Outcome, SemanticMemory, Turn, TurnDetails
+from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
 Name = str | None
 Key = Annotated[Name, typer.Option("--key", help="An idempotency key: the same call again gives the first result.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+REFUSED = 1  # the exit code when a statement was not kept
 
 Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to keep with it.")]
 SaidAt = Annotated[Name, typer.Option(metavar="TIME", help="When it was said [default: now].")]
@@ -98,12 +100,23 @@ def record(
         project=project,
     )
     with call.memory() as memory:
-        turn = memory.record_turn(role, text(content, "content"), idempotency_key=key, **details)
+        call.admit(memory)
+        said = text(content, "content")
+        turn = memory.record_turn(role, said, idempotency_key=key, **details)
     call.answer({"turn": shapes.item(turn)}, [f"{say.paint('recorded', 'green')} {say.source(turn)}"])
+    call.tell_masked((said, details), turn)
 
 
 @takes(DETAILS)
-def remember(call: Call, *, statement: Text, key: Key = None, dry_run: DryRun = False, **details: Any) -> None:
+def remember(
+    call: Call,
+    *,
+    statement: Text,
+    key: Key = None,
+    despite_erasure: Annotated[bool, typer.Option("--despite-erasure", help="Keep it though it was erased before.")] = False,
+    dry_run: DryRun = False,
+    **details: Any,
+) -> None:
     """
     Keep one statement; a later one of the same thing replaces it.
 
@@ -113,8 +126,17 @@ def remember(call: Call, *, statement: Text, key: Key = None, dry_run: DryRun = 
     yiku remember "Ship on Friday" --subject Lantern --predicate deadline --object 2026-06-12
     """
     with call.memory() as memory:
-        done = memory.remember(text(statement), idempotency_key=key, dry_run=dry_run, **given(**details))
+        call.admit(memory)
+        said = text(statement)
+        told = given(**details)
+        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
+    if isinstance(done, Refused):
+        call.answer(
+            shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}; --despite-erasure keeps it again"]
+        )
+        raise typer.Exit(REFUSED)
     call.answer(shapes.outcome(done, dry_run), _became(done, dry_run))
+    call.tell_masked((said, details), done.memory.content)
 
 
 def _became(done: Outcome, dry_run: bool) -> Iterator[str]:
@@ -147,9 +169,12 @@ def update(
     With a text it gets a new version, and the old one stays as history.
     """
     with call.memory() as memory:
-        found = memory.update(id, None if statement is None else text(statement), **given(**details))
+        call.admit(memory)
+        said = None if statement is None else text(statement)
+        found = memory.update(id, said, **given(**details))
     line = f"{say.paint('updated', 'green')}  {say.flat(found.content)}{say.marks(found)}"
     call.answer({"memory": shapes.item(found)}, [line, say.paint(f"  {say.source(found)}", "dim")])
+    call.tell_masked((said, details), found.content if said is not None else "")
 
 
 def feedback(
@@ -173,6 +198,7 @@ def forget(
     since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
     until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
     reason: Annotated[Name, typer.Option(help="Why; kept in the journal.")] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="Erase it for good, as yiku erase does.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -181,11 +207,16 @@ def forget(
 
     It leaves every answer, but not the disk: yiku restore or yiku undo brings it back.
     """
-    where = {"session": session, "since": since, "until": until, "reason": reason}
+    if hard:
+        from yiku.doors.cli.erase import erase
+
+        if reason is not None:
+            raise InvalidInput("--hard leaves nothing, so no --reason either")
+        return erase(call, id=id, session=session, since=since, until=until, yes=yes, dry_run=dry_run)
     with call.memory() as memory:
         if id is None and not yes and not dry_run and (session or since or until):
-            _confirm(call, memory.forget(**where, dry_run=True))
-        done = memory.forget(id, **where, dry_run=dry_run)
+            _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
+        done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
     call.answer(shapes.forgotten(done, dry_run), _moved(done, "would forget" if dry_run else "forgot"))
 
 

@@ -23,7 +23,7 @@ from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
 from yiku.types import ImportReport
 
-SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl"}
+SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl", "yiku": "yiku_jsonl"}
 PROBLEMS_SHOWN = 20  # lines; --json has them all
 
 
@@ -32,6 +32,7 @@ def import_(
     *,
     source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")],
+    as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
 ) -> None:
     """
@@ -40,12 +41,15 @@ def import_(
     \b
     yiku import claude-code ~/.claude/projects --dry-run
     yiku import jsonl turns.jsonl
+    yiku import yiku mei.jsonl
 
     A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
     {"memory", …}. Lines that cannot be read are listed; the rest is taken, and the exit code is 0.
     """
     if source not in SOURCES:
         raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
+    if as_ is not None and source != "yiku":
+        raise InvalidInput("--as is for exports of Yiku; --scope names the scope that other sources go to")
     importer, path = importlib.import_module(f"yiku.doors.importers.{SOURCES[source]}"), path.expanduser()
     files = importer.files(path)
     if not files:
@@ -53,7 +57,8 @@ def import_(
     reports: list[tuple[Path, ImportReport]] = []
     with call.memory() as memory, _watched(call, importer.size(path)) as consumed:
         for file in files:
-            records = importer.read(file, consumed=consumed)
+            renamed = {"scope": as_} if as_ is not None else {}
+            records = importer.read(file, consumed=consumed, **renamed)
             reports.append((file, memory.admin.import_(records, source=f"{source}: {file.name}"[:200], dry_run=dry_run)))
     total = _total(reports)
     listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]

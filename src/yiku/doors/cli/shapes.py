@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from yiku.types import Forgotten, Hit, Hits, Outcome, SemanticMemory, Turn
+from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, SemanticMemory, Turn
 
 _OURS = frozenset("n content_hash changed place slot".split())
 
@@ -77,6 +77,7 @@ def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
         "outcome": type(done).__name__.lower(),
         **one,
         "others": [item(other) for other in getattr(done, "others", ())],
+        "why": getattr(done, "why", None),
         "operation": done.operation,
         "dry_run": dry_run,
     }
@@ -89,4 +90,24 @@ def forgotten(done: Forgotten, dry_run: bool) -> dict[str, Any]:
         "turns": [item(turn) for turn in done.turns],
         "operation": done.operation,
         "dry_run": dry_run,
+    }
+
+
+def erased(done: Erased) -> dict[str, Any]:
+    """What would go, whole; of what is gone only the ids, and the receipt."""
+
+    def each(found: Sequence[SemanticMemory | Turn]) -> list[Any]:
+        return [item(one) if done.dry_run else one.id for one in found]
+
+    return {
+        "memories": each(done.memories),
+        "turns": each(done.turns),
+        "redacted": each(done.redacted),
+        "kept": each(done.kept),
+        "places": plain(done.places),
+        "looked_for": done.looked_for,
+        "out_of_reach": list(done.out_of_reach),
+        "clean": done.clean,
+        "operation": done.operation,
+        "dry_run": done.dry_run,
     }

@@ -19,6 +19,7 @@ import json
 import math
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,18 +42,27 @@ Consumed = Callable[[int], None]
 
 
 def found(path: Path, suffixes: Sequence[str]) -> list[Path]:
-    """The file itself, or the files below a folder that end so, sorted. Links are not followed down."""
+    """The file itself, or the files below a folder that end so, sorted. Below a folder no link is followed."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InvalidInput(f"{path}: no such file or folder")
     below = (Path(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(tuple(suffixes)))
-    return sorted(file for file in below if file.is_file())
+    return sorted(file for file in below if file.is_file() and not file.is_symlink())
 
 
 def total(files: Sequence[Path]) -> int:
     """The bytes of all these files."""
     return sum(file.stat().st_size for file in files)
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open a file for reading, and nothing else: a pipe would wait for its writer for ever, a device never end."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidInput(f"{path}: not a file")
+    return descriptor
 
 
 # ------------------------------------------------------------------ lines
@@ -71,7 +81,7 @@ class Line:
 def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | BadRecord]:
     """The objects of a file of JSON lines. Blank lines are passed over; every other line gives one item."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_regular) as file:
             number = 0
             while part := file.readline(LINE_BYTES + 1):
                 number += 1

@@ -248,7 +248,10 @@ def _typed(text: str, kept: Content) -> str:
 
 def _without_last_reminder(text: str, kept: Content) -> str:
     """A tool's output without the reminders after it. One in the middle may belong to a file, and stays."""
-    while text.rstrip().endswith("</system-reminder>") and (start := text.rfind("<system-reminder>")) >= 0:
-        text = text[:start].rstrip()
+    end = trimmed = len(text.rstrip())
+    while text.endswith("</system-reminder>", 0, end) and (start := text.rfind("<system-reminder>", 0, end)) >= 0:
+        while start and text[start - 1].isspace():  # in place: to cut the text each time would copy it each time
+            start -= 1
+        end = start
         kept.left_out.append("system-reminder")
-    return text
+    return text if end == trimmed else text[:end]

@@ -1,0 +1,159 @@
+"""
+The drawer `Memory.admin`: looking after a memory. Wiring, and no logic.
+
+Each verb is one call into one flow, loaded when it is first asked for: who only remembers and recalls
+does not wait for what mends and moves homes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, BinaryIO, Literal
+
+from yiku.files.vault import Home
+from yiku.flows.handle import Handle
+from yiku.types import Backup, BackupFile, ChangeRow, Checked, Erased, Exported, ImportReport, Restored, Stats, Undone
+
+Time = datetime | str
+
+
+class Admin:
+    """The drawer for looking after a memory."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def undo(self, operation: int) -> Undone:
+        """Take back one operation, by the number that its outcome carries."""
+        from yiku.flows import undo
+
+        return undo.undo(self._handle, operation)
+
+    def erase(
+        self,
+        id: str | None = None,
+        *,
+        session: str | None = None,
+        source: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        everything: bool = False,
+        confirm: str | None = None,
+        keep_turns: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str], object] | None = None,
+    ) -> Erased:
+        """
+        Erase a statement, a turn, a session, what came from a source, a time range, or everything in this scope.
+
+        What came from it alone goes too, and the sentences that say it in other turns, unless `keep_turns`. The
+        answer names each place of the home, what was done there, and what was still found in its raw bytes.
+        It cannot be undone. `everything` wants the scope's name as `confirm`.
+        """
+        from yiku.flows import erase
+
+        return erase.erase(
+            self._handle,
+            id,
+            session=session,
+            source=source,
+            since=since,
+            until=until,
+            everything=everything,
+            confirm=confirm,
+            keep_turns=keep_turns,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def journal(self, *, limit: int = 50) -> list[ChangeRow]:
+        """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
+        from yiku.flows import undo
+
+        return undo.journal(self._handle, limit)
+
+    def stats(self) -> Stats:
+        """Counts of what this memory reads, and the sizes of its files."""
+        from yiku.flows import status
+
+        return status.stats(self._handle)
+
+    def import_(
+        self,
+        records: Iterable[Any],
+        *,
+        source: str,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence."""
+        from yiku.flows import exchange
+
+        return exchange.import_(self._handle, records, source=source, dry_run=dry_run, progress=progress)
+
+    def export(
+        self,
+        path: str | os.PathLike[str] | BinaryIO,
+        *,
+        everything: bool = False,
+        since: Time | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Exported:
+        """
+        Write this scope, or everything in the home, as JSON Lines that `import_` takes in without loss.
+
+        since: only what was done from then on; `progress` is told of each turn and memory
+        """
+        from yiku.flows import export
+
+        return export.export(self._handle, path, everything=everything, since=since, progress=progress)
+
+    def backup(self, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
+        """
+        Copy everything as it is now, while others write, and read the copy back.
+
+        to:      a new folder outside, which gets the whole home and opens as one on any machine; else a file in backups/
+        nightly: only when none was made for 20 hours (else None); the 7 newest of these are kept
+        """
+        from yiku.flows import backup
+
+        return backup.backup(self._handle, to, nightly=nightly)
+
+    def backups(self) -> list[BackupFile]:
+        """The backups that lie in this home, newest first."""
+        from yiku.flows import backup
+
+        return backup.backups(self._handle)
+
+    def restore_backup(self, name: str, *, dry_run: bool = False) -> Restored:
+        """Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back."""
+        from yiku.flows import backup
+
+        return backup.restore_backup(self._handle, name, dry_run=dry_run)
+
+    def pause(self, until: Time | None = None) -> datetime | None:
+        """Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten."""
+        from yiku.flows import pause
+
+        return pause.pause(self._handle, until)
+
+    def resume(self) -> bool:
+        """End a pause; whether there was one."""
+        from yiku.flows import pause
+
+        return pause.resume(self._handle)
+
+    def blob(self, name: str) -> str:
+        """A long content that was put aside, whole."""
+        from yiku.flows import record
+
+        return record.blob(self._handle, name)
+
+    def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
+        """Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups."""
+        from yiku.flows import doctor
+
+        self._handle.store.about()  # a memory that was closed says so
+        return doctor.check(Home(self._handle.home), depth, progress)

@@ -1,0 +1,166 @@
+"""
+What was erased stays out: on every way in, statements and turns are held against the tombstones.
+
+A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
+that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old
+file. What a person says after the erasure is recorded as he says it; only learning from it is refused.
+What something else still says was not erased there, and may come in again.
+While nothing was erased, none of this is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from yiku.errors import Damaged, NotFound
+from yiku.files import blobs, sweep
+from yiku.flows.handle import Handle
+from yiku.rules import analyze, erasure
+from yiku.types import Lift, Memories, SemanticMemory, State, Turn, Turns
+
+TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
+
+
+# ------------------------------------------------------------------ statements
+
+
+def since(handle: Handle, memory: SemanticMemory) -> datetime | None:
+    """When a statement was erased; None when it was not, or another that stayed says just that."""
+    found = _found(handle, erasure.of_statement(memory))
+    if found and not any(text.startswith(TEXT) for text in found):
+        return max(found.values())
+    own = handle.own()
+    same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True, limit=1)
+    return None if not found or (own and handle.store.memories(own, same)) else max(found.values())
+
+
+def lift(handle: Handle, memory: SemanticMemory) -> None:
+    """Let a statement be kept again."""
+    seals = [handle.sealed(text) for text in erasure.of_statement(memory)]
+    handle.store.apply(handle.writes(), [Lift(seals)], handle.cause("lift"))
+    sweep.write_mirror(handle.paths, handle.store.erasures())
+
+
+# ------------------------------------------------------------------ turns
+
+
+def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
+    """The turns that may be stored, without the sentences that were erased after they were said."""
+    told = {text for turn in given for text in _sealed_of(handle, turn)}
+    erased = {text: at for text, at in _found(handle, told).items() if not _still_said(handle, text, at)}
+    if not erased:
+        return [*given]
+    kept = [left for turn in given if (left := _allowed(handle, turn, erased)) is not None]
+    tidied(handle, given, kept)
+    return kept
+
+
+def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
+    """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
+    every = list(handle.store.scope_names())
+    for name in {name for turn in given for name in _blobs(turn)} - {name for turn in kept for name in _blobs(turn)}:
+        with handle.store.alone():
+            if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):
+                blobs.remove(handle.blobs, name)
+
+
+def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime]) -> Turn | None:
+    def gone(text: str) -> bool:
+        return text in erased and turn.said_at <= erased[text]
+
+    def left(text: str) -> str:
+        said = erasure.of_sentences(text)
+        return erasure.marked(text, {sentence for key in said if gone(key) for sentence in said[key]})
+
+    if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):
+        return None
+    return without(handle, turn, left)
+
+
+def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
+    """All of a turn that a tombstone may stand for."""
+    said = [text for told in texts(handle, turn) for text in erasure.of_sentences(told)]
+    return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
+
+
+def _still_said(handle: Handle, text: str, at: datetime) -> bool:
+    """Whether a turn that was there before an erasure, and stayed, says a sentence."""
+    words, own = analyze.tokens(text.removeprefix(TEXT)), handle.own()
+    terms = list(dict.fromkeys([*words.words, *words.characters]))
+    if not text.startswith(TEXT) or not own or not terms:
+        return False
+    postings = handle.store.postings("turn", own, terms, past=True, cap=1 << 62)
+    ns = set.intersection(*(set(posting.ns.tolist()) for posting in postings.found))
+    found = handle.store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
+    there = (turn for turn in found if turn.recorded_at <= at)
+    return any(text in erasure.of_turn(turn) or text in erasure.of_sentences(content(handle, turn)) for turn in there)
+
+
+def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
+    """Which of these texts stand for something that was erased, and since when."""
+    seals = {handle.sealed(text): text for text in told}
+    return {seals[seal]: at for seal, at in handle.store.erased(list(seals)).items()}
+
+
+# ------------------------------------------------------------------ what a turn says, and what is left of it
+
+
+def content(handle: Handle, turn: Turn) -> str:
+    """What was said, whole."""
+    return turn.content if turn.blob is None else blob(handle, turn.blob, turn.content)
+
+
+def blob(handle: Handle, name: str, otherwise: str = "") -> str:
+    """A long content; of a copy of the store the blob may be gone already."""
+    try:
+        return blobs.get(handle.blobs, name)
+    except (NotFound, Damaged):
+        return otherwise
+
+
+def texts(handle: Handle, turn: Turn) -> list[str]:
+    """Everything that a turn says, and its tools, long contents whole."""
+    told = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
+    long = [blob(handle, name) for name in _blobs(turn) if name != turn.blob]
+    return [content(handle, turn), *told, *long]
+
+
+def without(handle: Handle, turn: Turn, left: Callable[[str], str], *, keep: bool = True) -> Turn:
+    """The turn with what a function leaves of each of its texts; itself when that is all. With `keep` its blobs are on the disk."""
+    after = replace(
+        turn,
+        tool_calls=erasure.rewritten(turn.tool_calls, left),
+        tool_results=tuple(_result(handle, result, left, keep) for result in turn.tool_results),
+        metadata=erasure.rewritten(turn.metadata, left),
+    )
+    whole = content(handle, turn)
+    if (rest := left(whole)) == whole:
+        return after
+    digest, name = hashlib.blake2b(rest.encode(), digest_size=16).digest(), None
+    if blobs.is_long(rest):
+        name, rest = blobs.put(handle.blobs, rest) if keep else None, blobs.excerpt(rest)
+    return replace(after, content=rest, content_hash=digest, blob=name)
+
+
+def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
+    """What is left of a tool's result; a long one lies in a blob."""
+    rest = {key: value if key == "blob" else erasure.rewritten(value, left) for key, value in result.items()}
+    if not isinstance(name := result.get("blob"), str):
+        return rest
+    whole = blob(handle, name)
+    if (text := left(whole)) == whole:
+        return rest
+    del rest["blob"]
+    if blobs.is_long(text) and keep:
+        return {**rest, "content": blobs.excerpt(text), "blob": blobs.put(handle.blobs, text)}
+    return {**rest, "content": text}
+
+
+def _blobs(turn: Turn) -> list[str]:
+    """The long contents that a turn names."""
+    named = (turn.blob, *(result.get("blob") for result in turn.tool_results))
+    return [name for name in named if isinstance(name, str)]

@@ -1,0 +1,584 @@
+"""
+erase: what was said is gone, from every place of the home, and the receipt proves it.
+
+Choose the statements and turns that are meant, with what came from them alone and the sentences that say
+them elsewhere. Take them out of the store in one transaction that leaves tombstones, keyed hashes of what
+must not come back. Then `scour` deals with every other copy and looks through the raw bytes of the home.
+`again` does an erasure once more in a store that does not know of it: a backup, an older file put back.
+
+A statement that was told several times loses the tellings that go. Where the first of them goes, the
+statement goes, and what the next one said takes its place under a new id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from yiku.errors import NotFound, StorageFull
+from yiku.files import sweep
+from yiku.flows import barred, checks, scour
+from yiku.flows.browse import find
+from yiku.flows.forget import closed_up, unflagged
+from yiku.flows.handle import Handle
+from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.remember import index_tokens
+from yiku.rules import analyze, conflict, erasure
+from yiku.store import rows
+from yiku.store.gate import Reserve
+from yiku.types import (
+    AddMemory,
+    Blanked,
+    Cause,
+    Change,
+    Condition,
+    Erase,
+    Erased,
+    Expect,
+    Gone,
+    Group,
+    Memories,
+    SemanticMemory,
+    Slot,
+    Source,
+    State,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
+
+
+@dataclass(slots=True)
+class Doomed:
+    """What an erasure means to take."""
+
+    memories: list[SemanticMemory] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)  # wholly
+    redacted: list[tuple[Turn, Turn]] = field(default_factory=list)  # before and after
+    kept: list[SemanticMemory] = field(default_factory=list)  # they lose sources
+    retold: dict[str, SemanticMemory] = field(default_factory=dict)  # by the id of the statement that goes
+    sources: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # those that go of statements that stay
+    texts: list[str] = field(default_factory=list)  # what must be found nowhere afterwards
+    deletes: bool = False  # turns are deleted, not blanked: a session or a scope goes whole
+    whole_scope: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.memories or self.turns or self.redacted or self.whole_scope or self.sources)
+
+
+def erase(
+    handle: Handle,
+    id: str | None = None,
+    *,
+    session: str | None = None,
+    source: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    everything: bool = False,
+    confirm: str | None = None,
+    keep_turns: bool = False,
+    dry_run: bool = False,
+    resume: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> Erased:
+    """
+    Erase a statement, a turn, a session, what came from a source, a time range, or everything in this scope.
+
+    source:     an origin, agent or actor
+    everything: all of the scope; `confirm` must be its name
+    keep_turns: leave the turns that say an erased statement as they are
+    resume:     instead, finish what a process that died left of its erasures
+    Raises NotFound when nothing is meant.
+    """
+    if checks.flag(resume, "resume"):
+        return scour.resumed(handle, again, progress=progress)
+    told = [given for given in (id, session, source) if given is not None]
+    window = since is not None or until is not None
+    for name, value in (("everything", everything), ("keep_turns", keep_turns), ("dry_run", dry_run)):
+        checks.flag(value, name)
+    if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
+        checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
+    if everything and not dry_run and confirm != handle.scope:
+        checks.refuse("confirm", f"must be the scope's name, {handle.scope}, to erase everything in it")
+    now = handle.now()
+    chosen = Choice(
+        id=id,
+        session=checks.optional_name(session, "session"),
+        source=checks.optional_name(source, "source"),
+        since=checks.optional_time(since, "since", now=now),
+        until=checks.optional_time(until, "until", now=now),
+        everything=everything,
+        keep_turns=keep_turns,
+    )
+    if dry_run:
+        return _answer(_meant(handle, chosen, keep=False), 0, dry_run=True)
+
+    def attempt() -> tuple[Doomed, int]:
+        doomed = _meant(handle, chosen, keep=True)
+        seals, named = _seals(handle, doomed), _named_rows(doomed)
+        return doomed, _taken_out(handle, handle.writes(), doomed, cause=handle.cause("erase"), seals=seals, named=named)
+
+    with handle.store.alone():  # what is said meanwhile is said after the erasure
+        try:
+            doomed, number = attempt()
+        except StorageFull:  # what is left of a long content wants a blob
+            if not Reserve(handle.paths.root / "reserve").release():
+                raise
+            doomed, number = attempt()
+    answer = _answer(doomed, number)
+    return scour.everywhere(handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, progress=progress)
+
+
+def _answer(doomed: Doomed, number: int, *, dry_run: bool = False) -> Erased:
+    return Erased(
+        memories=tuple(memory for memory in doomed.memories if memory.id not in doomed.retold),
+        turns=tuple(doomed.turns),
+        redacted=tuple(after for _, after in doomed.redacted),
+        kept=(*doomed.kept, *doomed.retold.values()),
+        out_of_reach=scour.OUT_OF_REACH,
+        operation=number,
+        dry_run=dry_run,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a call asks to erase, checked."""
+
+    id: str | None
+    session: str | None
+    source: str | None
+    since: datetime | None
+    until: datetime | None
+    everything: bool
+    keep_turns: bool
+
+    def covers(self, memory: SemanticMemory) -> bool:
+        """Whether a statement comes from the source that is meant, whoever told it."""
+        return self.source is not None and self.source in (memory.origin.value, memory.agent)
+
+    def told(self, source: Source) -> bool:
+        """Whether a statement was told there, then or by that source, without a turn."""
+        if source.turn is not None or (self.session or self.source or self.since or self.until) is None:
+            return False
+        return (
+            self.session in (None, source.session)
+            and self.source in (None, source.origin.value, source.actor)
+            and (self.since is None or source.said_at >= self.since)
+            and (self.until is None or source.said_at < self.until)
+        )
+
+
+# ------------------------------------------------------------------ what is meant
+
+
+def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
+    """What a call asks to erase; with `keep` the blobs of what is left are on the disk. Raises NotFound when that is nothing."""
+    own, store = handle.own(), handle.store
+    if not own:
+        raise NotFound("anything to erase")
+    if chosen.everything:
+        memories = store.filled(store.memories(own, Memories()))
+        turns = store.turns(own, Turns(hidden=True))
+        return _with_texts(handle, Doomed(memories, turns, deletes=True, whole_scope=True))
+    found = find(handle, chosen.id, own) if chosen.id is not None else None
+    if isinstance(found, SemanticMemory):
+        said = _saying_the_same(handle, store.memories(own, Memories(line=found.line)))
+        doomed = Doomed(store.filled(said))
+    else:
+        turns = [found] if found is not None else _chosen_turns(handle, chosen)
+        window = chosen.since is not None or chosen.until is not None
+        doomed = Doomed(turns=turns, deletes=chosen.session is not None and not window)
+        _choose_statements(handle, chosen, doomed)
+    if not chosen.keep_turns:
+        gone = {turn.id for turn in doomed.turns}
+        statements = [memory for memory in doomed.memories if memory.id not in doomed.retold]
+        doomed.redacted = [*_evidence(handle, statements, gone, keep=keep)]
+    if not doomed:
+        raise NotFound("anything to erase")
+    return _with_texts(handle, doomed)
+
+
+def _chosen_turns(handle: Handle, chosen: Choice) -> list[Turn]:
+    where = None
+    if chosen.source is not None:
+        where = Group("or", tuple(Condition(name, "eq", chosen.source) for name in ("origin", "agent", "actor")))
+    select = Turns(session=chosen.session, where=where, since=chosen.since, until=chosen.until, hidden=True)
+    return handle.store.turns(handle.own(), select)
+
+
+def _saying_the_same(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """The versions of a line, and rows of other lines, forgotten ones too, that say what one of them says."""
+    found = {memory.n: memory for memory in line}
+    for memory in line:
+        same = handle.store.memories(handle.own(), Memories(hash=memory.content_hash))
+        if memory.predicate and memory.object:
+            pair = Memories(pairs=([memory.subject or ""], [memory.predicate]))
+            values = handle.store.memories(handle.own(), pair)
+            same += [row for row in values if analyze.plain(row.object or "") == analyze.plain(memory.object)]
+        found |= {row.n: row for row in same}
+    return list(found.values())
+
+
+def _choose_statements(handle: Handle, chosen: Choice, doomed: Doomed) -> None:
+    """The statements that come from what goes: they go, or lose the sources that go."""
+    own, store = handle.own(), handle.store
+    gone = {turn.id for turn in doomed.turns}
+    found = {memory.n: memory for memory in store.memories(own, Memories(sourced_in=sorted(gone)))} if gone else {}
+    if chosen.session is not None:
+        found |= {row.n: row for row in store.memories(own, Memories(where=Condition("session", "eq", chosen.session)))}
+    elif chosen.source is not None:
+        named = tuple(Condition(name, "eq", chosen.source) for name in ("origin", "agent", "speaker"))
+        found |= {row.n: row for row in store.memories(own, Memories(where=Group("or", named)))}
+    elif chosen.id is None:
+        said = store.memories(own, Memories(until=chosen.until))
+        found |= {row.n: row for row in said if chosen.since is None or row.confirmed_at >= chosen.since}
+    every = store.filled([found[n] for n in sorted(found)])
+    named_turns = {source.turn for memory in every for source in memory.sources if source.turn is not None} - gone
+    there = store.turns(own, Turns(ids=sorted(named_turns), hidden=True)) if named_turns else []
+    forgotten = {turn.id for turn in there if turn.hidden_at is not None}
+    for memory in every:
+        going = [source for source in memory.sources if source.turn in gone or chosen.told(source)]
+        left = [source for source in memory.sources if source not in going]
+        if chosen.covers(memory) or (going and all(source.turn in forgotten for source in left)):
+            doomed.memories.append(memory)
+        elif going and memory.sources[0] in going:
+            doomed.memories.append(memory)
+            doomed.retold[memory.id] = _told_anew(handle, memory, left)
+        elif going:
+            doomed.kept.append(memory)
+        if (going and memory not in doomed.memories) or memory.id in doomed.retold:
+            doomed.sources[memory.id] = [_named_source(source) for source in going]
+
+
+def _named_source(source: Source) -> tuple[int, int]:
+    """A source without a word of it: its number, and when it was recorded."""
+    return source.seq, rows.micros(source.recorded_at)
+
+
+def _told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
+    """A statement as those sources said it that are left; what only the first knew of it goes."""
+    said = next((source.text for source in left if source.text is not None), memory.content)
+    if any(source.text is None for source in left):
+        said = memory.content
+    first = min(left, key=lambda source: (source.said_at, source.place))
+    slot = None
+    if memory.predicate is not None and memory.cardinality is not None:
+        slot = Slot(memory.subject or "", memory.predicate, memory.object or "", memory.cardinality, memory.slot or "")
+    return replace(
+        memory,
+        n=0,
+        id=handle.new_id(),
+        content=said,
+        content_hash=conflict.text_hash(said, slot),
+        sources=tuple(left),
+        said_at=first.said_at,
+        valid_from=first.said_at if memory.valid_from == memory.said_at else memory.valid_from,
+        place=first.place,
+        basis=None,
+        external_id=None,
+        tags=(),
+        metadata={},
+        relations=(),
+    )
+
+
+# ------------------------------------------------------------------ the turns that say it too
+
+
+def _evidence(
+    handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool
+) -> Iterable[tuple[Turn, Turn]]:
+    """Turns that say a statement: its sources, and others with the same words; before, and without those sentences."""
+    own, store = handle.own(), handle.store
+    sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
+    found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
+    for memory in statements:
+        found |= {turn.n: turn for turn in _saying(handle, memory)}
+    found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
+    for turn in found.values():
+        if turn.id in gone:
+            continue
+        after = _redacted(handle, turn, statements, keep=keep)
+        if after != turn:
+            yield turn, after
+        elif turn.id in sources:  # it says it in words that are not known to say it
+            yield turn, _blank(turn)
+
+
+def _saying(handle: Handle, memory: SemanticMemory) -> list[Turn]:
+    """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
+    own, store = handle.own(), handle.store
+    ns: set[int] = set()
+    for text in _telling(memory):
+        terms = list(dict.fromkeys([*(words := analyze.tokens(text)).words, *words.characters]))
+        for index in ("turn", "tool") if terms else ():
+            postings = store.postings(index, own, terms, past=True, cap=1 << 62)
+            ns |= set.intersection(*sorted((set(posting.ns.tolist()) for posting in postings.found), key=len))
+    return store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
+
+
+def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
+    """Turns that may say a statement in a long content, of which only the beginning is indexed."""
+    told = {analyze.plain(text) for memory in statements for text in _telling(memory)}
+    for name in sweep.blob_names(handle.paths) if told else ():
+        whole = analyze.plain(barred.blob(handle, name))
+        if any(text in whole for text in told):
+            yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
+
+
+def _telling(memory: SemanticMemory) -> set[str]:
+    """What a text must hold to say a statement: its words, or its value."""
+    return {memory.content, memory.object if memory.predicate and memory.object else memory.content}
+
+
+def _redacted(handle: Handle, turn: Turn, statements: Sequence[SemanticMemory], *, keep: bool) -> Turn:
+    """The turn without the sentences that say the statements."""
+    speaker, names = turn.speaker if turn.role == "user" else None, handle.settings.names
+    return barred.without(handle, turn, lambda text: erasure.without(text, statements, speaker=speaker, names=names), keep=keep)
+
+
+def _blank(turn: Turn) -> Turn:
+    """What stands in the place of a turn that is gone: its id, its place, when and by whom it was said."""
+    content = erasure.mark(turn.content)
+    return replace(
+        turn,
+        content=content,
+        content_hash=hashlib.blake2b(content.encode(), digest_size=16).digest(),
+        blob=None,
+        speaker=None,
+        tool_calls=(),
+        tool_results=(),
+        external_id=None,
+        parent=None,
+        agent=None,
+        project=None,
+        metadata={},
+        actor=None,
+    )
+
+
+def _with_texts(handle: Handle, doomed: Doomed) -> Doomed:
+    """Also what the files are looked through for: every text that goes."""
+    texts = [*erasure.strings(doomed.memories), *erasure.strings(doomed.turns), *erasure.strings(_images(handle, doomed))]
+    for memory in doomed.kept:
+        texts += erasure.strings([source for source in memory.sources if _named_source(source) in doomed.sources[memory.id]])
+    for turn in doomed.turns:
+        texts += barred.texts(handle, turn)
+    for before, after in doomed.redacted:
+        left = {sentence for text in barred.texts(handle, after) for sentence in erasure.sentences(text)}
+        said = (sentence for text in barred.texts(handle, before) for sentence in erasure.sentences(text))
+        texts += [sentence for sentence in said if sentence not in left]
+    doomed.texts = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    return doomed
+
+
+def _images(handle: Handle, doomed: Doomed) -> list[Any]:
+    """What the journal keeps of the statements that go: reasons, and what they said before."""
+    ns = [memory.n for memory in doomed.memories]
+    found = [row for table in ("memories", "memory_sources") for row in handle.store.journal(handle.own(), table=table, row_ns=ns)]
+    return [text for row in found for text in (row.reason, dict(row.before or {}))]
+
+
+# ------------------------------------------------------------------ out of the store
+
+
+def _taken_out(
+    handle: Handle, scope: int, doomed: Doomed, *, cause: Cause, seals: Sequence[bytes], named: Mapping[str, Any]
+) -> int:
+    """
+    One transaction: the rows go, what they were linked with is mended, tombstones stay. The number of the erasure.
+
+    named: what the erasure takes, by ids, as it is remembered
+    """
+    mended: list[Change] = []
+    if not doomed.whole_scope:
+        for memory, columns in [*_unlinked(handle, doomed), *_unflagged(handle, doomed)]:
+            mended.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
+        mended += _closed_up(handle, doomed)
+    erasing = Erase(
+        memories=[Gone(memory.n, memory.id, index_tokens(memory)) for memory in doomed.memories],
+        turns=[_gone(turn) for turn in doomed.turns if doomed.deletes],
+        blanked=[Blanked(_gone(before), after, tokens(after), tool_tokens(after)) for before, after in _blanked(doomed)],
+        whole_scope=doomed.whole_scope,
+        seals=seals,
+        rows=named,
+    )
+    expect = Expect(rows={memory.n: memory.changed for memory in doomed.memories}, erasure=handle.store.last_erasure())
+    return handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
+
+
+def _blanked(doomed: Doomed) -> list[tuple[Turn, Turn]]:
+    return [*doomed.redacted, *(() if doomed.deletes else ((turn, _blank(turn)) for turn in doomed.turns))]
+
+
+def _named_rows(doomed: Doomed) -> dict[str, Any]:
+    """An erasure as it is remembered: rows and blobs, and not a word."""
+    blank = {before.id for before, after in doomed.redacted if after == _blank(before)}
+    return {
+        "memories": [memory.id for memory in doomed.memories],
+        "turns": [turn.id for turn in doomed.turns],
+        "redacted": [turn.id for turn, _ in doomed.redacted if turn.id not in blank],
+        "blanked": sorted(blank),
+        "sources": doomed.sources,
+        "retold": {id: memory.id for id, memory in doomed.retold.items()},
+        "blobs": sorted(_blobs(doomed)),
+        "session": doomed.deletes,
+        "whole_scope": doomed.whole_scope,
+    }
+
+
+def _seals(handle: Handle, doomed: Doomed) -> list[bytes]:
+    """The seals of what must not come back. What a statement that stays says is not among them."""
+    sealed = [text for memory in doomed.memories for text in erasure.of_statement(memory)]
+    for turn in doomed.turns:
+        sealed += [*erasure.of_turn(turn), *(text for said in barred.texts(handle, turn) for text in erasure.of_sentences(said))]
+    for before, after in doomed.redacted:
+        left = {text for said in barred.texts(handle, after) for text in erasure.of_sentences(said)}
+        sealed += [text for said in barred.texts(handle, before) for text in erasure.of_sentences(said) if text not in left]
+    if doomed.deletes:
+        sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in doomed.turns})]
+    stays = {text for memory in (*doomed.kept, *doomed.retold.values()) for text in erasure.of_statement(memory)}
+    return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
+
+
+def _gone(turn: Turn) -> Gone:
+    return Gone(turn.n, turn.id, tokens(turn), tool_tokens(turn))
+
+
+def _blobs(doomed: Doomed) -> set[str]:
+    """The blobs that what goes had named."""
+    named: set[str] = set()
+    for turn in (*doomed.turns, *(before for before, _ in doomed.redacted)):
+        named |= {blob for blob in (turn.blob, *(result.get("blob") for result in turn.tool_results)) if isinstance(blob, str)}
+    return named
+
+
+# ------------------------------------------------------------------ what is left joins again
+
+
+def _closed_up(handle: Handle, doomed: Doomed) -> list[Change]:
+    """Slots that lose a version are one chain again, and statements that are told anew stand in it."""
+    changes: list[Change] = []
+    anew = {memory.id: memory for memory in doomed.retold.values()}
+    for slot in sorted({memory.slot for memory in anew.values() if memory.slot and memory.state is State.ACTIVE}):
+        gone = {memory.n for memory in doomed.memories}
+        versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
+        back = [memory for memory in anew.values() if memory.slot == slot and memory.state is State.ACTIVE]
+        for memory, columns in conflict.rejoined(back, [row for row in versions if row.n not in gone]):
+            if memory.id in anew:
+                anew[memory.id] = replace(memory, **columns)
+            else:
+                changes.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
+    closed = {memory.slot for memory in anew.values()}
+    others = [memory for memory in doomed.memories if memory.slot not in closed]
+    changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in closed_up(handle, others)]
+    changes += [AddMemory(memory, index_tokens(memory)) for memory in anew.values()]
+    return changes
+
+
+def _unflagged(handle: Handle, doomed: Doomed) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """Rivals contradict what goes no more; what is told anew they contradict as before."""
+    changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    for rival, columns in unflagged(handle, doomed.memories):
+        still = [doomed.retold[id].id for id in rival.flagged_with if id in doomed.retold]
+        flagged = (*columns["flagged_with"], *still)
+        changed.append((rival, {"flagged_with": flagged, "flag": rival.flag if flagged else None}))
+    return changed
+
+
+def _unlinked(handle: Handle, doomed: Doomed) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """Versions that no slot's chain holds point to the next that is left, or to none."""
+    gone = {memory.id: memory for memory in doomed.memories}
+    lines = sorted({memory.line for memory in doomed.memories})
+    rest = [row for line in lines for row in handle.store.memories(handle.own(), Memories(line=line)) if row.id not in gone]
+    changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    for row in rest:
+        successor = row.superseded_by
+        while successor in gone and successor not in doomed.retold:
+            successor = gone[successor].superseded_by
+        successor = doomed.retold[successor].id if successor in doomed.retold else successor
+        if successor != row.superseded_by and not (row.slot and row.state is State.ACTIVE):
+            ended: dict[str, Any] = {} if successor else {"valid_to": None, "reason": None} if row.state is State.ACTIVE else {}
+            changed.append((row, {"superseded_by": successor, **ended}))
+    return changed
+
+
+# ------------------------------------------------------------------ the same in another copy
+
+
+def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
+    """
+    Take out of a store what was erased from another of its copies: a backup, an older file that was put back.
+
+    entries: erasures as `Store.erasures` has them; how many rows went
+    """
+    told, count = [*entries], 0
+    names, known = handle.store.scope_names(), [_which(entry) for entry in handle.store.erasures()]
+    seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
+    for entry in told:
+        at = rows.moment(entry["at"])
+        assert at is not None
+        one = replace(handle, scope=names.get(entry["scope"], handle.scope))
+        doomed = _named(one, entry["rows"], seals, at) if entry["scope"] in names else Doomed()
+        if doomed or _which(entry) not in known:
+            own = [bytes.fromhex(seal) for seal in entry["seals"]]
+            _taken_out(one, entry["scope"], doomed, cause=Cause("erase", at), seals=own, named=entry["rows"])
+            count += len(doomed.memories) + len(doomed.turns) + len(doomed.redacted)
+    return count
+
+
+def _which(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    """One erasure is the same in every copy of a store, whatever its number there."""
+    return entry["scope"], entry["at"], entry["rows"]
+
+
+def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at: datetime) -> Doomed:
+    """What an erasure named, as far as it is in this store."""
+    own, store = handle.own(), handle.store
+    if named["whole_scope"]:
+        memories = [
+            memory for memory in store.memories(own, Memories()) if memory.created_at <= at or memory.id in named["memories"]
+        ]
+        turns = [turn for turn in store.turns(own, Turns(hidden=True)) if turn.recorded_at <= at or turn.id in named["turns"]]
+        left = len(store.memories(own, Memories())) - len(memories) + len(store.turns(own, Turns(hidden=True))) - len(turns)
+        return Doomed(store.filled(memories), turns, deletes=True, whole_scope=not left)
+    memories = store.filled(store.memories(own, Memories(ids=named["memories"])))
+    doomed = Doomed(memories, deletes=named["session"])
+    doomed.turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != _blank(turn)]
+    doomed.redacted = [*_named_turns(handle, named, memories, seals)]
+    for memory in memories:
+        going = [tuple(each) for each in named["sources"].get(memory.id, ())]
+        left_of = [source for source in memory.sources if _named_source(source) not in going]
+        if memory.id in named["retold"] and left_of:
+            doomed.retold[memory.id] = replace(_told_anew(handle, memory, left_of), id=named["retold"][memory.id])
+    for memory in store.filled(store.memories(own, Memories(ids=sorted({*named["sources"]} - {*named["memories"]})))):
+        going = [tuple(each) for each in named["sources"][memory.id]]
+        if any(_named_source(source) in going for source in memory.sources):
+            doomed.kept.append(memory)
+            doomed.sources[memory.id] = going
+    return doomed
+
+
+def _named_turns(
+    handle: Handle, named: Mapping[str, Any], memories: Sequence[SemanticMemory], seals: Container[bytes]
+) -> Iterable[tuple[Turn, Turn]]:
+    """Turns that lost sentences, as far as they still have them here."""
+    ids = [*named["redacted"], *named["blanked"]]
+    for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
+        speaker = turn.speaker if turn.role == "user" else None
+
+        def left(text: str, speaker: str | None = speaker) -> str:
+            text = erasure.without(text, memories, speaker=speaker, names=handle.settings.names)
+            said = erasure.of_sentences(text)
+            return erasure.marked(text, {sentence for key in said if handle.sealed(key) in seals for sentence in said[key]})
+
+        after = barred.without(handle, turn, left)
+        swept = any(mark in text for text in barred.texts(handle, turn) for mark in erasure.MARKS.values())
+        if turn.id in named["blanked"] or (after == turn and not swept):  # nobody can tell here which sentence it was
+            after = _blank(turn)
+        if after != turn:
+            yield turn, after

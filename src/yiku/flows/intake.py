@@ -1,0 +1,37 @@
+"""
+What comes in is cleaned before anything is hashed, indexed or put aside: private parts out, secrets masked.
+
+A flow cleans each value once it has been checked, so that what is nested is known to be small and plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar, cast
+
+from yiku.flows.handle import Handle
+from yiku.rules import private, secrets
+
+T = TypeVar("T")
+
+SUSPECT = (*secrets.SUSPECT, private.TAG)  # a text in which none of these finds anything stays as it is
+SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
+NOTHING = private.NOTHING  # what a text has become that was wholly private
+
+
+def clean(handle: Handle, value: T) -> T:
+    """The value with every text in it cleaned, keys of objects too; what is not text stays as it is."""
+    if isinstance(value, str):
+        return cast(T, _text(handle, value))
+    if isinstance(value, Mapping):
+        return cast(T, {_text(handle, key): clean(handle, entry) for key, entry in value.items()})
+    if isinstance(value, (list, tuple)):
+        return cast(T, type(value)(clean(handle, entry) for entry in value))
+    return value
+
+
+def _text(handle: Handle, text: str) -> str:
+    if len(text) < SHORTEST or not any(pattern.search(text) for pattern in SUSPECT):
+        return text
+    text = private.without(text)
+    return text if handle.settings.secrets == "keep" else secrets.masked(text, handle.seal)[0]

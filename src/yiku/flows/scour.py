@@ -1,0 +1,289 @@
+"""
+After an erasure: every other copy in the home is dealt with, and every file is looked through in raw bytes.
+
+Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
+WAL is emptied. Then all files are searched for what was erased: the texts whole, their words, and the ends
+of their words, since a search index stores only what a word has beyond its neighbour. A word that some row
+still says proves nothing and is passed over.
+
+What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
+leaves the erasure without its receipt, so that `resumed` does it later.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
+from yiku.files import blobs, sweep
+from yiku.flows.handle import Handle
+from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.remember import index_tokens
+from yiku.rules import analyze, erasure
+from yiku.store import raw
+from yiku.store.api import Index, Store
+from yiku.store.gate import Gate
+from yiku.store.sqlite import SqliteStore
+from yiku.types import Erased, Erasure, Memories, Place, Turns
+
+LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
+NEEDLE_BYTES = 512  # looked for of a long text
+BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
+ENOUGH = 20  # rows that are asked whether they have a token
+NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
+OUT_OF_REACH = (
+    "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
+    "what the disk itself keeps of freed blocks; encrypt the disk if that matters",
+    "what a model or another program was shown before",
+)
+
+Again = Callable[[Handle, Iterable[Mapping[str, Any]]], int]
+Tell = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """What is looked for: bytes, the text they stand for, and the token of the index, where it is one."""
+
+    texts: Mapping[bytes, tuple[str, str]]
+    whole: frozenset[bytes]  # those that are no mere words
+    known: bool  # whether anybody still knows what was erased
+
+
+def everywhere(
+    handle: Handle,
+    answer: Erased,
+    texts: Sequence[str] | None,
+    *,
+    blob_names: Iterable[str],
+    again: Again,
+    progress: Tell | None = None,
+) -> Erased:
+    """
+    The answer with its places, and the receipt in the store once every place was dealt with.
+
+    texts:      what went, whole, or None when nobody knows any more
+    blob_names: long contents that it had named
+    again:      does the erasure once more in another store
+    """
+    tell = progress or (lambda step: None)
+    needles = _needles(texts)
+    places = [*_copies_swept(handle, needles, again, tell)]
+    tell("blobs")
+    places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
+    tell("yiku.db")
+    places.append(_tried("yiku.db", lambda: _store_scrubbed(handle, needles)))
+    tell("other files")
+    places += _other_files(handle, needles)
+    done = replace(answer, places=tuple(places), looked_for=len(needles.texts))
+    if not any(NOT_YET in place.found for place in places):
+        _receipted(handle, done)
+    return done
+
+
+def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Erased:
+    """
+    Finish what erasures left undone when they were cut short. Raises NotFound when none was.
+
+    Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
+    """
+    waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
+    if not waiting:
+        raise NotFound("an erasure that was cut short")
+    names = {name for entry in waiting for name in entry["rows"]["blobs"]}
+    answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
+    done = everywhere(handle, answer, None, blob_names=names, again=again, progress=progress)
+    if not any(NOT_YET in place.found for place in done.places):
+        for entry in waiting[:-1]:
+            _receipted(handle, replace(done, operation=entry["number"]))
+    return done
+
+
+def _receipted(handle: Handle, done: Erased) -> None:
+    """The receipt, without a word of what went; and the mirror, which knows that all is done."""
+    entry = next(entry for entry in handle.store.erasures() if entry["number"] == done.operation)
+    receipt = {
+        "memories": len(done.memories),
+        "turns": len(done.turns),
+        "redacted": len(done.redacted),
+        "looked_for": done.looked_for,
+        "places": [[place.name, place.done, place.bytes, len(place.found)] for place in done.places],
+        "clean": done.clean,
+    }
+    handle.store.apply(entry["scope"], [Erasure(done.operation, receipt)], handle.cause("erase"))
+    sweep.write_mirror(handle.paths, handle.store.erasures())
+
+
+def _tried(name: str, step: Callable[[], Place]) -> Place:
+    """A place where something was done, or why it could not be."""
+    try:
+        return step()
+    except (StoreError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        return Place(name, f"not done: {why or error}", found=(NOT_YET,))
+
+
+# ------------------------------------------------------------------ copies
+
+
+def _copies_swept(handle: Handle, needles: Needles, again: Again, tell: Tell) -> Iterator[Place]:
+    """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
+
+    def mirrored() -> Place:
+        sweep.write_mirror(handle.paths, handle.store.erasures())
+        return Place("erased", "knows what must not come back")
+
+    yield _tried("erased", mirrored)
+    try:
+        with _no_backup_meanwhile(handle):
+            sweep.tidied(handle.paths)
+            for path in sweep.copies(handle.paths):
+                tell(f"backups/{path.name}")
+                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again))  # type: ignore[misc]
+    except (StoreBusy, OSError) as error:
+        yield Place("backups", f"not done: {error}", found=(NOT_YET,))
+
+
+@contextmanager
+def _no_backup_meanwhile(handle: Handle) -> Iterator[None]:
+    lock = Gate(handle.paths.locks / "backup.lock", BACKUP_S)
+    try:
+        with lock.held():
+            yield
+    finally:
+        lock.close()
+
+
+def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again) -> Place:
+    """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
+    name = f"backups/{path.name}"
+    with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
+        inner = Path(folder) / "yiku.db"
+        sweep.copied(path, inner)
+        try:
+            size, left = _swept(handle, inner, needles, again)
+        except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
+            return _not_a_store(handle, path, needles, type(error).__name__)
+        sweep.put_in_place(inner, path)
+    return Place(name, "swept", size, left)
+
+
+def _swept(handle: Handle, path: Path, needles: Needles, again: Again) -> tuple[int, tuple[str, ...]]:
+    """Bytes looked through, and what is left."""
+    store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
+    try:
+        again(replace(handle, store=store), handle.store.erasures())
+        _, size, left = _scrubbed(store, needles)
+        return size, left
+    finally:
+        store.close()
+
+
+def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Place:
+    """A copy that does not open as a store cannot be swept: it stays if nothing of what was erased is in it."""
+    name = f"backups/{path.name}"
+    if not needles.known:
+        return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
+    size, found = raw.search(sweep.content(path), needles.texts)
+    if not _unexplained(found, needles, handle.store):
+        return Place(name, f"looked through; it does not open ({why})", size)
+    sweep.removed(path)
+    return Place(name, f"removed: it held what was erased, and does not open ({why})", size)
+
+
+# ------------------------------------------------------------------ the store and its files
+
+
+def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
+    """Blobs that nobody names any more leave the disk."""
+    removed, every = 0, list(handle.store.scope_names())
+    with handle.store.alone():
+        for name in sorted(names):
+            if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):
+                removed += blobs.remove(handle.blobs, name)
+    return Place("blobs", f"{removed} removed")
+
+
+def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
+    emptied, size, left = _scrubbed(handle.store, needles)
+    if emptied:
+        return Place("yiku.db", "rows deleted, WAL emptied", size, left)
+    return Place("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, (*left, NOT_YET))
+
+
+def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
+    """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
+    emptied = store.scrub()
+    size, found = store.found([*needles.texts])
+    left = _unexplained(found, needles, store)
+    if left and emptied:
+        emptied = store.scrub(rewrite=True)
+        size, found = store.found([*needles.texts])
+        left = _unexplained(found, needles, store)
+    return emptied, size, left
+
+
+def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
+    """Every other file of the home is looked through."""
+
+    def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
+        def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
+            size, found = raw.search(pieces, wanted)
+            return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
+
+        return looked
+
+    text, word = looking_for(needles.whole), looking_for(needles.texts)
+    try:
+        for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
+            yield Place(name, done, size, tuple(sorted(needle.decode() for needle in found)))
+    except OSError as error:
+        yield Place("other files", f"not done: {error.strerror} ({error.filename})", found=(NOT_YET,))
+    if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
+        yield Place("damaged", "may hold what was erased: look there yourself, or remove it", found=(NOT_YET,))
+
+
+# ------------------------------------------------------------------ what is looked for
+
+
+def _needles(texts: Sequence[str] | None) -> Needles:
+    """The most telling of what proves that texts are gone."""
+    found: dict[bytes, tuple[str, str]] = {}
+    for text, token in erasure.looked_for(texts or ()).items():
+        found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
+        if len(found) == LOOKED_FOR:
+            break
+    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if erasure.weight(text) >= erasure.WEIGHT}
+    return Needles(found, frozenset(told & found.keys()), texts is not None)
+
+
+def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
+    """Of what was found, what no row has a right to hold."""
+    if not found:
+        return ()
+    left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
+    said = store.still_said([*left])
+    return tuple(sorted(text for text, token in left.items() if text not in said and not (token and _indexed(store, token))))
+
+
+def _indexed(store: Store, token: str) -> bool:
+    """Whether some row is indexed under this token because it says so."""
+    every = list(store.scope_names())
+
+    def ns(index: Index) -> list[int]:
+        found = store.postings(index, every, [token], past=True, cap=1 << 62).found if every else []
+        return [int(n) for posting in found for n in posting.ns[:ENOUGH].tolist()]
+
+    turns = store.turns(every, Turns(ns=ns("turn"), hidden=True)) if every else []
+    tools = store.turns(every, Turns(ns=ns("tool"), hidden=True)) if every else []
+    memories = store.filled(store.memories(every, Memories(ns=ns("memory")))) if every else []
+    return (
+        any(token in tokens(turn).words for turn in turns)
+        or any((called := tool_tokens(turn)) is not None and token in called.words for turn in tools)
+        or any(token in index_tokens(memory).words for memory in memories)
+    )
