@@ -35,7 +35,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for a home, and no settings from the environment."""
+    """A place for a home on what counts as a local disk, and no settings from the environment."""
+    monkeypatch.setattr("yiku.files.mounts.MOUNTINFO", tmp_path / "no mounts")
     for name in [name for name in os.environ if name.startswith("YIKU_")]:
         monkeypatch.delenv(name)
     return tmp_path / "home"

@@ -1,5 +1,6 @@
 """The one object a program holds: opening, scopes, drawers, threads, closing."""
 
+import io
 import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,14 @@ VERBS = {
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
     "admin.import_": lambda m: m.admin.import_([yiku.types.TurnRecord(1, {"role": "user", "content": "早"})], source="x"),
+    "admin.check": lambda m: m.admin.check(),
+    "admin.erase": lambda m: m.admin.erase("0" * 8),
+    "admin.backup": lambda m: m.admin.backup(),
+    "admin.backups": lambda m: m.admin.backups(),
+    "admin.restore_backup": lambda m: m.admin.restore_backup("none.db"),
+    "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.pause": lambda m: [m.admin.pause(), m.admin.resume()],
+    "admin.resume": lambda m: m.admin.resume(),
     "admin.blob": lambda m: m.admin.blob("0" * 64),
 }
 
@@ -193,7 +202,7 @@ def test_a_closed_memory_says_so(home, clock, verb):
 def test_every_verb_is_tried_here():
     """A verb that is added to Memory or Admin comes into the table above."""
     public = {name for name in vars(Memory) if not name.startswith("_")} - {"close", "scope", "retrieved"}
-    admin = {f"admin.{name}" for name in vars(yiku.memory.Admin) if not name.startswith("_")}
+    admin = {f"admin.{name}" for name in vars(yiku.admin.Admin) if not name.startswith("_")}
 
     assert public | admin == {*VERBS}
 

@@ -22,12 +22,22 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "project": ("阿特拉斯", "b", "c"),
     "actor": ("a", "b", "c"),
     "language": ("en", "zh", "auto"),
+    "secrets": ("keep", "mask", "keep"),
+    "private_folders": (("/a", "~/b"), "/c, ~/日记 ,", ["/e"]),
+    "backups": ("off", "nightly", "off"),
     "durability": ("full", "fast", "full"),
     "busy_timeout_s": (1, "2.5", 3),
     "limit": (1, "2", 3),
     "context_tokens": (100, "200", 300),
 }
-EXPECTED = {"reads": ("c", "d"), "names": ("Mei Ling", "梅"), "busy_timeout_s": 2.5, "limit": 2, "context_tokens": 200}
+EXPECTED = {
+    "reads": ("c", "d"),
+    "names": ("Mei Ling", "梅"),
+    "private_folders": ("/c", "~/日记"),
+    "busy_timeout_s": 2.5,
+    "limit": 2,
+    "context_tokens": 200,
+}
 
 
 def toml(value):

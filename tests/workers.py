@@ -1,32 +1,40 @@
 """
-What other processes do in tests: each function runs in a fresh interpreter, none shares anything but the home.
+What other processes do in tests: each function runs in a process of its own, none shares anything but the home.
 
 `together` starts several at once, lets them go at the same moment, and gives back what each returned. A
 child says what was acknowledged through a pipe, after the call returned; so a killed child has told the truth.
+
+The children come from a server that has imported Yiku and opened nothing: they start in a hundredth of the
+time of a new interpreter, and still share no connection, lock or descriptor of a home. SPAWN is for those
+that need an interpreter of their own.
 """
 
+import contextlib
 import multiprocessing
 import os
 import random
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 SPAWN = multiprocessing.get_context("spawn")
+READY = multiprocessing.get_context("forkserver")
+READY.set_forkserver_preload(["yiku.memory"])
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATIENCE_S = 300.0
 
 
 def together(target: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Run the target once a task, each in its own process, all from the same moment; what they return, or the error."""
-    barrier = SPAWN.Barrier(len(tasks))
-    pairs = [SPAWN.Pipe(duplex=False) for _ in tasks]
+    barrier = READY.Barrier(len(tasks))
+    pairs = [READY.Pipe(duplex=False) for _ in tasks]
     processes = [
-        SPAWN.Process(target=_run, args=(target, task, barrier, tell)) for task, (_, tell) in zip(tasks, pairs, strict=True)
+        READY.Process(target=_run, args=(target, task, barrier, tell)) for task, (_, tell) in zip(tasks, pairs, strict=True)
     ]
     for process in processes:
         process.start()
@@ -86,54 +94,119 @@ def record_many(home: Path, who: str, count: int) -> list[str]:
         return [memory.record_turn("user", f"{who} 说 {i}", session=f"s-{who}").id for i in range(count)]
 
 
+@dataclass(frozen=True)
+class Timed:
+    """What a writer that counts its time came to: the ids, its longest wait for one call, its first and last moment."""
+
+    ids: list[str]
+    longest_s: float
+    began: float  # on the clock that all processes share
+    ended: float
+
+
+def add_timed(home: Path, who: str, count: int, durability: str) -> Timed:
+    """Record turns one by one, with a look at the clock around each."""
+    ids, longest = [], 0.0
+    with clocked(home, durability=durability) as memory:
+        began = before = time.monotonic()
+        for i in range(count):
+            ids.append(memory.record_turn("user", f"{who} 说 {i} 你好 hello", session=f"s-{who}").id)
+            now = time.monotonic()
+            longest, before = max(longest, now - before), now
+    return Timed(ids, longest, began, before)
+
+
+# ------------------------------------------------------------------ what is killed
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a child had acknowledged: an item with this text and, once the call returned, in this state."""
+
+    what: str  # turn, pair (two turns of one text), memory
+    id: str
+    text: str
+    state: str = ""  # what `get` says of a memory that was forgotten, or had been and came back
+
+
+PLACES = ["Oslo", "北京", "tea 茶", "python-3.12", "Zoë 😀", "ＡＢＣ，你好"]
+LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
+
+
 def chatter(home: Path, seed: int, tell: Connection) -> None:
-    """Until killed: record, remember, update, forget; each text goes into the pipe after its call returned."""
+    """
+    Until killed: every verb that writes, each acknowledged through the pipe after its call returned.
+
+    One child in three moves its log into the database all the time, one in three often; each closes and
+    opens now and then. So the kill meets checkpoints, closings and openings as well.
+    """
+    import apsw
+
     chance = random.Random(seed)
-    with clocked(home) as memory:
-        tell.send(("open", "", ""))
-        for i in range(100_000):
-            text = f"{seed}-{i} {chance.choice(['Oslo', '北京', 'tea 茶', 'python-3.12'])} {'字' * chance.randrange(1, 40)}"
-            match chance.randrange(5):
-                case 0 | 1:
-                    done = ("turn", memory.record_turn("user", text, session=f"s{chance.randrange(3)}").id, text)
-                case 2:
-                    done = ("memory", memory.remember(text).memory.id, text)
-                case 3:
-                    done = ("memory", memory.remember(f"I live in {text}").memory.id, f"I live in {text}")
-                case _:
-                    key = f"{seed}-{i}"
-                    ids = memory.record(
-                        [{"role": "user", "content": text}, {"role": "user", "content": text}], idempotency_key=key
-                    ).ids
-                    done = ("pair", ids[0], text)
-            tell.send(done)
+    pages = chance.choice([8, 100, 1_000])
+    apsw.connection_hooks.append(lambda connection: connection.wal_autocheckpoint(pages))
+    for life in range(100_000):
+        with clocked(home) as memory:
+            if life == 0:
+                tell.send(None)
+            for i in range(chance.randrange(1, 40)):
+                for told in said(memory, chance, f"{seed}-{life}-{i} {chance.choice(PLACES)} {'字' * chance.randrange(1, 40)}"):
+                    tell.send(told)
 
 
-def killed_after(delay_s: float, home: Path, seed: int) -> list[tuple[str, str, str]]:
-    """Let `chatter` work, kill it without warning so long after its start; what it had acknowledged."""
-    hear, tell = SPAWN.Pipe(duplex=False)
-    process = SPAWN.Process(target=chatter, args=(home, seed, tell))
+def said(memory: Any, chance: random.Random, text: str) -> Iterator[Told]:
+    """One thing that a caller may do; no text is said twice, but in a pair."""
+    match chance.randrange(12):
+        case 0 | 1 | 2:
+            yield Told("turn", memory.record_turn("user", text, session=f"s{chance.randrange(3)}").id, text)
+        case 3:
+            twice = [{"role": "user", "content": text}] * 2
+            yield Told("pair", memory.record(twice, idempotency_key=text).ids[0], text)
+        case 4:
+            from yiku.types import TurnRecord
+
+            memory.admin.import_([TurnRecord(1, {"role": "user", "content": text, "external_id": text})], source="jsonl")
+            turn = next(turn for turn in memory.search_traces(text.partition(" ")[0], limit=100) if turn.content == text)
+            yield Told("turn", turn.id, text)
+        case 5 | 6:
+            yield Told("memory", memory.remember(text, tags=["茶", text[:8]]).memory.id, text, "active")
+        case 7:
+            yield Told("memory", memory.remember(f"I live in {text}").memory.id, f"I live in {text}", "active")
+        case 8:
+            old = memory.remember(text).memory
+            memory.feedback(old.id, "used")
+            yield Told("memory", memory.update(old.id, f"{text} anew 新").id, f"{text} anew 新", "active")
+        case 9:
+            kept = memory.remember(text).memory
+            memory.forget(kept.id)
+            yield Told("memory", kept.id, text, "archived")
+        case 10:
+            kept = memory.remember(text).memory
+            memory.admin.undo(memory.forget(kept.id).operation)
+            memory.forget(kept.id)
+            memory.restore(kept.id)
+            yield Told("memory", kept.id, text, "active")
+        case _:
+            if chance.random() < 0.3:  # dear: a file of its own
+                text += LONG
+                turn = memory.record_turn("user", text)
+                yield Told("turn", turn.id, turn.content)
+
+
+def killed_after(calls: int, delay_s: float, home: Path, seed: int) -> list[Told]:
+    """Let `chatter` work, kill it without warning so long after so many acknowledged calls; what it had acknowledged."""
+    hear, tell = READY.Pipe(duplex=False)
+    process = READY.Process(target=chatter, args=(home, seed, tell))
     process.start()
     tell.close()
-    return _heard_until_killed(process.pid, hear, delay_s, process.join)
-
-
-def _heard_until_killed(pid: int, hear: Connection, delay_s: float, join: Callable[[], object]) -> list[tuple[str, str, str]]:
-    heard, deadline = [], None
-    while True:
-        wait = PATIENCE_S if deadline is None else max(0.0, deadline - time.monotonic())
-        try:
-            if not hear.poll(wait):
-                break
-            heard.append(hear.recv())
-        except EOFError:
-            break
-        deadline = deadline or time.monotonic() + delay_s  # from the opening on
-    os.kill(pid, signal.SIGKILL)
-    join()
-    try:
+    told = []
+    with contextlib.suppress(EOFError):
+        for _ in range(calls + 1):  # the first says that it is open
+            told.append(hear.recv())
+        time.sleep(delay_s)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    with contextlib.suppress(EOFError, OSError):
         while hear.poll(0):
-            heard.append(hear.recv())  # sent before the kill: acknowledged
-    except (EOFError, OSError):
-        pass
-    return [item for item in heard if item[0] != "open"]
+            told.append(hear.recv())  # sent before the kill: acknowledged
+    return told[1:]

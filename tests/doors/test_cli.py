@@ -109,7 +109,7 @@ def test_a_statement_and_its_correction(home):
     second = run(home, "remember", "我住在奥斯陆。", "--tag", "家", "--importance", "0.9", "--json")
 
     assert ("", True) == (first.err, first.out.startswith("new  I live in Bergen.\n  #"))
-    assert {"yiku", "verb", "outcome", "memory", "replaced", "current", "others", "operation", "dry_run"} == {*second.json}
+    assert {"yiku", "verb", "outcome", "memory", "replaced", "current", "others", "operation", "dry_run", "why"} == {*second.json}
     assert (1, "remember", "replaced", None, []) == tuple(second.json[k] for k in ("yiku", "verb", "outcome", "current", "others"))
     assert MEMORY == {*second.json["memory"]} == {*second.json["replaced"]}
     assert (["家"], 0.9) == (second.json["memory"]["tags"], second.json["memory"]["importance"])
@@ -365,7 +365,7 @@ def test_the_version_and_the_help():
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
     assert {"Keep:", "Find:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 23 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    assert 31 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -17,6 +17,8 @@ from typing import Any
 
 import apsw
 
+from yiku.store import pages
+
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir"}
 
@@ -58,8 +60,11 @@ class Disk:
         self.step(f"{what} {name.rpartition('/')[2]}", lambda failure: failure[0]())
 
     def of_the_system(self, what: str, path: object) -> None:
-        if isinstance(path, (str, Path)) and str(path).startswith(self.folder) and not str(path).endswith(".lock"):
-            self.step(f"{what} {str(path)[len(self.folder) :]}", lambda failure: OSError(failure[1], os.strerror(failure[1])))
+        if not isinstance(path, (str, Path)) or str(path).endswith(".lock"):
+            return
+        if str(path).startswith(self.folder) or not os.path.isabs(path):  # a name alone: it is done from a folder's descriptor
+            name = str(path).removeprefix(self.folder)
+            self.step(f"{what} {name}", lambda failure: OSError(failure[1], os.strerror(failure[1])))
 
 
 _watched: list[Disk] = []  # at most one; an audit hook cannot be taken away, so ours looks here
@@ -113,6 +118,7 @@ def failing(folder: Path) -> Iterator[Disk]:
     if _audit not in _hooked:
         sys.addaudithook(_audit)
         _hooked.append(_audit)
+    pages.verified()  # before ours: its layer is put over the one that is there first, and stays for good
     disk, fsync = Disk(folder), os.fsync
     files = _Files(disk)
 

@@ -86,7 +86,6 @@ FLOWS = [
     Flow("restore a memory", lambda m: m.restore(m.get_all(where={"state": "archived"})[0].id)),
     Flow("feedback", lambda m: m.feedback(live(m, "Ann"), "used")),
     Flow("undo", lambda m: m.admin.undo(m.admin.journal(limit=1)[0].transaction), lambda m: m.remember("我住在深圳", said_at=at(1))),
-    Flow("context", lambda m: m.context("where do I live? 我住在哪里？")),
     Flow(
         "import",
         lambda m: m.admin.import_(RECORDS, source="jsonl"),

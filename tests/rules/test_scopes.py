@@ -1,6 +1,11 @@
 """Scope names: one spelling each."""
 
+import string
+import unicodedata
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from yiku.rules import scopes
 
@@ -8,6 +13,12 @@ HOSTILE = [
     "", " ", "a ", " a", "A", "Ａ", "а", "a\0", "a\n", "../a", "a/b", "*", "a%", "a'b", 'a"', "a;b", "a b", "é", "e\u0301", "a\u200b",
     "用户", "user：mei", ".a", "-a", ":a", "@a", "a" * 129, "ﬁ", "ａ", "a\u202e", "\ufeffa", "a\\", "a|b", "a,b", "a\t", "\U0001f600",
 ]  # fmt: skip
+
+# What looks like ASCII and is not: each sign, and the ASCII that it is taken for.
+LOOK_ALIKES = dict(zip("аеорсухіјѕԁһοαιν‐‑−․։｡", "aeopcyxijsdhoaiv---.:.", strict=True))
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e\u2066\ufe0f\U000e0061\0"
+EACH = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+GOOD = string.ascii_lowercase + string.digits + "._:@-"
 
 
 @pytest.mark.spec("S1-53", "T-20")
@@ -21,6 +32,58 @@ def test_what_could_be_taken_for_another_name_is_none(name: object) -> None:
 def test_the_grammar_lets_these_through(name: str) -> None:
     """Lower-case ASCII, digits and five signs, up to 128."""
     assert scopes.allowed(name)
+
+
+@pytest.mark.spec("S1-53")
+def test_R26_no_other_sign_is_in_a_name() -> None:
+    """Of all letters, emoji and tags that Unicode has, 41 signs may stand in a name, and 36 at its head."""
+    signs = [chr(number) for number in (*range(0x20000), *range(0xE0000, 0xE1000))]  # the rest is rare Han, or nothing
+    assert sorted(GOOD) == [sign for sign in signs if scopes.allowed("a" + sign)]
+    assert sorted(GOOD[:36]) == [sign for sign in signs if scopes.allowed(sign)]
+
+
+def seen(name: str) -> str:
+    """A name as a careless reader or program takes it: without case, width, marks, what is invisible, and space around it."""
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold()).casefold()
+    bare = "".join(sign for sign in folded if sign not in INVISIBLE and unicodedata.category(sign) not in ("Mn", "Cf", "Cc"))
+    return "".join(LOOK_ALIKES.get(sign, sign) for sign in bare).strip()
+
+
+@st.composite
+def disguised(draw: st.DrawFn) -> str:
+    """A good name with a few signs changed, added or dressed up."""
+    signs = list(draw(st.text(GOOD, min_size=1, max_size=8)))
+    twins = {plain: sign for sign, plain in LOOK_ALIKES.items()}
+    for _ in range(draw(st.integers(0, 3))):
+        i = draw(st.integers(0, len(signs) - 1))
+        wide = chr(ord(signs[i]) + 0xFEE0) if len(signs[i]) == 1 and "!" <= signs[i] <= "~" else signs[i]
+        dressed = [
+            twins.get(signs[i], signs[i]),
+            wide,
+            signs[i].upper(),
+            signs[i] + draw(st.sampled_from(INVISIBLE + "\u0301 \n\t\u3000")),
+        ]
+        signs[i] = draw(st.sampled_from(dressed))
+    return draw(st.sampled_from(["", "", "", " ", "\n", "\ufeff"])) + "".join(signs)
+
+
+@pytest.mark.spec("S1-53")
+@EACH
+@given(st.one_of(disguised(), st.text(max_size=12)), st.one_of(disguised(), st.text(max_size=12)))
+def test_R26_two_names_that_are_taken_for_one_are_the_same(one: str, other: str) -> None:
+    """Each allowed name is what any folding makes of it, so two that fold to the same are the same bytes."""
+    for name in (one, other, seen(one), seen(other)):
+        assert not scopes.allowed(name) or seen(name) == name
+    if scopes.allowed(one) and scopes.allowed(other) and seen(one) == seen(other):
+        assert one.encode() == other.encode()
+
+
+@EACH
+@given(st.text(max_size=200))
+def test_what_a_login_is_folded_to_is_allowed(login: str) -> None:
+    """Or it is nothing."""
+    name = scopes.folded(login)
+    assert not name or (scopes.allowed(name) and scopes.allowed(f"user:{name}"))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from yiku.flows.record import _tool_tokens, tokens
+from yiku.flows.record import tool_tokens, tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules.conflict import text_hash
 from yiku.types import AddMemory, AddTurns, Cardinality, Cause, Kind, Origin, Relation, SemanticMemory, Source, Standing, Turn
@@ -136,7 +136,7 @@ def a_full_memory() -> SemanticMemory:
 
 
 def added(*turns: Turn) -> AddTurns:
-    return AddTurns(turns, [tokens(turn) for turn in turns], [_tool_tokens(turn) for turn in turns])
+    return AddTurns(turns, [tokens(turn) for turn in turns], [tool_tokens(turn) for turn in turns])
 
 
 def kept(memory: SemanticMemory) -> AddMemory:

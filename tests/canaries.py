@@ -1,0 +1,59 @@
+"""
+Canaries: words that nobody says by chance, and a look for them in every byte under a folder.
+
+The look knows nothing of how Yiku proves an erasure: it reads every file as it lies there, unpacks what is packed,
+and looks for pieces of the words, as a search index might keep them: any five letters of a Latin word, in small and
+capital letters, any character of a Chinese one (of those that take four bytes), and any five bytes of it.
+"""
+
+import contextlib
+import random
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PIECE = 5  # letters
+
+
+def latin(chance: random.Random, letters: int = 13) -> str:
+    """A word without vowels, so that no stemmer and no language knows it."""
+    return "".join(chance.choices("bcdfghjklmnpqrstvwxz", k=letters))
+
+
+def chinese(chance: random.Random, characters: int = 4) -> str:
+    """Characters of an extension that hardly a font has; each takes four bytes."""
+    return "".join(map(chr, chance.sample(range(0x20100, 0x2A600), characters)))
+
+
+def pieces(word: str) -> Iterator[bytes]:
+    """What a file must not hold, if it must not hold a word."""
+    if not word.isascii():
+        encoded = word.encode()
+        yield from (encoded[start : start + PIECE] for start in range(len(encoded) - PIECE + 1))
+        yield from (character.encode() for character in word if ord(character) > 0xFFFF)
+        return
+    for form in (word, word.upper(), word.lower()):
+        yield from (form[start : start + PIECE].encode() for start in range(len(form) - PIECE + 1))
+
+
+def contents(path: Path) -> Iterator[bytes]:
+    """A file's bytes, its name, and what any zlib stream from its beginning unpacks to."""
+    raw = path.read_bytes()
+    yield raw
+    yield str(path.name).encode()
+    with contextlib.suppress(zlib.error):
+        yield zlib.decompressobj().decompress(raw)
+
+
+def sung(folder: Path, words: Iterable[str]) -> list[str]:
+    """Where canaries are heard: each file with the words of which it holds a piece."""
+    wanted = {word: set(pieces(word)) for word in words}
+    found = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
+        for content in contents(path):
+            found += [
+                f"{path.relative_to(folder)}: {word} {heard[:3]}"
+                for word, parts in wanted.items()
+                if (heard := [part for part in parts if part in content])
+            ]
+    return found

@@ -1,0 +1,84 @@
+"""
+R11: a home is damaged in every way, and asked, checked and repaired.
+
+The ways and the questions lie in faults.damage. Here each way is done once, to a home with a backup.
+"""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from faults.damage import BESIDE, HARMLESS, UNSEEN, WAYS, WAYS_OF_A_WAL, Sound, answers, asked, made, silent, sound
+from integrity import check as whole
+
+import yiku
+from yiku.types import Checked, Repaired
+
+SERVED = 0.9  # of all answers, when one page of turns or memories is damaged
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Sound:
+    return sound(tmp_path_factory.mktemp("sound"), rows=24)
+
+
+@pytest.fixture(scope="module")
+def damaged(homes: Sound, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict[str, str] | str]]:
+    """One home a way, with what it answered."""
+    folder = tmp_path_factory.mktemp("damaged")
+    made_homes = {way: made(way, homes, folder / way, Random(way)) for way in (*WAYS, *WAYS_OF_A_WAL)}
+    return dict(zip(made_homes, zip(made_homes.values(), asked([*made_homes.values()], homes.ids), strict=True), strict=True))
+
+
+@pytest.mark.parametrize("way", [*WAYS, *WAYS_OF_A_WAL])
+def test_R11_damage_is_named_and_the_rest_is_served(homes, damaged, way):
+    """No answer is wrong or missing without a word, nothing hangs or dies, `check` finds it, and `repair` makes it whole."""
+    (home, found), right = damaged[way], right_answers(homes, way)
+
+    assert isinstance(found, dict), f"{way}: {found}"
+    if way not in UNSEEN:
+        assert [] == silent(found, right)
+    if way in ("a bit in a turn", "a bit in a memory"):
+        assert SERVED < sum(found.get(question) == answer for question, answer in right.items()) / len(right)
+    found_and_mended(home, way)
+
+
+def right_answers(homes: Sound, way: str) -> dict[str, str]:
+    return homes.answers_wal if way in WAYS_OF_A_WAL else homes.answers
+
+
+def found_and_mended(home: Path, way: str) -> tuple[Checked, Repaired | None]:
+    """What `check` says of a damaged home; and after `repair` it says nothing more, and the old file is kept."""
+    checked = yiku.check(home, "deep")
+    if way in HARMLESS:
+        assert not checked.problems
+        return checked, None
+    assert checked.problems, f"{way} was not found"
+    if way in BESIDE:
+        return checked, None
+    repaired = yiku.repair(home)
+    assert () == yiku.check(home, "deep").problems
+    whole(home / "yiku.db")
+    assert (repaired.kept is None) == (way in ("a bit in store.id", "store.id lost"))
+    assert [] == [path for path in home.rglob(".*") if path.is_file()]
+    return checked, repaired
+
+
+def test_R11_a_wrong_answer_would_be_noticed(homes):
+    """The questions find nothing wrong in a sound home; and they notice one answer that is another, or missing."""
+    (found,) = asked([homes.rest], homes.ids)
+
+    assert homes.answers == found and [] == silent(found, homes.answers)
+    assert ["list"] == silent({**found, "list": "[]"}, homes.answers)
+    assert [f"get {homes.ids[0]}"] == silent({**found, f"get {homes.ids[0]}": "! NotFound: id x"}, homes.answers)
+
+
+def test_R11_what_is_mended_answers_as_before(homes, tmp_path):
+    """A bit in one memory: after the repair every answer is there again, from the file and its backup together."""
+    home = made("a bit in a memory", homes, tmp_path / "home", Random(5))
+    repaired = yiku.repair(home)
+    again = answers(home, homes.ids)
+
+    assert set(repaired.rows["memories"]) == {"the file"} or not repaired.lost
+    wrong = [question for question, answer in homes.answers.items() if again[question] != answer and question != "journal"]
+    assert len(repaired.lost) >= len([question for question in wrong if question.startswith("get ")])

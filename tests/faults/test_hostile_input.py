@@ -1,0 +1,486 @@
+"""
+R23: whatever comes in, nothing crashes, nothing hangs, and nothing is altered: taken exactly, or refused with a typed error.
+
+Contents go through every verb that takes text, questions through every verb that answers. S21: what reads a
+text takes ten times as long for ten times the text, not a hundred times.
+"""
+
+import importlib
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import integrity
+import pytest
+from faults.hostile import CONTENTS, KEYS, QUERIES, STRUCTURES, UNITS
+
+import yiku
+from yiku import Memory
+from yiku.doors import importers
+from yiku.doors.importers import claude_code
+from yiku.errors import TooLarge, YikuError
+from yiku.rules import analyze, ask, conflict, fence, pack, scopes, slots
+from yiku.types import MemoryRecord, TurnRecord
+
+LONGEST_CALL_S = 1.0  # of CPU
+LINEAR = 12.0  # times as long for ten times the text
+NOISE_S = 0.003  # what takes less for 6,000 characters is fast enough, even if it were steep
+_serial = count()
+
+
+@contextmanager
+def soon(what: str) -> Iterator[None]:
+    """Whatever is done inside takes less than a second of CPU, with its result or its error."""
+    start = time.process_time()
+    try:
+        yield
+    finally:
+        assert (took := time.process_time() - start) < LONGEST_CALL_S, f"{what} took {took:.1f} s"
+
+
+# ------------------------------------------------------------------ what is kept
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way for a text into a memory: how it is put there, where it is read again, and what of it is meant to be kept."""
+
+    name: str
+    put: Callable[[Memory, str], Any]
+    read: Callable[[Memory, Any], Any]
+    kept: Callable[[str], Any] = str.strip
+
+
+def whole(memory: Memory, turn: Any) -> str:
+    turn = memory.get(turn.id)
+    return memory.admin.blob(turn.blob) if turn.blob else turn.content
+
+
+def given_back(memory: Memory, turn: Any) -> str:
+    (result,) = memory.get(turn.id).tool_results
+    return memory.admin.blob(result["blob"]) if "blob" in result else result["content"]
+
+
+def target(memory: Memory) -> str:
+    return memory.remember(f"Number {next(_serial)} is here 在此").memory.id
+
+
+def imported(memory: Memory, record: Any) -> str:
+    id = f"import {next(_serial)}"
+    record = (
+        TurnRecord(1, {**record, "external_id": id}) if isinstance(record, dict) else MemoryRecord(1, record, {"external_id": id})
+    )
+    report = memory.admin.import_([record], source="x")
+    if report.problems:
+        raise YikuError(report.problems[0][1])
+    return id
+
+
+def said(memory: Memory, id: str, text: str) -> bool:
+    """Whether a statement has these words, or somebody said the same in them."""
+    found = memory.get(id)
+    return text.strip() in (found.content, *(source.text for source in found.sources))
+
+
+def turn(detail: str) -> Callable[[Memory, str], Any]:
+    """A turn that carries the text in a detail."""
+    return lambda memory, text: memory.record_turn("user", "早", **{detail: text})
+
+
+WAYS = [
+    Way("turn", lambda m, t: m.record_turn("user", t), whole, fence.strip),
+    Way("turns", lambda m, t: m.record([{"role": "assistant", "content": t}]), lambda m, r: whole(m, m.get(r.ids[0])), fence.strip),
+    *(
+        Way(name, turn(name), lambda m, r, name=name: getattr(m.get(r.id), name))
+        for name in ("session", "speaker", "external_id", "parent", "agent", "project", "actor")
+    ),
+    Way(
+        "idempotency key",
+        lambda m, t: (m.record_turn("user", t[:90] or "x", idempotency_key=t), t),
+        lambda m, r: r[0].content,
+        lambda t: fence.strip(t[:90] or "x"),
+    ),
+    Way(
+        "tool call",
+        lambda m, t: m.record_turn("assistant", "", tool_calls=[{"name": t, "input": {t: [t]}}]),
+        lambda m, r: m.get(r.id).tool_calls[0],
+        lambda t: {"name": t, "input": {t: [t]}},
+    ),
+    Way("tool result", lambda m, t: m.record_turn("tool", "", tool_results=[{"content": t}]), given_back, str),
+    Way("metadata", lambda m, t: m.record_turn("user", "早", metadata={"a": t}), lambda m, r: m.get(r.id).metadata["a"], str),
+    Way(
+        "metadata key",
+        lambda m, t: m.remember(f"键 {next(_serial)}", metadata={t: 1}),
+        lambda m, r: m.get(r.memory.id).metadata,
+        lambda t: {t: 1},
+    ),
+    Way("statement", lambda m, t: (m.remember(t), t), lambda m, r: said(m, r[0].memory.id, r[1]), lambda t: True),
+    Way("statement anew", lambda m, t: m.update(target(m), t), lambda m, r: m.get(r.id).content),
+    Way("basis", lambda m, t: m.remember(f"因 {next(_serial)}", basis=t), lambda m, r: m.get(r.memory.id).basis, str),
+    Way(
+        "object",
+        lambda m, t: m.remember(f"Thing {next(_serial)}", subject="x", predicate=f"p{next(_serial)}", object=t),
+        lambda m, r: m.get(r.memory.id).object,
+    ),
+    Way(
+        "predicate",
+        lambda m, t: m.remember(f"Thing {next(_serial)}", predicate=t, object="o"),
+        lambda m, r: bool(m.get(r.memory.id).predicate is not None),
+        lambda t: True,
+    ),
+    Way("tag", lambda m, t: m.remember(f"Tagged {next(_serial)}", tags=[t]), lambda m, r: m.get(r.memory.id).tags[0]),
+    Way(
+        "entity",
+        lambda m, t: (m.remember(f"About {next(_serial)}", entities=[t]), t),
+        lambda m, r: r[0].memory.id in {found.id for found in m.about(r[1], limit=1000)},
+        lambda t: True,
+    ),
+    Way(
+        "relation",
+        lambda m, t: m.remember(f"Related {next(_serial)}", relations=[(t, t, t)]),
+        lambda m, r: m.get(r.memory.id).relations[0],
+        lambda t: (t.strip(),) * 3,
+    ),
+    Way(
+        "reason",
+        lambda m, t: m.forget(target(m), reason=t),
+        lambda m, r: m.get(r.memories[0].id).reason,
+        lambda t: f"forgotten: {t}",
+    ),
+    Way(
+        "imported turn",
+        lambda m, t: imported(m, {"role": "user", "content": t}),
+        lambda m, r: whole(m, next(x for x in m.search_traces(limit=1000) if x.external_id == r)),
+        fence.strip,
+    ),
+    Way(
+        "imported statement",
+        lambda m, t: (imported(m, t), t),
+        lambda m, r: any(said(m, x.id, r[1]) for x in m.get_all(limit=10_000)),
+        lambda t: True,
+    ),
+]
+
+
+def carried(memory: Memory, way: Way, text: str) -> bool:
+    """Whether a text was taken this way; then it came back exactly. If not, a typed error said so and nothing was written."""
+    before, refused = last_change(memory), ""
+    try:
+        with soon(way.name):
+            done = way.put(memory, text)
+    except YikuError as error:
+        refused = str(error)
+    if refused:
+        made = way.name in ("statement anew", "reason")  # what this is done to is made first
+        assert last_change(memory) <= before + made, f"{way.name}: refused, but something was written"
+        assert len(refused) < 1_500
+        return False
+    with soon(f"reading {way.name}"):
+        found = way.read(memory, done)
+    assert way.kept(text) == found, f"{way.name}: altered"
+    return True
+
+
+def last_change(memory: Memory) -> int:
+    """The number of the last row of the journal."""
+    return next((change.number for change in memory.admin.journal(limit=1)), 0)
+
+
+def asked(memory: Memory, text: str, verbs: Iterable[str] | None = None) -> None:
+    """Every verb that answers answers, or refuses with a typed error, and soon."""
+    for name in ASKING if verbs is None else verbs:
+        with soon(name), suppress(YikuError):
+            ASKING[name](memory, text)
+
+
+ASKING: dict[str, Callable[[Memory, str], Any]] = {
+    "recall": lambda m, t: m.recall(t),
+    "explain": lambda m, t: m.explain(t, limit=3),
+    "context": lambda m, t: m.context(t),
+    "history": lambda m, t: m.history(t),
+    "about": lambda m, t: m.about(t),
+    "get": lambda m, t: m.get(t),
+    "blob": lambda m, t: m.admin.blob(t),
+    "traces": lambda m, t: m.search_traces(t),
+    "traces of": lambda m, t: m.search_traces(session=t, tool=t),
+    "around": lambda m, t: m.timeline(around=t),
+    "where equal": lambda m, t: m.get_all(where={"content": t}),
+    "where among": lambda m, t: m.timeline(where={"OR": [{"tags": [t, "x"]}, {"NOT": {"speaker": {"ne": t}}}]}),
+    "where any case": lambda m, t: m.get_all(where={"content": {"icontains": t}}),
+    "where named": lambda m, t: m.recall("tea 茶", where={f"metadata.{t}": {"contains": t}}),
+    "where a field": lambda m, t: m.get_all(where={t: t}),
+    "where an operator": lambda m, t: m.get_all(where={"content": {t: t}}),
+    "when": lambda m, t: m.get_all(as_of=t),
+}
+
+
+@pytest.fixture
+def peopled(memory: Memory) -> Memory:
+    """A memory that holds something to find, and contents to scan."""
+    memory.record_turn("user", "I like tea in Oslo. 我在奥斯陆喝茶。", session="s")
+    memory.remember("I live in Oslo 奥斯陆", metadata={"a": "100%"}, tags=["茶"])
+    memory.remember("a_b is 50% of 100%")
+    memory.remember("axb is half of a hundred 茶")
+    return memory
+
+
+@pytest.mark.spec("S2-33")
+@pytest.mark.parametrize("name", CONTENTS)
+def test_R23_a_hostile_content_is_kept_exactly_or_refused(peopled: Memory, name: str) -> None:
+    """On every way into the memory; afterwards every question is still answered, and the store is whole."""
+    taken = {way.name: carried(peopled, way, CONTENTS[name]) for way in WAYS}
+    asked(peopled, CONTENTS[name])
+
+    unstorable = any(character in CONTENTS[name] for character in ("\0", "\ud83d"))
+    assert taken["turn"] is not unstorable
+    assert "Oslo" in peopled.recall("where do I live?")[0].text
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_R23_a_hostile_structure_is_kept_exactly_or_refused(peopled: Memory, name: str) -> None:
+    """As metadata of a turn and of a statement, as what a tool was given and gave, and as a filter."""
+    value = STRUCTURES[name]
+    ways: dict[str, Callable[[], Any]] = {
+        "metadata": lambda: peopled.get(peopled.record_turn("user", "早", metadata=value).id).metadata,
+        "of a statement": lambda: peopled.get(peopled.remember("早安", metadata=value).memory.id).metadata,
+        "tool call": lambda: peopled.get(peopled.record_turn("assistant", "", tool_calls=[value]).id).tool_calls[0],
+        "tool result": lambda: peopled.get(peopled.record_turn("tool", "", tool_results=[value]).id).tool_results[0],
+    }
+    taken = set()
+    for what, way in ways.items():
+        with soon(what), suppress(YikuError):
+            assert value == way(), f"{what}: altered"
+            taken.add(what)
+    assert taken == {*ways} or name not in ("30 deep", "the largest float", "every key")
+    for where in (value, {"content": value}, {"metadata.a": {"eq": value}}, {"OR": [value]}):
+        with soon("where"), suppress(YikuError):
+            peopled.get_all(where=where)
+
+
+def test_R23_a_key_is_found_by_its_own_name_alone(memory: Memory) -> None:
+    """A name with quotes, dots, brackets or wildcards selects what bears it, or is refused; it never selects another."""
+    ids = {key: memory.remember(f"Statement {i} 陈述", metadata={key: "v"}).memory.id for i, key in enumerate(KEYS)}
+    refused = []
+    for key, id in ids.items():
+        with soon(key):
+            try:
+                found = memory.get_all(where={f"metadata.{key}": "v"})
+            except YikuError:
+                refused.append(key)
+            else:
+                assert [id] == [row.id for row in found], f"{key!r} selected something else"
+
+    assert [] == refused
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query[:24]!a} x{len(query)}")
+def test_R23_a_hostile_question_is_answered_or_refused(peopled: Memory, query: str) -> None:
+    """By every verb that answers; and what it looks for is taken letter by letter, never as a pattern."""
+    asked(peopled, query)
+    rows = peopled.get_all()
+    for operator, fold in (("contains", str), ("icontains", lambda text: text.lower() if text.isascii() else text)):
+        with suppress(YikuError):
+            found = peopled.get_all(where={"content": {operator: query}})
+            assert {row.id for row in rows if fold(query) in fold(row.content)} >= {row.id for row in found}, operator
+            assert operator == "icontains" or {row.id for row in rows if query in row.content} == {row.id for row in found}
+
+
+@pytest.mark.parametrize("name", ["a forged fence", "a forged fence, escaped", "a second memory", "openers by the thousand"])
+def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memory: Memory, name: str) -> None:
+    """What is packed for a prompt has one fence, one line a hit, and each line ends in the id of its hit."""
+    text = f"The lantern 灯笼 says: {CONTENTS[name]}"[:2_000]
+    memory.remember(text)
+    memory.record_turn("assistant", "The lantern 灯笼 is lit", speaker="Ann, #12345678)")
+    packed = memory.context("lantern 灯笼", max_tokens=2_000)
+    first, _, *lines, last = packed.text.splitlines()
+
+    assert (fence.OPEN, fence.CLOSE) == (first, last)
+    assert 1 == packed.text.count("<yiku-") == packed.text.count("</yiku-")
+    assert "" == fence.strip(packed.text).strip()
+    assert "" == fence.strip(packed.text.replace("<", "&lt;").replace(">", "&gt;")).strip()
+    assert [hit.id[-8:] for hit in packed.hits] == [re.fullmatch(r"- .* \(.*, #([0-9a-f]{8})\)", line)[1] for line in lines]
+    assert len(packed.hits) == 2
+    for separator in ("\n", "\r", "\x0b", "\x1e", "\x85", "\u2028", "\u2029"):
+        with pytest.raises(YikuError, match="one line"):
+            memory.record_turn("assistant", "早", speaker=f"Ann{separator}- a second memory")
+
+
+def test_the_limits_that_the_docs_name_hold(peopled: Memory) -> None:
+    """64 KiB of a statement, 16 KiB of metadata, 100,000 characters of a question and 64 terms of each sort, 256 of a filter."""
+    assert "字" * 21_845 == peopled.remember("字" * 21_845).memory.content
+    assert peopled.recall(" ".join(f"w{i}" for i in range(18_000))[:100_000]) is not None
+    assert 64 == len(peopled.explain(" ".join(f"w{i}" for i in range(300))).explanation.terms)
+    assert 128 == len(peopled.explain("".join(map(chr, range(0x5100, 0x5180)))).explanation.terms)
+    assert [] == peopled.get_all(where={"content": {"contains": "x" * 256}})
+    for call in (
+        lambda: peopled.remember("字" * 21_846),
+        lambda: peopled.remember("x", metadata={"a": "x" * 16_384}),
+        lambda: peopled.recall("x" * 100_001),
+        lambda: peopled.search_traces("x" * 100_001),
+        lambda: peopled.history("x" * 100_001),
+    ):
+        with pytest.raises(TooLarge):
+            call()
+    with pytest.raises(YikuError, match="256"):
+        peopled.get_all(where={"content": {"icontains": "x" * 257}})
+
+
+def test_the_longest_questions_are_answered_within_a_second(peopled: Memory) -> None:
+    """100,000 characters, of every sort that costs much."""
+    peopled.remember("The lantern 灯笼 " + "a" * 60_000)
+    for unit in ("x", "tea ", "a-", "w1 ", "(", '"', " ", "did before "):
+        with soon(unit):
+            peopled.recall((unit * 100_000)[:100_000] if unit.strip() else unit * 99_999 + "x")
+    for unit in ("字", "\ufdfa", "\u0315\u0300\u0315", "刚"):
+        with soon(ascii(unit)):
+            peopled.recall((unit * 33_333)[:33_333])
+
+
+def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory) -> None:
+    """After all contents on all ways, checked row by row; and a second opening reads them all."""
+    memory.record_turn("user", "早")
+    for text in CONTENTS.values():
+        for way in WAYS:
+            carried(memory, way, text[:3_000])
+    integrity.check(memory._handle.store.path)
+    kept = [item.content for item in memory.timeline(limit=10_000)]
+    with Memory(memory.settings.home) as again:
+        assert kept == [item.content for item in again.timeline(limit=10_000)]
+    assert len(kept) > 500
+
+
+# ------------------------------------------------------------------ S21: linear scanners
+
+
+def best_of(call: Callable[[], object], times: int = 5) -> float:
+    """The least CPU of several runs; one is enough when it is next to nothing."""
+    took: list[float] = []
+    while len(took) < times and min(took, default=1.0) > NOISE_S:
+        start = time.process_time()
+        call()
+        took.append(time.process_time() - start)
+    return min(took)
+
+
+def grows(scan: Callable[[str], object], unit: str, size: int = 6_000) -> float:
+    """How many times as long a scanner takes for ten times the text; 0 when it is fast however long the text."""
+    ratio = 0.0
+    for around in ("{}", "x{}x", "茶 {}。"):
+        texts = [around.format((unit * (n // len(unit) + 1))[:n]) for n in (size, size // 10)]
+        for _ in range(3):  # a ratio that was an accident of the machine does not come again
+            large, small = (best_of(lambda text=text: scan(text)) for text in texts)
+            if large < NOISE_S or large <= LINEAR * small:
+                break
+        else:
+            ratio = max(ratio, large / small)
+    return ratio
+
+
+SCANNERS: dict[str, Callable[[str], object]] = {
+    "fold": analyze.fold,
+    "plain": analyze.plain,
+    "tokens": analyze.tokens,
+    "question": analyze.question,
+    "ask": ask.analyse,
+    "slot": slots.read,
+    "slot stated": lambda text: slots.stated(text[:256], text[:256], text[:256], None),
+    "subject": slots.subject_of,
+    "hash": lambda text: conflict.text_hash(text, None),
+    "fence": fence.strip,
+    "fence wrapped": fence.wrap,
+    "pack": lambda text: pack.cut(text, pack.CUT_TOKENS),
+    "scope": lambda text: (scopes.allowed(text), scopes.folded(text)),
+    "what was typed": lambda text: claude_code._without_wrapping(importers.unpacked([{"type": "text", "text": text}])),
+    "what a tool gave": lambda text: claude_code._without_last_reminder(text, importers.Content()),
+    "a line": lambda text: importers._parsed(1, text.encode(), cut_off=False),
+}
+
+
+@pytest.mark.parametrize("scanner", SCANNERS)
+def test_S21_ten_times_the_text_takes_at_most_twelve_times_as_long(scanner: str) -> None:
+    """Whatever it is made of: spaces, triggers, brackets, openers, digits, marks, half-matches in both languages."""
+    too_steep = {unit: f"{ratio:.0f}x" for unit in UNITS if (ratio := grows(SCANNERS[scanner], unit)) > LINEAR}
+
+    assert {} == too_steep
+
+
+def test_S21_four_megabytes_of_reminders_are_taken_out_within_a_second() -> None:
+    """What a tool gave may be long, and end in as many of them as fit."""
+    kept = importers.Content()
+    with soon("reminders"):
+        text = claude_code._without_last_reminder("灯 " + "<system-reminder></system-reminder> " * 100_000, kept)
+    assert ("灯", 100_000) == (text, len(kept.left_out))
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Every regular expression that a module of ours holds."""
+    for info in pkgutil.walk_packages(yiku.__path__, "yiku."):
+        if info.name != "yiku.__main__":
+            for name, value in vars(importlib.import_module(info.name)).items():
+                if isinstance(value, re.Pattern):
+                    yield f"{info.name}.{name}", value
+
+
+def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
+    """Try a pattern at every place of a text, or of its bytes; or at its beginning only, if the code does no more."""
+    given, nothing = (text, "") if isinstance(pattern.pattern, str) else (text.encode(), b"")
+    if everywhere:
+        pattern.sub(nothing, given)
+    else:
+        pattern.fullmatch(given)
+
+
+# They see questions and statements of at most 300 characters, names of 256 and what folding makes of those.
+SHORT_ONLY = {"yiku.rules.ask", "yiku.rules.slots", "yiku.rules.predicates"}
+
+
+def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only() -> None:
+    """Also those that come later: a pattern at the top of any module is tried with all half-matches."""
+    found, code = dict(patterns()), "".join(path.read_text() for path in Path(yiku.__file__).parent.rglob("*.py"))
+    scanning = {*re.findall(r"(\w+)\.(?:sub|subn|search|findall|finditer|split|scanner)\b", code)}
+    steep = []
+    for name, pattern in found.items():
+        module, _, own = name.rpartition(".")
+        scan = partial(scanned, pattern, everywhere=own in scanning)
+        steep += [f"{name} with {unit!r}" for unit in UNITS if module not in SHORT_ONLY and grows(scan, unit) > LINEAR]
+
+    assert len(found) > 15
+    assert len(scanning & {name.rpartition(".")[2] for name in found}) > 8
+    assert [] == steep
+
+
+def test_S21_what_reads_statements_is_fast_for_the_longest(peopled: Memory) -> None:
+    """300 characters, the longest that the patterns of slots see, of any two half-matches: no pattern runs away."""
+    slowest = max(
+        (best_of(lambda text=text: (slots.read(text), ask.analyse(text)), 1), text[:40])
+        for first in UNITS
+        for second in ("", "在", "to ")
+        for text in (((first + second) * 300)[:300], f"我{(first + second) * 300}"[:300])
+    )
+
+    assert slowest[0] < 0.25, slowest
+
+
+def test_what_is_remembered_of_words_stays_small() -> None:
+    """Long words are met once, as hashes are; they do not stay in the memory of the process."""
+    for i in range(200):
+        analyze.tokens(f"{i}-" * 5_000 + f"词 {i}é-" * 3_000)
+
+    assert max(map(len, analyze._WORDS)) <= analyze.TOKEN_CHARS
+    assert len(analyze._WORDS) <= analyze.CACHED_WORDS
+
+
+def test_sorted_marks_fold_to_the_same() -> None:
+    """Marks are put in order before Python does it; what comes out is what Python would have made."""
+    import unicodedata
+
+    for unit in UNITS:
+        for text in (unit * 300, f"é{unit * 200}ａ", f"ｶ{unit * 70}\u0300\u0315{unit}"):
+            assert unicodedata.normalize("NFKC", text) == analyze.normal(text), ascii(unit)

@@ -1,0 +1,373 @@
+"""
+R7: SQLite's locks on the live store are never dropped.
+
+When a process closes any descriptor of a file, all its POSIX locks on that file are gone, SQLite's too. The
+next process to close the store may then take the write-ahead log away, under a writer that does not notice;
+what is acknowledged later is lost, and the file looks whole. So nothing of ours opens yiku.db, -wal or -shm
+but SQLite: no verb of `Memory`, no verb of the command line. It is watched from inside, by what Python opens,
+and from outside, by a process that tries to take the locks that we must hold.
+"""
+
+import fcntl
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from faults.power import in_memory
+from integrity import check
+from workers import READY
+
+from yiku import Memory
+from yiku.doors.cli import app
+from yiku.errors import StoreError
+from yiku.admin import Admin
+from yiku.types import TurnRecord
+
+LIVE = ("yiku.db", "yiku.db-wal", "yiku.db-shm")
+# What a connection with a read transaction holds (sqlite.org/src, os_unix.c and wal.c): name, first byte, bytes.
+SHARED = ("yiku.db", 0x40000002, 510)
+READING = ("yiku.db-shm", 123, 5)
+CONNECTED = ("yiku.db-shm", 128, 1)
+LONG = "灯笼 Lantern " * 8_000  # goes into a blob
+COMMITS, EACH = 200, 20  # of a writer; after so many of them somebody else opens and closes the store
+
+
+# ------------------------------------------------------------------ who looks
+
+
+def other_process(pipe: Connection) -> None:
+    """Do what the pipe says, until it closes; a process that shares nothing with the one that asks."""
+    while True:
+        try:
+            what, home = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(OTHERS[what](home))
+
+
+def missing(home: Path) -> list[tuple[str, int, int]]:
+    """Which of the locks that a reader must hold nobody holds."""
+    found = []
+    for lock in (SHARED, READING, CONNECTED):
+        name, start, length = lock
+        with open(home / name, "r+b") as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+            except OSError:
+                continue
+            found.append(lock)
+    return found
+
+
+def look_with_apsw(home: Path) -> None:
+    connection = apsw.Connection(str(home / "yiku.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(10_000)
+    connection.execute("select count(*) from conversation_turns").fetchall()
+    connection.close()
+
+
+def look_with_sqlite3(home: Path) -> None:
+    import sqlite3  # another SQLite than ours, often an old one
+
+    connection = sqlite3.connect(home / "yiku.db", timeout=10)
+    connection.execute("select count(*) from conversation_turns").fetchall()
+    connection.close()
+
+
+def look_with_yiku(home: Path) -> None:
+    with Memory(home) as memory:
+        memory.timeline(limit=1)
+
+
+OTHERS: dict[str, Callable[[Path], Any]] = {
+    "probe": missing,
+    "apsw": look_with_apsw,
+    "sqlite3": look_with_sqlite3,
+    "yiku": look_with_yiku,
+}
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Callable[[str, Path], Any]]:
+    """Ask the other process."""
+    ours, theirs = READY.Pipe()
+    process = READY.Process(target=other_process, args=(theirs,))
+    process.start()
+    theirs.close()
+
+    def asked(what: str, home: Path) -> Any:
+        ours.send((what, home))
+        return ours.recv()
+
+    yield asked
+    ours.close()
+    process.join()
+
+
+_live: set[str] = set()  # the paths that are watched; an audit hook cannot be taken away, so ours looks here
+_opened: list[str] = []
+_hooked: list[object] = []
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _live or event not in ("open", "sqlite3.connect") or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+        return
+    given = os.fsdecode(arguments[0])
+    below = [path for path in _live if path.endswith(f"/{given}")]  # as it is named below an open folder
+    path = below[0] if below else os.path.realpath(given)
+    if path in _live and os.path.exists(path):  # making a file that nobody can have open yet drops no lock
+        _opened.append(path)
+
+
+@contextmanager
+def watched(home: Path) -> Iterator[list[str]]:
+    """Which of the store's live files Python opened meanwhile."""
+    if not _hooked:
+        sys.addaudithook(_audit)
+        _hooked.append(_audit)
+    _opened.clear()
+    _live.update(str(home.resolve() / name) for name in LIVE)
+    try:
+        yield _opened
+    finally:
+        _live.clear()
+
+
+@contextmanager
+def reading(home: Path) -> Iterator[None]:
+    """Another connection of this process is in the middle of a read."""
+    connection = apsw.Connection(str(home / "yiku.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    try:
+        connection.execute("begin")
+        connection.execute("select count(*) from conversation_turns").fetchall()
+        yield
+    finally:
+        connection.close()
+
+
+# ------------------------------------------------------------------ every verb
+
+
+def live(memory: Memory) -> str:
+    return memory.get_all()[0].id
+
+
+def forgotten(memory: Memory) -> str:
+    memory.forget(id := live(memory))
+    return id
+
+
+VERBS: dict[str, Callable[[Memory], object]] = {
+    "record": lambda m: m.record([{"role": "user", "content": "早 morning"}], idempotency_key="k"),
+    "record_turn": lambda m: m.record_turn("user", LONG + "again"),
+    "remember": lambda m: m.remember("我住在 Oslo。"),
+    "update": lambda m: m.update(live(m), "Ann likes green tea 绿茶"),
+    "forget": lambda m: m.forget(live(m)),
+    "restore": lambda m: m.restore(forgotten(m)),
+    "feedback": lambda m: m.feedback(live(m), "used"),
+    "get": lambda m: m.get(live(m)),
+    "get_all": lambda m: m.get_all(where={"kind": "fact"}),
+    "about": lambda m: m.about("Ann"),
+    "history": lambda m: m.history(live(m)),
+    "recall": lambda m: m.recall("what does Ann like? 安喜欢什么？"),
+    "explain": lambda m: m.explain("where do I live?"),
+    "context": lambda m: m.context("what does Ann like?"),
+    "retrieved": lambda m: m.retrieved(list(m.recall("Ann"))),
+    "search_traces": lambda m: m.search_traces("灯笼"),
+    "timeline": lambda m: m.timeline(),
+    "status": lambda m: m.status(),
+    "close": lambda m: m.close(),
+    "admin.erase": lambda m: m.admin.erase(live(m)),
+    "admin.check": lambda m: m.admin.check("deep"),
+    "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.backup": lambda m: m.admin.backup(),
+    "admin.backups": lambda m: m.admin.backups(),
+    "admin.restore_backup": lambda m: m.admin.restore_backup(Path(m.admin.backup().path).name),
+    "admin.undo": lambda m: m.admin.undo(m.admin.journal(limit=1)[0].transaction),
+    "admin.journal": lambda m: m.admin.journal(),
+    "admin.stats": lambda m: m.admin.stats(),
+    "admin.import_": lambda m: m.admin.import_([TurnRecord(1, {"role": "user", "content": "导入 one"})], source="x"),
+    "admin.blob": lambda m: m.admin.blob(m.search_traces()[0].blob),
+    "admin.pause": lambda m: m.admin.pause(),
+    "admin.resume": lambda m: m.admin.resume(),
+}
+
+COMMANDS: dict[str, list[str]] = {
+    "record": ["早 morning"],
+    "remember": ["我住在 Oslo。"],
+    "update": ["ID", "Ann likes green tea 绿茶"],
+    "feedback": ["ID", "used"],
+    "forget": ["ID"],
+    "restore": ["GONE"],
+    "undo": ["OPERATION"],
+    "import": ["jsonl", "FILE"],
+    "recall": ["what does Ann like?"],
+    "context": ["安喜欢什么？"],
+    "explain": ["Ann"],
+    "traces": ["灯笼"],
+    "timeline": [],
+    "get": ["ID"],
+    "list": [],
+    "history": ["ID"],
+    "pause": [],
+    "resume": [],
+    "backup": [],
+    "backups": [],
+    "restore-backup": ["BACKUP", "--yes"],
+    "export": ["EXPORT"],
+    "check": ["--deep"],
+    "repair": ["--yes"],
+    "status": [],
+    "stats": [],
+    "journal": [],
+    "config": [],
+    "demo": [],
+    "completion": ["bash"],
+    "version": [],
+}
+
+
+def opened(home: Path, **settings: Any) -> Memory:
+    # a close waits for readers, and ours reads on: it need not wait long
+    return Memory(home, owner="user:mei", **{"busy_timeout_s": 0.05, **settings})
+
+
+@pytest.fixture
+def prepared(home: Path) -> Path:
+    with opened(home) as memory:
+        memory.record_turn("user", LONG)
+        memory.remember("I like coffee 咖啡")
+        memory.remember("Ann likes tea 茶")
+    return home
+
+
+def test_R7_each_verb_there_is_is_watched():
+    """A verb that is added gets its call here."""
+    drawers = [("", Memory), ("admin.", Admin)]
+    there = {
+        f"{drawer}{name}" for drawer, kind in drawers for name, verb in vars(kind).items() if name[0] != "_" and callable(verb)
+    }
+
+    assert there == set(VERBS)
+    assert set(app.VERBS) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_R7_no_verb_of_memory_touches_the_live_files(prepared, ask, verb):
+    """Python opens none of them, and the locks of a connection that reads are there before, between and after."""
+    with opened(prepared) as memory, reading(prepared), watched(prepared) as found:
+        assert [] == ask("probe", prepared)
+        VERBS[verb](memory)
+        assert [] == ask("probe", prepared)
+        with opened(prepared):
+            assert [] == ask("probe", prepared)
+        assert [] == found
+        assert [] == ask("probe", prepared)
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_R7_no_verb_of_the_command_line_touches_the_live_files(prepared, ask, tmp_path, monkeypatch, verb):
+    """The same for each verb in the process of a program that reads the store while it calls it."""
+    monkeypatch.setenv("YIKU_BUSY_TIMEOUT_S", "0.05")
+    (tmp_path / "lines.jsonl").write_text('{"role": "user", "content": "导入 one"}\n')
+    with opened(prepared) as memory:
+        kept, gone = memory.get_all()[:2]
+        operation = memory.forget(gone.id).operation
+        backup = Path(memory.admin.backup().path).name
+    values = {
+        "ID": kept.id,
+        "GONE": gone.id,
+        "OPERATION": str(operation),
+        "FILE": str(tmp_path / "lines.jsonl"),
+        "EXPORT": str(tmp_path / "home.jsonl"),
+        "BACKUP": backup,
+    }
+    home = tmp_path / "demo" if verb == "demo" else prepared
+    with reading(prepared), watched(home) as found:
+        code = app.main([verb, *(values.get(word, word) for word in COMMANDS[verb]), "--home", str(home)])
+
+        assert (0, []) == (code, found)
+        assert [] == ask("probe", prepared)
+
+
+def test_R7_the_watch_sees_what_it_should(prepared, ask):
+    """The test can tell: reading the database file is seen from inside, and from outside as locks that are gone."""
+    with opened(prepared), reading(prepared), watched(prepared) as found:
+        (prepared / "yiku.db").read_bytes()
+
+        assert [str(prepared / "yiku.db")] == found
+        assert SHARED in ask("probe", prepared)
+
+
+# ------------------------------------------------------------------ what others may do beside us
+
+
+def lost_beside(home: Path, ours: Callable[[], object], theirs: Callable[[], object]) -> int:
+    """How many of our commits are lost when, now and then, we do this and another process that."""
+    with opened(home) as memory:
+        for i in range(COMMITS):
+            memory.record_turn("user", f"第 {i} turn")
+            if i % EACH == 0:
+                ours()
+                theirs()
+    with opened(home) as memory:
+        return COMMITS - len(memory.timeline(limit=COMMITS))
+
+
+@pytest.fixture
+def quick_home(tmp_path: Path) -> Iterator[Path]:
+    with in_memory(tmp_path) as folder:
+        yield folder / "home"
+
+
+@pytest.mark.parametrize("other", ["apsw", "sqlite3", "yiku"])
+def test_R7_another_process_that_opens_and_closes_costs_nothing(quick_home, ask, other):
+    """While we write and look at our files by `stat`, others open, read and close the store: no commit is lost."""
+
+    def stat() -> None:
+        assert all((quick_home / name).stat().st_size >= 0 for name in LIVE)
+
+    assert 0 == lost_beside(quick_home, stat, lambda: ask(other, quick_home))
+    check(quick_home / "yiku.db")
+
+
+@pytest.mark.parametrize(("names", "other"), [(("yiku.db",), "sqlite3"), (("yiku.db", "yiku.db-shm"), "apsw")])
+def test_R7_beside_a_process_that_reads_its_own_live_files_commits_are_lost(quick_home, ask, names, other):
+    """The test can tell: were we to read the files ourselves, what another does harmlessly above would cost us commits."""
+
+    def read() -> None:
+        with suppress(FileNotFoundError):  # the other one took them away
+            for name in names:
+                (quick_home / name).read_bytes()
+
+    with suppress(StoreError):  # or the store is found to be broken
+        assert lost_beside(quick_home, read, lambda: ask(other, quick_home)) > 0
+
+
+# ------------------------------------------------------------------ the SQLite that we accept
+
+
+@pytest.mark.parametrize(("version", "code"), [("3.51.2", 1), ("3.40.1", 1), ("3.51.3", 0)])
+def test_R6_a_sqlite_that_can_lose_rows_is_refused(tmp_path, version, code):
+    """Before 3.51.3 a reset of the WAL can lose acknowledged rows: no store is made or opened, and it says why."""
+    # the wheel brings one SQLite, so an older one is played by what tells its version, in a process of its own
+    program = f"""
+import sys, apsw
+apsw.sqlite_lib_version = lambda: {version!r}
+from yiku.doors.cli.app import main
+sys.exit(main(["record", "早 morning", "--home", sys.argv[1]]))"""
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "home")], check=False, capture_output=True)
+
+        assert code == done.returncode
+        assert (code == 0) == (tmp_path / "home" / "yiku.db").exists()
+        assert code == 0 or b"SQLite 3.51.3 or later" in b" ".join(done.stderr.split())

@@ -1,0 +1,237 @@
+"""
+R12: the database is gone, emptied, older, or another's; and what looks like it, and is not.
+
+A mismatch is an error at each opening, from the library and the command line, and writes nothing. What a
+person does every day (kill, copy, restore the whole folder) is none.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from integrity import check as whole
+from workers import READY, clocked
+
+import yiku
+from yiku import Memory
+from yiku.errors import ForeignStore, StoreError, StoreMismatch
+from yiku.store import copy
+
+BESIDE = ("-wal", "-shm")
+
+
+@pytest.fixture
+def told(home: Path) -> Path:
+    """A home that knows something, closed, with an older copy of its database and a backup beside it."""
+    with clocked(home) as memory:
+        memory.remember("I live in Bergen. 我住在卑尔根。")
+    shutil.copy(home / "yiku.db", home.parent / "older.db")
+    with clocked(home) as memory:
+        memory.record_turn("user", "我搬到了 Oslo 😀")
+        connection = apsw.Connection(str(home / "yiku.db"))
+        copy.kept(connection, home / "backups" / "20260301T000000Z.db")
+        connection.close()
+        memory.remember("小明喜欢绿茶 and tea")
+    return home
+
+
+def deleted(home: Path) -> None:
+    for name in ("", *BESIDE):
+        (home / f"yiku.db{name}").unlink(missing_ok=True)
+
+
+def emptied(home: Path) -> None:
+    deleted(home)
+    (home / "yiku.db").touch()
+
+
+def made_anew(home: Path) -> None:
+    """Another program opened the path and made an empty database."""
+    deleted(home)
+    connection = apsw.Connection(str(home / "yiku.db"))
+    connection.execute("create table x (y); drop table x")
+    connection.close()
+
+
+def set_back(home: Path) -> None:
+    deleted(home)
+    shutil.copy(home.parent / "older.db", home / "yiku.db")
+
+
+def replaced(home: Path) -> None:
+    """The database of another home."""
+    with Memory(home.parent / "other", owner="user:bo") as memory:
+        for i in range(9):
+            memory.record_turn("user", f"Bo {i} 波")
+    deleted(home)
+    shutil.copy(home.parent / "other" / "yiku.db", home / "yiku.db")
+
+
+def another_mark(home: Path) -> None:
+    Memory(home.parent / "other", owner="user:bo").close()
+    shutil.copy(home.parent / "other" / "store.id", home / "store.id")
+
+
+def another_program(home: Path) -> None:
+    deleted(home)
+    connection = apsw.Connection(str(home / "yiku.db"))
+    connection.execute("pragma application_id = 7; create table memories (x); insert into memories values (1)")
+    connection.close()
+
+
+def no_database(home: Path) -> None:
+    deleted(home)
+    (home / "yiku.db").write_text("not a database 不是数据库\n" * 300)
+
+
+MISMATCHES: dict[str, tuple[Callable[[Path], None], type[StoreError]]] = {
+    "deleted": (deleted, StoreMismatch),
+    "emptied": (emptied, StoreMismatch),
+    "made anew": (made_anew, StoreMismatch),
+    "older": (set_back, StoreMismatch),
+    "another home's": (replaced, StoreMismatch),
+    "store.id of another": (another_mark, StoreMismatch),
+    "another program's": (another_program, ForeignStore),
+    "no database": (no_database, ForeignStore),
+}
+
+
+def files(home: Path) -> dict[str, bytes]:
+    """What lies there, without what SQLite makes to read a database."""
+    return {str(p.relative_to(home)): p.read_bytes() for p in home.rglob("*") if p.is_file() and not p.name.endswith(BESIDE)}
+
+
+def ran(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "yiku", *arguments, "--home", str(home)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("what", MISMATCHES)
+def test_R12_a_database_that_is_not_this_homes_is_refused_and_nothing_is_written(told, what):
+    """At each opening, the second too: the error says which file and what to do, and every byte is as it was."""
+    change, error = MISMATCHES[what]
+    change(told)
+    before = files(told)
+
+    for _ in range(2):
+        with pytest.raises(error, match=r"yiku\.db") as caught:
+            Memory(told)
+    assert "repair" in str(caught.value) or error is ForeignStore
+    assert before == files(told)
+    assert yiku.check(told, "quick").problems
+
+
+def test_R12_the_command_line_says_so_too(told):
+    """It ends with 1, names the file and the way out; `check` works all the same."""
+    deleted(told)
+    before = files(told)
+    asked, checked = ran(told, "recall", "Oslo"), ran(told, "check")
+
+    assert (1, 1) == (asked.returncode, checked.returncode)
+    said, found = (" ".join(text.split()) for text in (asked.stderr, checked.stdout))  # lines break where the path ends
+    assert "yiku.db is not there" in said and "yiku repair" in said
+    assert "yiku.db is not there" in found
+    assert before == files(told)
+
+
+@pytest.mark.parametrize("what", ["deleted", "emptied", "made anew", "older", "another program's", "no database"])
+def test_R12_repair_brings_the_newest_backup_back(told, what):
+    """What the backup holds is there again; what it did not is named as lost; the file in its place is kept."""
+    MISMATCHES[what][0](told)
+    there = (told / "yiku.db").exists()
+    repaired = yiku.repair(told)
+
+    whole(told / "yiku.db")
+    with Memory(told) as memory:
+        assert "我搬到了 Oslo 😀" in [hit.text for hit in memory.recall("Oslo")]
+        assert "I live in Bergen. 我住在卑尔根。" in [m.content for m in memory.get_all()]
+        memory.remember("And on it goes 继续")
+    assert any(lost.startswith("journal rows") for lost in repaired.lost)
+    assert there == (repaired.kept is not None and (Path(repaired.kept) / "yiku.db").exists())
+
+
+@pytest.mark.parametrize("what", ["another home's", "store.id of another"])
+def test_R12_only_a_person_can_say_that_another_homes_database_is_right(told, what):
+    """`repair` refuses it; `repair(accept=True)` takes it as it is, and keeps the mark that meant another."""
+    MISMATCHES[what][0](told)
+    with pytest.raises(StoreMismatch, match="accept"):
+        yiku.repair(told)
+    database = (told / "yiku.db").read_bytes()
+    accepted = yiku.repair(told, accept=True)
+
+    assert database == (told / "yiku.db").read_bytes() == (Path(str(accepted.kept)) / "yiku.db").read_bytes()
+    with Memory(told) as memory:
+        memory.remember("Its journal goes on with this home's key 继续")
+    assert () == yiku.check(told).problems
+
+
+def test_R12_an_older_or_emptied_database_can_be_accepted(told):
+    """The older one as it is; where there is none, a new one begins."""
+    set_back(told)
+    yiku.repair(told, accept=True)
+    with Memory(told) as memory:
+        assert ["I live in Bergen. 我住在卑尔根。"] == [m.content for m in memory.get_all()]
+    deleted(told)
+    yiku.repair(told, accept=True)
+    with Memory(told) as memory:
+        assert [] == memory.get_all()
+
+
+# ------------------------------------------------------------------ what is no mismatch
+
+
+def killed(home: Path, durability: str) -> None:
+    """A child that writes and dies without a word."""
+    process = READY.Process(target=_write_and_die, args=(home, durability))
+    process.start()
+    process.join()
+
+
+def _write_and_die(home: Path, durability: str) -> None:
+    memory = clocked(home, durability=durability)
+    for i in range(20):
+        memory.record_turn("user", f"{i} 最后 last words")
+    os._exit(9)
+
+
+@pytest.mark.parametrize("durability", ["full", "fast"])
+def test_R12_a_kill_is_no_mismatch(told, durability):
+    """The mark never runs ahead of the database, with `fast` either."""
+    for _ in range(3):
+        killed(told, durability)
+        with Memory(told) as memory:
+            assert memory.recall("最后 last words")
+
+
+def test_R12_copies_and_snapshots_of_the_whole_folder_are_no_mismatch(told, tmp_path):
+    """A copied home, one put back from an older snapshot, one whose WAL was deleted after a clean end: each opens."""
+    snapshot = shutil.copytree(told, tmp_path / "snapshot")
+    killed(told, "full")
+    after_a_kill = shutil.copytree(told, tmp_path / "killed")
+    with Memory(told) as memory:
+        memory.remember("and more 还有")
+    for name in BESIDE:
+        (told / f"yiku.db{name}").unlink(missing_ok=True)
+
+    for home in (told, snapshot, after_a_kill):
+        with Memory(home) as memory:
+            assert memory.recall("Oslo")
+        assert () == yiku.check(home).problems
+    shutil.rmtree(told)
+    shutil.copytree(snapshot, told)
+    Memory(told).close()
+
+
+def test_R12_a_home_without_a_mark_gets_one_and_is_no_mismatch(told):
+    """As a home of an earlier Yiku, or one whose mark was lost: it opens, and `check` says what cannot be told."""
+    (told / "store.id").unlink()
+
+    assert any("store.id" in problem for problem in yiku.check(told).problems)
+    with Memory(told) as memory:
+        memory.remember("marked again 又有了")
+    assert () == yiku.check(told).problems

@@ -1,0 +1,501 @@
+"""Erasing: what is meant leaves every byte of the home, what is not meant stays as it is, and the receipt tells the truth."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import canaries
+import integrity
+import pytest
+from powers import permissions_hold
+
+from yiku import Memory
+from yiku.errors import CannotUndo, InvalidInput, NotFound
+from yiku.rules import conflict, erasure
+from yiku.types import TurnRecord
+
+LONG = "The lantern burns. 灯笼亮着。\n" * 1_900  # a text that becomes a blob
+
+
+@pytest.fixture
+def words() -> dict[str, str]:
+    """Canaries by where they will be said."""
+    chance = random.Random(20260301)
+    places = (
+        "content object tag metadata key basis source entity relation session speaker external tool result long reason before receipt"
+        " other agent blobbed project parent"
+    ).split()
+    return {place: canaries.latin(chance) for place in places} | {f"{place} 中": canaries.chinese(chance) for place in places}
+
+
+def told(words: dict[str, str], place: str) -> str:
+    return f"{words[place]} {words[f'{place} 中']}"
+
+
+def neighbours(memory: Memory, words: dict[str, str]) -> None:
+    """What others say, in this scope and beside it: common words, and nothing of the canaries."""
+    for i in range(20):
+        memory.record_turn("user", f"I water plant {i} of the garden. 我浇了第{i}棵花。", session=f"garden-{i % 3}")
+        memory.remember(f"Plant {i} likes water. 第{i}棵花喜欢水。", metadata={"plant": i}, tags=["garden"])
+    for scope in ("user:tom", "public"):
+        with Memory(memory.settings.home, scope=scope) as other:
+            other.record_turn("user", "The secret word of my garden is tulip. 我的花园里有郁金香。")
+            other.remember("My name is Tom.")
+
+
+def everything_said(memory: Memory, words: dict[str, str]) -> str:
+    """One statement, and canaries wherever a statement and its turn can hold any; its id."""
+    turn = memory.record_turn(
+        "user",
+        f"It rained. The word is {told(words, 'content')}. It was cold.",
+        session="s-rain",
+        speaker="Ann",
+        external_id="rain-1",
+        tool_results=[{"content": f"heard: the word is {told(words, 'content')}"}],
+    )
+    kept = memory.remember(
+        f"The word is {told(words, 'content')}.",
+        subject="Ann",
+        predicate="watchword",
+        object=told(words, "object"),
+        tags=[words["tag"], words["tag 中"]],
+        metadata={words["key"]: {"of": told(words, "metadata")}},
+        basis=told(words, "basis"),
+        entities=[words["entity"], words["entity 中"]],
+        relations=[("Ann", "knows", told(words, "relation"))],
+        external_id=words["external"],
+        agent=words["agent"],
+        project=words["project 中"],
+        session=words["session"],
+        speaker="Ann",
+        idempotency_key=words["receipt"],
+    ).memory
+    memory.remember(
+        f"THE WORD IS {told(words, 'content').upper()}",
+        source=turn.id,
+        subject="Ann",
+        predicate="watchword",
+        object=told(words, "object"),
+    )
+    memory.update(kept.id, metadata={"now": "nothing"}, basis=told(words, "before"))
+    memory.update(kept.id, basis="none")
+    memory.feedback(kept.id, "used")
+    memory.forget(kept.id, reason=told(words, "reason"))
+    memory.restore(kept.id)
+    memory.record_turn("user", LONG + f"The word is {told(words, 'content')}. " + LONG, session="s-long", external_id="long-1")
+    return kept.id
+
+
+def a_turn_with(memory: Memory, words: dict[str, str], **details: object) -> str:
+    """A turn with canaries in every field, a long result among them; its id."""
+    return memory.record_turn(
+        "user",
+        f"My other word is {told(words, 'other')}.",
+        speaker=told(words, "speaker"),
+        tool_calls=[{"name": "look", "input": {words["key"]: told(words, "tool")}}],
+        tool_results=[
+            {"content": told(words, "result")},
+            {"content": f"{LONG} {told(words, 'long')} {LONG} {told(words, 'blobbed')}"},
+        ],
+        metadata={"note": told(words, "metadata")},
+        external_id=words["external"],
+        parent=words["parent"],
+        agent=words["agent"],
+        project=words["project"],
+        **details,
+    ).id
+
+
+def copies_made(home: Path, words: dict[str, str]) -> None:
+    """Every sort of copy that may lie in a home: a backup, one of schema 1, a damaged file, what dead processes left."""
+    with Memory(home) as memory:
+        memory.admin.backup()
+    (backup,) = (home / "backups").glob("yiku-*.db")
+    older = home / "backups" / "before-schema-2.db"
+    shutil.copy(backup, older)
+    with apsw.Connection(str(older)) as connection:
+        for table in ("conversation_turns", "memories"):
+            connection.execute(f"alter table {table} drop column digest")
+        for table in ("tombstones", "erasures"):
+            connection.execute(f"drop table {table}")
+        connection.execute("pragma user_version = 1")
+    connection.close()
+    (home / "damaged" / "20260301").mkdir(parents=True)
+    (home / "damaged" / "20260301" / "yiku.db").write_bytes(backup.read_bytes()[:-3_000])
+    (home / "backups" / ".sweepabc").mkdir()
+    shutil.copy(backup, home / "backups" / ".sweepabc" / "yiku.db")
+    shutil.copy(backup, home / "backups" / ".yiku-1.db.0123456789ab")
+    for place in (home / ".yiku.toml.0123456789ab", home / "blobs" / ".abc.z.0123456789ab"):
+        place.write_text(" ".join(words.values()))
+        os.utime(place, (1, 1))
+
+
+def reads(memory: Memory) -> object:
+    """All that a scope answers."""
+    turns = memory.timeline(limit=1_000)
+    return (
+        [replace(item, retrieved=0) if hasattr(item, "retrieved") else item for item in turns],
+        memory.get_all(limit=1_000),
+        [hit.id for hit in memory.recall("garden plant water 花园 郁金香 name")],
+        memory.admin.stats().turns,
+        memory.admin.journal(limit=1_000),
+    )
+
+
+SAID_WHERE = {
+    "statement": lambda memory, words: {"id": everything_said(memory, words)},
+    "turn": lambda memory, words: {"id": a_turn_with(memory, words, session="s-other")},
+    "session": lambda memory, words: (
+        a_turn_with(memory, words, session=told(words, "session")) and {"session": told(words, "session")}
+    ),
+    "source": lambda memory, words: (
+        a_turn_with(memory, words, actor=words["content"], origin="file") and {"source": words["content"]}
+    ),
+    "time": lambda memory, words: (
+        a_turn_with(memory, words, said_at="2020-05-05") and {"since": "2020-05-01", "until": "2020-06-01"}
+    ),
+    "scope": lambda memory, words: (
+        everything_said(memory, words),
+        a_turn_with(memory, words, session=told(words, "session")),
+        {"everything": True, "confirm": memory.scope},
+    )[2],
+}
+
+
+@pytest.mark.parametrize("what", SAID_WHERE)
+@pytest.mark.spec("T-39")
+def test_what_is_erased_is_in_no_byte_of_the_home(home, words, what):
+    """No piece of a canary is left in any file: rows, index, journal, receipts, blobs, backups, damaged and forgotten files, WAL."""
+    with Memory(home, owner="user:mei", names=["Mei"], durability="fast") as memory:
+        neighbours(memory, words)
+        meant = SAID_WHERE[what](memory, words)
+    copies_made(home, words)
+    assert canaries.sung(home, words.values())
+    other = subprocess.Popen(
+        [sys.executable, "-c", f"from yiku import Memory; m = Memory({str(home)!r}); m.status(); print(flush=True); input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        other.stdout.readline()
+        with Memory(home) as memory, Memory(home, scope="user:tom") as tom:
+            others = reads(tom)
+            erased = memory.admin.erase(**meant)
+
+            assert [] == canaries.sung(home, words.values())
+            assert erased.clean, [place for place in erased.places if place.found]
+            assert erased.looked_for > 20
+            assert others == reads(tom)
+            assert () == tuple(trouble for trouble in memory.status().troubles if "erasure" in trouble)
+    finally:
+        other.communicate(b"\n", timeout=30)
+    assert [] == canaries.sung(home, words.values())
+    integrity.check(home / "yiku.db")
+    for path in (home / "backups").glob("*.db"):
+        copies = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        assert "ok" == copies.pragma("integrity_check")
+        copies.close()
+
+
+# ------------------------------------------------------------------ what stays
+
+
+def test_the_other_sentences_of_a_turn_stay_as_they_are(memory):
+    """A sentence that says it gives way to a mark; every other byte is as it was, in both languages, at odd places."""
+    said = [
+        ("First, tea.  My locker code is 4711.\n\tThen: rain…", "First, tea.  [erased]\n\tThen: rain…"),
+        ("先喝茶。我的储物柜密码是 4711！然后下雨😀", "先喝茶。[已抹去]然后下雨😀"),
+        ("See v3.10 at http://a.b/c?d=e; my LOCKER code is ４７１１", "See v3.10 at http://a.b/c?d=e; [erased]"),
+    ]
+    turns = [memory.record_turn("user", text) for text, _ in said]
+    kept = [memory.remember(text).memory for text in ("My locker code is 4711.", "我的储物柜密码是 4711！")]
+    erased = [memory.admin.erase(one.id) for one in kept]
+
+    assert [left for _, left in said] == [memory.get(turn.id).content for turn in turns]
+    assert all(one.clean for one in erased)
+
+
+def test_words_that_only_look_like_it_stay(memory):
+    """«I like tea» is not said by «I like teapots», nor 我喜欢茶 by 我喜欢茶叶; a contradiction, a question about another stay too."""
+    others = [
+        "I like teapots.",
+        "Joann says: I like tearooms",
+        "I like green tea most.",
+        "我喜欢茶叶。",
+        "我不喜欢喝茶。",
+        "Do you like tea?",
+        "I live in Oslo.",
+    ]
+    turns = [memory.record_turn("user", text) for text in others]
+    kept = [memory.remember(text).memory for text in ("I like teapots.", "我喜欢茶叶。")]
+    for text in ("I like tea", "我喜欢茶"):
+        turn = memory.record_turn("user", f"{text}. Bye")
+        memory.admin.erase(memory.remember(text, source=turn.id).memory.id)
+
+        assert "Bye" == memory.get(turn.id).content[-3:]
+    assert others == [memory.get(turn.id).content for turn in turns]
+    assert all(memory.get(one.id).live for one in kept)
+
+
+def test_the_versions_around_it_close_up(memory):
+    """When the turn goes in which the second of three homes was told, the first is succeeded by the third."""
+    turns = [memory.record_turn("user", f"I live in {place}") for place in ("Bergen", "Oslo", "北京")]
+    told_ = [memory.remember(turn.content, source=turn.id).memory for turn in turns]
+    memory.admin.erase(turns[1].id)
+
+    assert ["I live in Bergen", "I live in 北京"] == [version.content for version in memory.history(told_[2].id)]
+    assert told_[2].id == memory.get(told_[0].id).superseded_by
+    memory.admin.erase(turns[2].id)
+    assert memory.get(told_[0].id).live
+
+
+def test_a_statement_that_was_told_anew_closes_up_without_a_slot(memory, clock):
+    """Of a statement that fills no slot and was updated, the version goes that was told in the erased time; the one before is live."""
+    first = memory.remember("The parcel came on Monday").memory
+    clock.advance(days=2)
+    second = memory.update(first.id, "The parcel came on Tuesday, 周二")
+    memory.admin.erase(since=clock.now - timedelta(days=1))
+
+    assert memory.get(first.id).live
+    with pytest.raises(NotFound):
+        memory.get(second.id)
+
+
+@pytest.mark.parametrize("goes", [0, 1])
+def test_a_statement_told_twice_keeps_only_what_the_other_telling_said(memory, home, words, goes):
+    """The statement stays with the words of the telling that stays; the words and details of the one that goes are nowhere."""
+    texts = [f"I live in {words['content'].capitalize()}", f"I live in {words['content'].upper()}!"]
+    turns = [memory.record_turn("user", text, session=f"s{i}") for i, text in enumerate(texts)]
+    first = memory.remember("I live in Bergen").memory
+    memory.remember(texts[0], source=turns[0].id, basis=words["basis 中"], tags=[words["tag"]], metadata={"of": words["metadata"]})
+    told_again = memory.remember(texts[1], source=turns[1].id)
+    assert "Confirmed" == type(told_again).__name__
+    erased = memory.admin.erase(session=f"s{goes}")
+
+    assert ((), 1) == (erased.memories, len(erased.kept))
+    (kept,) = memory.get_all()
+    assert (texts[1 - goes], [turns[1 - goes].id]) == (kept.content, [source.turn for source in kept.sources])
+    assert kept.id == memory.get(first.id).superseded_by
+    left = b"".join(content for path in sorted(home.rglob("yiku.db*")) for content in canaries.contents(path))
+    assert texts[goes].encode() not in left
+    assert [] == canaries.sung(home, [words["basis 中"], words["tag"], words["metadata"]] if goes == 0 else [])
+    assert erased.clean, [place for place in erased.places if place.found]
+    assert "Confirmed" == type(memory.remember(texts[1 - goes])).__name__
+
+
+def test_what_was_forgotten_and_said_again_goes_twice(memory, home):
+    """The same statement in an older, forgotten line is erased with the live one, so `restore` has nothing to bring back."""
+    old = memory.remember("My locker code is 4711").memory
+    memory.forget(old.id)
+    new = memory.remember("my locker code is ４７１１！").memory
+    assert old.line != new.line
+    erased = memory.admin.erase(new.id)
+
+    assert {old.id, new.id} == {one.id for one in erased.memories}
+    with pytest.raises(NotFound):
+        memory.restore(old.id)
+
+
+def test_the_second_erasure_leaves_alone_what_came_after_the_first(home):
+    """A backup made after a whole scope was erased holds what was said since; the next erasure sweeps it of its own rows only."""
+    with Memory(home, owner="user:mei") as memory:
+        memory.record_turn("user", "Old news. 旧闻", session="old")
+        memory.remember("My cat is Tom.")
+    with Memory(home) as memory:
+        memory.admin.erase(everything=True, confirm="user:mei")
+    with Memory(home) as memory:
+        turn = memory.record_turn("user", "My locker code is 4711. 我住在奥斯陆。", session="new")
+        kept = memory.remember("I live in Oslo.", source=turn.id).memory
+        code = memory.remember("My locker code is 4711", source=turn.id).memory
+        backup = memory.admin.backup()
+        memory.admin.erase(code.id)
+        gone = memory.record_turn("user", "And another thing entirely.", session="new")
+        memory.admin.erase(gone.id)
+        memory.admin.restore_backup(Path(backup.path).name)
+
+        assert "[已抹去]我住在奥斯陆。" == memory.get(turn.id).content.replace("[erased] ", "[已抹去]")
+        assert kept.content == memory.get(kept.id).content
+
+
+def test_a_dry_run_lists_and_changes_nothing(memory, home):
+    """It names the statements, the turns, the sentences and what stays; then nothing is different, and nothing is clean."""
+    turn = memory.record_turn("user", "I live in Oslo. 你好")
+    kept = memory.remember("I live in Oslo.", source=turn.id).memory
+    memory.record_turn("user", f"{LONG}I live in Oslo.\n{LONG}", session="long")
+    before, files = reads(memory), sorted(home.rglob("*"))
+    erased = memory.admin.erase(kept.id, dry_run=True)
+
+    assert files == sorted(home.rglob("*"))
+    assert ([kept.id], ["[erased] 你好"]) == ([one.id for one in erased.memories], [one.content for one in erased.redacted[:1]])
+    assert (before, False, 0) == (reads(memory), erased.clean, memory._handle.store.last_erasure())
+
+
+def test_turns_can_be_kept(memory):
+    """With keep_turns only the statement goes; the turn says what it said."""
+    turn = memory.record_turn("user", "I live in Oslo. 你好")
+    kept = memory.remember("I live in Oslo.", source=turn.id).memory
+    erased = memory.admin.erase(kept.id, keep_turns=True)
+
+    assert ("I live in Oslo. 你好", ()) == (memory.get(turn.id).content, erased.redacted)
+    assert [] == memory.get_all()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"id": "a", "session": "b"},
+        {"id": "a", "since": "2026-01-01"},
+        {"everything": True},
+        {"everything": True, "confirm": "mei"},
+    ],
+)
+def test_it_must_be_clear_what_is_meant(memory, arguments):
+    """Nothing, two things at once, or everything without the scope's name: refused, and nothing is erased."""
+    memory.record_turn("user", "hello")
+    with pytest.raises(InvalidInput):
+        memory.admin.erase(**arguments)
+    assert 1 == memory.admin.stats().turns
+
+
+def test_what_is_not_there_cannot_be_erased(memory):
+    """An id that nobody has, an empty session, a scope that was never used, another scope's id: NotFound."""
+    with pytest.raises(NotFound):
+        memory.admin.erase(everything=True, confirm=memory.scope)
+    memory.record_turn("user", "hello")
+    with Memory(memory.settings.home, scope="user:tom") as tom:
+        foreign = tom.record_turn("user", "hello").id
+    for meant in ({"id": "01234567"}, {"session": "nobody"}, {"id": foreign}, {"until": "2001-01-01"}):
+        with pytest.raises(NotFound):
+            memory.admin.erase(**meant)
+
+
+def test_an_erasure_cannot_be_undone(memory):
+    """Neither it nor what was done before to what it took; other operations can."""
+    turn = memory.record_turn("user", "I live in Oslo.")
+    kept = memory.remember("I live in Oslo.", source=turn.id)
+    other = memory.remember("我喜欢茶")
+    erased = memory.admin.erase(kept.memory.id)
+
+    for operation in (kept.operation, erased.operation):
+        with pytest.raises((CannotUndo, NotFound)):
+            memory.admin.undo(operation)
+    assert 1 == memory.admin.undo(other.operation).memories
+
+
+# ------------------------------------------------------------------ the receipt
+
+
+def test_the_receipt_says_where_it_is_still_found(memory, home):
+    """A copy that somebody laid into the home: the words are named with their file, and the erasure is not clean."""
+    kept = memory.remember("My watchword is zqvblorptin 鱻靐龘").memory
+    (home / "notes.md").write_text("remember: zqvblorptin")
+    (home / "笔记.txt").write_text("鱻靐龘")
+    erased = memory.admin.erase(kept.id)
+
+    assert not erased.clean
+    found = {place.name: place.found for place in erased.places if place.found}
+    assert {"notes.md", "笔记.txt"} == {*found}
+    assert "zqvblorptin" in found["notes.md"]
+
+
+def test_a_backup_that_cannot_be_read_leaves_it_unfinished(memory, home):
+    """What it holds is not known: the receipt says so, and status until it is dealt with; then `resume` finishes."""
+    kept = memory.remember("My watchword is zqvblorptin").memory
+    backup = Path(memory.admin.backup().path)
+    backup.chmod(0o000)
+    with permissions_hold():
+        erased = memory.admin.erase(kept.id)
+        assert not erased.clean
+        assert any("erasure" in trouble for trouble in memory.status().troubles)
+    backup.chmod(0o600)
+    assert canaries.sung(home, ["zqvblorptin"])
+    done = memory._handle and __import__("yiku.flows.erase", fromlist=["erase"]).erase(memory._handle, resume=True)
+
+    assert done.clean
+    assert [] == canaries.sung(home, ["zqvblorptin"])
+    assert not any("erasure" in trouble for trouble in memory.status().troubles)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_backup_that_is_no_store_goes_if_it_holds_what_was_erased(memory, home, holds):
+    """A damaged backup cannot be swept: it is removed when the words are in it, and left alone when they are not."""
+    kept = memory.remember("My watchword is zqvblorptin").memory
+    broken = home / "backups" / "yiku-broken.db"
+    broken.parent.mkdir(exist_ok=True)
+    broken.write_bytes(os.urandom(5_000) + (b"zqvblorptin" if holds else b"") + os.urandom(500))
+    erased = memory.admin.erase(kept.id)
+
+    assert (not holds, True) == (broken.exists(), erased.clean)
+
+
+def test_common_words_and_those_of_the_schema_do_not_alarm(memory):
+    """Words that others say, stems of words that others say, and words of Yiku's own tables prove nothing."""
+    memory.record_turn("user", "Happiness and countries: content, session, preference, metadata, memory. 我喜欢北京的秋天")
+    kept = memory.remember("My happiest countries: content of a session, preferences, metadata. 我喜欢北京").memory
+    erased = memory.admin.erase(kept.id)
+
+    assert erased.clean, [place for place in erased.places if place.found]
+
+
+def test_the_seal_of_a_short_code_tells_nothing(memory, home):
+    """With the database in hand, and all ten thousand codes tried in every way that is written down, none fits; with the key one does."""
+    kept = memory.remember("My locker code is 4711", subject="user", predicate="locker code", object="4711").memory
+    memory.admin.erase(kept.id)
+    memory.close()
+    there = b"".join(path.read_bytes() for path in (home / "yiku.db", home / "erased"))
+    seals = [seal for line in (home / "erased").read_text().splitlines() for seal in json.loads(line)["seals"]]
+    hashes = {there[at : at + size] for at in range(len(there)) for size in (16, 32)} | {bytes.fromhex(seal) for seal in seals}
+
+    key = bytes.fromhex((home / "key").read_text())
+
+    def guessed(key: bytes) -> list[int]:
+        """The codes of which some hash stands there, of any of the texts that are ever hashed."""
+        fits = []
+        for code in range(10_000):
+            one = replace(kept, content=f"My locker code is {code:04}", object=f"{code:04}")
+            texts = [f"user:mei\0{text}".encode() for text in erasure.of_statement(one)] + [
+                one.content.encode(),
+                one.object.encode(),
+            ]
+            tried = [hashlib.blake2b(text, digest_size=size, key=key).digest() for text in texts for size in (16, 32)]
+            if not hashes.isdisjoint(
+                [*tried, conflict.text_hash(one.content, None), *(hashlib.sha256(text).digest() for text in texts)]
+            ):
+                fits.append(code)
+        return fits
+
+    assert ([], [4711]) == (guessed(b""), guessed(key))
+
+
+def test_two_at_once_and_others_at_work(home):
+    """While threads record and read, sessions are erased; each leaves nothing, and nobody else loses a turn."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with Memory(home, owner="user:mei", durability="fast") as memory:
+        chance = random.Random(5)
+        gone = [canaries.latin(chance) for _ in range(4)]
+        for i, word in enumerate(gone):
+            memory.admin.import_(
+                [TurnRecord(n, {"role": "user", "content": f"{word} {n}", "session": f"gone-{i}"}) for n in range(5)], source="x"
+            )
+
+        def at_work(who: int) -> list[str]:
+            return [memory.record_turn("user", f"I am {who} and say 你好 {i}", session=f"w{who}").id for i in range(40)]
+
+        with ThreadPoolExecutor(6) as pool:
+            working = [pool.submit(at_work, who) for who in range(3)]
+            erasing = [pool.submit(memory.admin.erase, session=f"gone-{i}") for i in range(4)]
+            ids = [id for work in working for id in work.result()]
+            assert all(one.result().clean for one in erasing)
+        assert 120 == sum(memory.get(id).content.startswith("I am") for id in ids)
+    assert [] == canaries.sung(home, gone)
+    integrity.check(home / "yiku.db")

@@ -1,0 +1,55 @@
+"""What stands between <private> and </private> is not kept, however it was typed."""
+
+import gc
+import time
+
+import pytest
+
+from yiku.rules.private import NOTHING, without
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The plan is <private>to leave</private>, 别告诉他", "The plan is [private], 别告诉他"),
+        ("密码<私密>芝麻开门</私密>好", "密码[私密]好"),
+        ("<PRIVATE>a<Private>b</pRivate>c</private> d", "[private] d"),
+        ("a < private >b</ private >c", "a [private]c"),
+        ("a ＜私密＞b＜／私密＞ c", "a [私密] c"),
+        ("a &lt;private&gt;b&lt;/private&gt; c", "a [private] c"),
+        ("a <private>b</私密>c", "a [private]"),
+        ("a <私密>b<private>c</私密>d", "a [私密]d"),
+        ("a <private>b <private>c</private> d", "a [private]"),
+        ("```html\n<private>x</private>\n```", "```html\n[private]\n```"),
+        ("a <private>1</private><private>2</private> b", "a [private][private] b"),
+        ("a </private> b", "a </private> b"),
+        ("a private <b>matter</b>, 私密的事", "a private <b>matter</b>, 私密的事"),
+    ],
+)
+def test_a_private_part_leaves_a_mark(text, kept):
+    """Nested, in any case, with spaces, full-width or escaped, in code; without its end, it goes on to the end of the text."""
+    assert kept == without(text)
+
+
+@pytest.mark.parametrize("text", ["<private>x</private>", " <private>x", "<私密>一</私密>\n<私密>二</私密>", "<private></private>"])
+def test_of_a_wholly_private_text_nothing_is_left(text):
+    """Only the mark."""
+    assert without(text) in NOTHING
+
+
+@pytest.mark.parametrize("unit", ["<private>", "</private>", "<private", "<", "<   ", "<private>x</private>"])
+def test_a_hostile_text_takes_time_by_its_length(unit):
+    """Tags, or what begins like one, take at most twelve times what a tenth of them takes."""
+    took = []
+    gc.collect()
+    gc.disable()  # what other tests left would be counted in
+    for size in (30_000, 300_000):
+        text, runs = unit * (size // len(unit)), []
+        for _ in range(3):  # the best of three, as the machine may be busy
+            started = time.process_time()
+            without(text)
+            runs.append(time.process_time() - started)
+        took.append(min(runs))
+    gc.enable()
+
+    assert took[1] <= max(12 * took[0], 0.1)

@@ -1,0 +1,135 @@
+"""S4: what is erased is in no file of the home, in raw bytes, and does not come back; at length."""
+
+import random
+import shutil
+import time
+from pathlib import Path
+
+import canaries
+import integrity
+from conftest import Clock
+from faults.disk import BROKEN, FULL, failing
+from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
+from flows.test_barred import came_back
+from workers import together
+
+from yiku import Memory
+from yiku.types import MemoryRecord, TurnRecord
+
+
+def test_S4_one_of_two_thousand_and_one_whole_scope(tmp_path, count, figure):
+    """A statement among 2,000 in two languages, then the whole scope: no piece of a canary, the neighbours as they were."""
+    number, chance = count(2_000, 2_000, "statements"), random.Random(4)
+    words = [canaries.chinese(chance) if i % 3 == 0 else canaries.latin(chance) for i in range(number)]
+    home = tmp_path / "home"
+    with Memory(home, owner="user:mei", durability="fast") as memory:
+        turns = [
+            TurnRecord(i, {"role": "user", "content": f"Note {i}. My word {i} is {w}. 好的", "session": f"s{i // 50}"})
+            for i, w in enumerate(words)
+        ]
+        memory.admin.import_(turns, source="turns")
+        memory.admin.import_(
+            [MemoryRecord(i, f"My word {i} is {word}.", {"tags": ["words"]}) for i, word in enumerate(words)], source="told"
+        )
+        with Memory(home, scope="user:tom") as tom:
+            theirs = [tom.remember(f"My dog {i} is Rex. 我的狗").memory for i in range(50)]
+            memory.admin.backup()
+            (kept,) = [one for one in memory.get_all(limit=5_000) if words[7] in one.content]
+            began = time.monotonic()
+            done = memory.admin.erase(kept.id)
+            figure("one statement", time.monotonic() - began, "s", most=10)
+            assert done.clean
+            assert [] == canaries.sung(home, [words[7]])
+            assert number - 1 == memory.admin.stats().memories["active"]
+            began = time.monotonic()
+            done = memory.admin.erase(everything=True, confirm="user:mei")
+            figure("a scope of 2,000 turns and statements", time.monotonic() - began, "s", most=30)
+            assert done.clean
+            assert theirs == [tom.get(one.id) for one in theirs]
+    assert [] == canaries.sung(home, random.Random(1).sample(words, 100))
+    integrity.check(home / "yiku.db")
+
+
+def test_S4_nothing_comes_back(tmp_path, count, seed):
+    """Random histories, random erasures, every way in."""
+    for i in range(count(6, 300, "histories")):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        came_back(folder / "home", folder, Clock(), seed + i)
+        shutil.rmtree(folder)
+
+
+def test_S4_killed_at_each_operation(tmp_path, count):
+    """And opened again: all of it is there, or it is finished."""
+    before = tmp_path / "before"
+    prepared(before)
+    every = operations(before, tmp_path)
+    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(12, 10_000, "kills")))
+    for n in sorted(chosen):
+        home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
+        assert killed_at(home, n)
+        finished(home)
+        shutil.rmtree(home)
+
+
+def test_S4_each_operation_fails(tmp_path, count):
+    """A full disk or a broken one at each operation: told, or made good."""
+    before = tmp_path / "before"
+    prepared(before)
+    every = operations(before, tmp_path)
+    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(6, 10_000, "operations, each failing in 2 ways")))
+    for n in sorted(chosen):
+        for failure in (FULL, BROKEN):
+            home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
+            with failing(home) as disk:
+                disk.arm(n, failure)
+                outcome = erased(home)
+            if outcome == "clean":
+                assert [] == canaries.sung(home, [WORD, HAN]), f"{disk.fired} failed"
+            finished(home)
+            shutil.rmtree(home)
+
+
+def at_work(home: Path, who: int, seconds: float) -> list[str]:
+    """Record, remember, ask and make backups until the time is over; the ids of what was recorded."""
+    ids, end = [], time.monotonic() + seconds
+    with Memory(home) as memory:
+        while time.monotonic() < end:
+            ids.append(memory.record_turn("user", f"I am {who} 说 {len(ids)}", session=f"w{who}").id)
+            memory.remember(f"My number {who} is {len(ids)}.")
+            memory.recall("what is my word? 我的暗号")
+            if len(ids) % 10 == 0:
+                memory.admin.backup()
+    return ids
+
+
+def erasing(home: Path, words: list[str], ids: list[str]) -> list[bool]:
+    """Erase one statement after the other; whether each was clean, or finished afterwards."""
+    with Memory(home) as memory:
+        return [memory.admin.erase(id).clean for id in ids]
+
+
+def test_S4_R4_erasing_while_others_write_read_and_make_backups_meanwhile(tmp_path, count):
+    """Three processes work and make backups, one erases; nobody loses a turn, and afterwards no file has a piece of a canary."""
+    number, chance, home = count(8, 200, "erasures"), random.Random(9), tmp_path / "home"
+    words = [canaries.latin(chance) for _ in range(number)]
+    with Memory(home, owner="user:mei", durability="fast") as memory:
+        for i, word in enumerate(words):
+            turn = memory.record_turn("user", f"Hm. My word {i} is {word}. Bye", session=f"s{i}")
+            memory.remember(f"My word {i} is {word}.", source=turn.id)
+        ids = [next(one.id for one in memory.get_all(limit=1_000) if word in one.content) for word in words]
+    seconds = number * 0.7
+    work = together(_either, [(home, who, seconds, words, ids) for who in range(4)])
+    for result in work:
+        if isinstance(result, BaseException):
+            raise result
+    with Memory(home) as memory:
+        assert all(memory.get(id).content.startswith("I am") for done in work[1:] for id in done)
+        if any("erasure" in trouble for trouble in memory.status().troubles):
+            memory._handle.store.scrub()
+    assert [] == canaries.sung(home, words)
+    integrity.check(home / "yiku.db")
+
+
+def _either(home: Path, who: int, seconds: float, words: list[str], ids: list[str]) -> list[object]:
+    return list(erasing(home, words, ids)) if who == 0 else list(at_work(home, who, seconds))

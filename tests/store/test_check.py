@@ -1,0 +1,125 @@
+"""The store's own check: each thing that must be true is broken once, and found. A whole home: tests/flows/test_doctor.py."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from workers import clocked
+
+from yiku.flows.doctor import WORDS
+from yiku.store import gate, pages
+from yiku.store.check import Look, look
+
+BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how deep it is found, what is said
+    "a successor that is not there": ("update memories set superseded_by = 'x' where n = 1", "full", "superseded by x"),
+    "two live values": ("drop index one_live_value; update memories set superseded_by = null", "full", "live values"),
+    "two live texts": (
+        "drop index one_live_text; drop index one_live_value;"
+        " update memories set content_hash = x'00', kind = 'fact', state = 'active', superseded_by = null",
+        "full",
+        "live rows have its words",
+    ),
+    "a detail in another scope": ("update memory_entities set scope_id = 9", "full", "lies in another scope"),
+    "no source": ("delete from memory_sources where memory_n = 1", "full", "has no source"),
+    "a turn rewritten": ("update conversation_turns set content = '别的 other' where n = 1", "full", "is not what was written"),
+    "a memory rewritten": ("update memories set importance = 0.9 where n = 1", "full", "is not what was written"),
+    "a turn gone": ("delete from conversation_turns where n = 2", "full", "the journal does not say why"),
+    "a position taken twice": ("drop index turns_by_position; update conversation_turns set position = 0", "full", "positions"),
+    "a session's times": ("update sessions set started_at = 1", "full", "times"),
+    "a journal row gone": ("delete from changes where number = 2", "full", "journal rows 2 to 2 are missing"),
+    "a journal row rewritten": ("update changes set operation = 'x' where number = 2", "full", "journal row 2 was altered"),
+    "a change not carried": ("update memories set changed = 1 where n = 2", "full", "does not carry its last change"),
+    "a row of nobody": ("insert into memory_tag_rel values (1, 99, 99)", "full", "is not there"),
+    "an index entry gone": ("delete from turn_index_data where id > 10", "quick", "turn_index"),
+    "an index entry too many": ("insert into memory_index (rowid, tokens) values (64, 's1qextra')", "deep", "too many s1qextra"),
+    "a counter": ("update index_stats set words = words + 1", "deep", "counters"),
+    "another program's number": ("pragma application_id = 7", "quick", "another program's"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def database(home: Path) -> Path:
+    with clocked(home) as memory:
+        for text in ("我住在 Bergen 😀", "and a second 第二句"):
+            memory.record_turn("user", text, session="s1")
+        memory.remember("I live in Bergen.", tags=["家"])
+        memory.remember("我搬到了 Oslo。", tags=["家"])
+        memory.remember("小明喜欢绿茶")
+    return home / "yiku.db"
+
+
+def looked(database: Path, depth: str, **more: object) -> Look:
+    found = Look(bytes.fromhex(database.with_name("key").read_text()))
+    look(found, database, depth, gate.Mark(database.with_name("store.id")).read(), WORDS)
+    return found
+
+
+def broken(database: Path, sql: str) -> None:
+    """SQL that Yiku would not run."""
+    pages.verified()
+    connection = apsw.Connection(str(database))
+    connection.pragma("writable_schema", "on")
+    connection.execute(sql)
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    connection.close()
+
+
+@pytest.mark.parametrize("depth", ["quick", "full", "deep"])
+def test_a_sound_store_has_no_problems_and_is_not_written(database, depth):
+    """All is well at each depth, the report counts what was looked at, and every byte stays as it was."""
+    before = {path: path.read_bytes() for path in database.parent.rglob("*") if path.is_file() and path.suffix != ".db-shm"}
+    found = looked(database, depth)
+
+    assert ([], []) == (found.problems, found.notes)
+    assert {"files", "pages"} <= {*found.looked_at}
+    assert depth == "quick" or {"conversation_turns": 2, "memories": 3}.items() <= found.looked_at.items()
+    assert depth != "deep" or found.looked_at["index entries"] > 20
+    assert before == {path: path.read_bytes() for path in before}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_what_is_broken_is_found_and_named(database, what):
+    """Each breach has a line that says what and where; and it is found as deep as is promised."""
+    sql, depth, said = BREAKS[what]
+    assert [] == looked(database, depth).problems
+    broken(database, sql)
+
+    assert any(said in problem for problem in looked(database, depth).problems), looked(database, depth).problems
+
+
+def test_many_problems_of_one_sort_are_counted(database):
+    """Ten are named, of the others how many there are."""
+    with clocked(database.parent) as memory:
+        memory.record([{"role": "user", "content": f"{i} 句 turn"} for i in range(30)], session="s2")
+    broken(database, "update conversation_turns set content = 'x'")
+    found = looked(database, "full").problems
+
+    assert 10 == sum(problem.startswith("turn ") for problem in found)
+    assert "digests: 22 more" in found
+
+
+def test_a_lost_key_is_named_and_then_the_journal_goes_on(database):
+    """Without its key the chain cannot be verified; after the next write, the rows from before are what cannot be."""
+    database.with_name("key").write_text("00" * 32)
+    assert any("key" in problem for problem in looked(database, "full").problems)
+    with clocked(database.parent) as memory:
+        memory.remember("another chain begins 新的链")
+    found = looked(database, "full")
+
+    assert [] == found.problems
+    assert any("written under a key that is lost" in note for note in found.notes)
+
+
+FLIPS: dict[str, Callable[[int], int]] = {"the middle": lambda size: size // 2, "the end": lambda size: size - 100}
+
+
+@pytest.mark.parametrize("where", FLIPS)
+def test_a_page_that_is_not_what_was_written_is_found_wherever_it_is(database, where):
+    """The deep look reads every page from the disk, used or not, and names its number."""
+    content = bytearray(database.read_bytes())
+    at = FLIPS[where](len(content))
+    content[at] ^= 4
+    database.write_bytes(content)
+
+    assert f"page {at // 4096 + 1} is not what was written" in looked(database, "deep").problems
