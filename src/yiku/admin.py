@@ -85,13 +85,18 @@ class Admin:
         records: Iterable[Any],
         *,
         source: str,
+        everything: bool = False,
         dry_run: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
-        """Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence."""
+        """
+        Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence.
+
+        everything: take in an export of all scopes, each under its own name
+        """
         from yiku.flows import exchange
 
-        return exchange.import_(self._handle, records, source=source, dry_run=dry_run, progress=progress)
+        return exchange.import_(self._handle, records, source=source, everything=everything, dry_run=dry_run, progress=progress)
 
     def export(
         self,

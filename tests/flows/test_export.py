@@ -34,7 +34,7 @@ def opened(home: Path, scope: str = "user:mei") -> Memory:
 def taken(home: Path, file: Path, **details: Any) -> ImportReport:
     scope = details.pop("scope", None)
     with opened(home) as memory:
-        return memory.admin.import_(yiku_jsonl.read(file, scope=scope), source="yiku", **details)
+        return memory.admin.import_(yiku_jsonl.read(file, scope=scope), source="yiku", **{"everything": True, **details})
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -305,3 +305,18 @@ def test_a_dry_run_counts_what_the_real_one_does(file, tmp_path):
     dry, real = taken(tmp_path / "two", file, dry_run=True), taken(tmp_path / "two", file)
 
     assert (dry.records, dry.turns, dry.memories, dry.known) == (real.records, real.turns, real.memories, real.known)
+
+
+def test_an_export_of_another_scope_is_taken_in_only_when_that_is_said(tmp_path, home, clock):
+    """A file does not choose the scope that it is written to: without `everything` nothing of it comes in."""
+    file = tmp_path / "li.jsonl"
+    with Memory(home, scope="user:li", owner="user:mei", clock=clock) as li:
+        li.remember("I live in Oslo. 我住在奥斯陆。")
+        li.admin.export(file)
+    with Memory(tmp_path / "other", owner="user:bo", clock=clock) as bo:
+        with pytest.raises(InvalidInput, match="user:li"):
+            bo.admin.import_(yiku_jsonl.read(file), source="yiku")
+
+        assert [] == bo.get_all()
+    with Memory(tmp_path / "other", scope="user:li", clock=clock) as li:
+        assert [] == li.get_all()

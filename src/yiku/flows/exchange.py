@@ -92,17 +92,23 @@ def import_(
     records: Iterable[ImportRecord],
     *,
     source: str,
+    everything: bool = False,
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Take in records; with `dry_run` check and count them only. `progress` is told each line that was read."""
+    """
+    Take in records; with `dry_run` check and count them only. `progress` is told each line that was read.
+
+    everything: an export's operations in whatever scopes they name, not in this handle's alone
+    """
+    checks.flag(everything, "everything")
     run, name = _Run(handle, checks.flag(dry_run, "dry_run")), checks.name(source, "source")
     if isinstance(records, (str, bytes, Mapping)) or not isinstance(records, Iterable):
         checks.refuse("records", "must be what an importer reads")
     if progress is not None and not callable(progress):
         checks.refuse("progress", "must be a function that takes a line number")
     pause.refuse(handle)
-    replayed = replay.Replay(handle, dry_run, run.problem)
+    replayed = replay.Replay(handle, dry_run, everything, run.problem)
     for item in records:
         if isinstance(item, OperationRecord):
             replayed.take(item)

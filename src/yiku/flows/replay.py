@@ -21,6 +21,7 @@ from yiku.errors import InvalidInput
 from yiku.files import blobs
 from yiku.flows import barred, checks
 from yiku.flows.handle import Handle, settled
+from yiku.flows.intake import clean
 from yiku.flows.record import tokens, tool_tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules import conflict, scopes
@@ -67,6 +68,7 @@ class Replay:
 
     handle: Handle
     dry_run: bool
+    everything: bool  # also operations of other scopes than the handle's
     problem: Problem
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -84,6 +86,10 @@ class Replay:
     def take(self, item: OperationRecord) -> None:
         """One operation."""
         if item.scope != self.handle.scope:
+            if not self.everything:
+                raise InvalidInput(
+                    f"this export holds the scope {checks.shown(item.scope)}; take it into yours (--as), or all scopes (--all)"
+                )
             self.finish()
             if not scopes.allowed(item.scope):
                 return self.problem(item.line, f"{checks.shown(item.scope)} is no name of a scope")
@@ -213,7 +219,7 @@ class _Operation:
 
     def _memory(self, record: Mapping[str, Any]) -> None:
         run, handle = self.run, self.run.handle
-        memory = _memory(record)
+        memory = _memory(handle, record)
         place = _place(memory)
         run.ours.add(memory.id)
         self._stored(memory.id, place)
@@ -410,9 +416,9 @@ def _source(given: Mapping[str, Any]) -> Source:
     return _made(Source, given)
 
 
-def _memory(record: Mapping[str, Any]) -> SemanticMemory:
-    """A memory as it was when it was added."""
-    given = {name: value for name, value in record.items() if name not in ("type", "was", "crc")}
+def _memory(handle: Handle, record: Mapping[str, Any]) -> SemanticMemory:
+    """A memory as it was when it was added, without secrets that the other store had kept."""
+    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "was", "crc")})
     was = record.get("was", {})
     memory = _made(SemanticMemory, given)
     updated_at = memory.created_at if was else memory.updated_at
@@ -420,8 +426,8 @@ def _memory(record: Mapping[str, Any]) -> SemanticMemory:
 
 
 def _turn(handle: Handle, record: Mapping[str, Any], *, keep: bool) -> Turn:
-    """A turn as it was when it was recorded; with `keep` its long contents are blobs on the disk already."""
-    given = {name: value for name, value in record.items() if name not in ("type", "hidden_at", "crc")}
+    """A turn as it was when it was recorded; with `keep` its long contents are blobs on the disk already. As `_memory`."""
+    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "hidden_at", "crc")})
     turn = _made(Turn, given)
     if turn.blob is not None:  # it was missing already where the export was made
         return turn

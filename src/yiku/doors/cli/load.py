@@ -32,6 +32,7 @@ def import_(
     *,
     source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")],
+    all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
 ) -> None:
@@ -59,7 +60,14 @@ def import_(
         for file in files:
             renamed = {"scope": as_} if as_ is not None else {}
             records = importer.read(file, consumed=consumed, **renamed)
-            reports.append((file, memory.admin.import_(records, source=f"{source}: {file.name}"[:200], dry_run=dry_run)))
+            reports.append(
+                (
+                    file,
+                    memory.admin.import_(
+                        records, source=f"{source}: {file.name}"[:200], everything=all_ or as_ is not None, dry_run=dry_run
+                    ),
+                )
+            )
     total = _total(reports)
     listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
     call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, _summary(total, reports, dry_run))
