@@ -43,6 +43,7 @@ class Admin:
         confirm: str | None = None,
         keep_turns: bool = False,
         dry_run: bool = False,
+        resume: bool = False,
         progress: Callable[[str], object] | None = None,
     ) -> Erased:
         """
@@ -50,7 +51,8 @@ class Admin:
 
         What came from it alone goes too, and the sentences that say it in other turns, unless `keep_turns`. The
         answer names each place of the home, what was done there, and what was still found in its raw bytes.
-        It cannot be undone. `everything` wants the scope's name as `confirm`.
+        It cannot be undone. `everything` wants the scope's name as `confirm`. `resume` finishes instead what a process
+        that died left of its erasures.
         """
         from yiku.flows import erase
 
@@ -65,6 +67,7 @@ class Admin:
             confirm=confirm,
             keep_turns=keep_turns,
             dry_run=dry_run,
+            resume=resume,
             progress=progress,
         )
 

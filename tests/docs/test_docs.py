@@ -12,8 +12,8 @@ from pages import LANGUAGES, ROOT, blocks, comparable, run_python, run_shell
 
 import yiku
 from yiku import errors, types
-from yiku.doors.cli import app
 from yiku.admin import Admin
+from yiku.doors.cli import app
 from yiku.store import index
 
 DOCS = ROOT / "docs"

@@ -7,6 +7,8 @@ went, what is not meant is there, and the store is whole.
 
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -160,6 +162,22 @@ def test_who_reads_keeps_the_wal_and_the_receipt_says_so(before, tmp_path):
         assert erase.erase(memory._handle, resume=True).clean
         assert not any("erasure" in trouble for trouble in memory.status().troubles)
     reader.close()
+
+
+def test_looking_through_the_file_drops_no_lock(before, tmp_path):
+    """R7: the live database is looked through while others of this process have it open; afterwards their locks still hold."""
+    home = Path(shutil.copytree(before, tmp_path / "home"))
+    probe = f"""import fcntl, os
+try:
+    fcntl.lockf(os.open({str(home / "yiku.db")!r}, os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+    print("free")
+except OSError:
+    print("held")"""
+    with Memory(home) as memory, Memory(home, scope="user:tom") as other:
+        other.status()
+        memory.admin.erase(statement(memory))
+
+        assert "held" == subprocess.check_output([sys.executable, "-c", probe], text=True).strip()
 
 
 @pytest.mark.parametrize("kind", KINDS)

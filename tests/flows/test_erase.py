@@ -19,6 +19,7 @@ from powers import permissions_hold
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
+from yiku.flows import erase
 from yiku.rules import conflict, erasure
 from yiku.types import TurnRecord
 
@@ -203,6 +204,18 @@ def test_what_is_erased_is_in_no_byte_of_the_home(home, words, what):
         copies = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         assert "ok" == copies.pragma("integrity_check")
         copies.close()
+
+
+def test_many_rows_leave_the_index_at_once(memory, home):
+    """A session of hundreds of turns: the index is written anew without them, and no piece of a word stays in it."""
+    chance = random.Random(3)
+    words = [canaries.chinese(chance) if i % 3 == 0 else canaries.latin(chance) for i in range(250)]
+    memory.record([{"role": "user", "content": f"My word is {word}.", "session": "many"} for word in words])
+    kept = memory.record_turn("user", "My word is tulip. 郁金香", session="few")
+
+    assert memory.admin.erase(session="many").clean
+    assert [] == canaries.sung(home, words)
+    assert [kept.id] == [hit.id for hit in memory.recall("tulip word 郁金香")]
 
 
 # ------------------------------------------------------------------ what stays
@@ -418,7 +431,7 @@ def test_a_backup_that_cannot_be_read_leaves_it_unfinished(memory, home):
         assert any("erasure" in trouble for trouble in memory.status().troubles)
     backup.chmod(0o600)
     assert canaries.sung(home, ["zqvblorptin"])
-    done = memory._handle and __import__("yiku.flows.erase", fromlist=["erase"]).erase(memory._handle, resume=True)
+    done = erase.erase(memory._handle, resume=True)
 
     assert done.clean
     assert [] == canaries.sung(home, ["zqvblorptin"])

@@ -17,9 +17,13 @@ import apsw
 from store.scope_home import World
 from store.scopes import Model, Operation, View
 
+from yiku.store import raw
+
 Tree = list[Any]  # words, marks, and lists for brackets
 
 # (table or *, how it is reached): why there is no condition
+PROOF = "whether others still say what was erased: yes or no, and no row"
+OPEN = ("sqlite_schema", "meta", "scopes")  # have no scope
 EXCUSED = {
     ("sessions", "join sessions s on s.n = t.session_n"): "a turn's own session, by its number",
     ("turn_state", "left join turn_state x on x.turn_n = t.n"): "a turn's own state, by its number",
@@ -29,7 +33,8 @@ EXCUSED = {
     ("turn_state", "select hidden_at from turn_state where turn_n = ?"): "`_there` has looked for the turn in its scope just before",
     ("erasures", "select coalesce(max(tx), 0) from erasures"): "the home's last erasure, a number",
     ("erasures", "select tx, scope_id, at, rows, receipt is not null from erasures"): "the home's erasures, to prove that none is missing",
-    ("*", "where instr(lower("): "whether what was erased may still be said by others: yes or no, and no row",
+    ("*", "select reason, before from changes c where"): PROOF,
+    **{(table, f"select {', '.join(columns.split())} from {table}"): PROOF for table, columns in raw.SAID.items() if table not in OPEN},
     ("changes", "select number, digest from changes union all"): "one chain of digests for all scopes; no content is read",
 }  # fmt: skip
 

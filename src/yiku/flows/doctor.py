@@ -15,15 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
-from yiku.files import blobs, vault
-from yiku.flows import checks
+from yiku.files import blobs, sweep, vault
+from yiku.flows import checks, erase
+from yiku.flows.handle import Handle, local_time
 from yiku.flows.record import tokens, tool_tokens
 from yiku.flows.remember import index_tokens
-from yiku.rules import analyze
+from yiku.rules import analyze, scopes
 from yiku.store import check as whole
 from yiku.store import salvage
 from yiku.store.gate import Gate, Mark
-from yiku.types import Cause, Checked, Repaired
+from yiku.store.sqlite import SqliteStore
+from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[whole.Depth, ...] = ("quick", "full", "deep")
 WORDS = whole.Words(tokens, tool_tokens, index_tokens)
@@ -112,9 +114,12 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     gate = Gate(place.write_lock, timeout_s=10.0)
     try:
         with gate.held():
-            return _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
+            repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
     finally:
         gate.close()
+    if accept and not dry_run and place.database.exists():
+        _erased_again(place)
+    return repaired
 
 
 def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
@@ -171,3 +176,14 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
     else:
         mark.write(*here)
     return Repaired(problems, {}, (), str(kept), dry_run)
+
+
+def _erased_again(place: vault.Home) -> None:
+    """What was erased from this home does not come back with an older database."""
+    store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
+    try:
+        handle = Handle(store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), store.key)
+        erase.again(handle, sweep.read_mirror(place))
+        store.scrub()
+    finally:
+        store.close()

@@ -51,15 +51,17 @@ def record(
     told = [(turn, dated) for turn, dated in told if not wholly_private(turn)]
     drafts = [turn for turn, _ in told]
     fresh = _fresh(handle, drafts)
+    if len(fresh) < len(drafts) and handle.store.last_erasure():
+        barred.tidied(handle, drafts, kept=fresh)  # what was known may have been erased since, and has its long contents here again
     if not fresh and idempotency_key is None:
         return Recorded((), known=len(drafts))
     digest = b""
     if idempotency_key is not None:
         digest = _digest(drafts, [dated for _, dated in told])
         idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
-    scope = handle.writes()
 
     def attempt() -> Recorded:
+        scope = handle.writes()  # each time: another process may have erased it
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
             ids = tuple(turn.id for turn in stored)

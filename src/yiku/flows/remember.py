@@ -86,12 +86,15 @@ def remember(
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _outcome(handle, first["outcome"], first["ids"], first["operation"])
-        if handle.store.last_erasure() and (at := barred.since(handle, new)) is not None:
+        erasure = handle.store.last_erasure()
+        if erasure and (at := barred.since(handle, new)) is not None:
             if not despite_erasure:
                 return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
             if not dry_run:
                 barred.lift(handle, new)
-        return _kept(handle, new, dated, Receipt(idempotency_key, digest, {}) if idempotency_key else None, dry_run=dry_run)
+        expect, decision = _decided(handle, new, dated)
+        receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
+        return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
 
     return settled(handle, attempt)
 
@@ -105,9 +108,10 @@ def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
     return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
 
 
-def _kept(handle: Handle, new: SemanticMemory, dated: bool, receipt: Receipt | None, *, dry_run: bool) -> Outcome:
-    """Decide on a statement and apply the decision. Raises Stale when others were faster."""
-    expect, decision = _decided(handle, new, dated)
+def _kept(
+    handle: Handle, new: SemanticMemory, expect: Expect, decision: conflict.Decision, receipt: Receipt | None, *, dry_run: bool
+) -> Outcome:
+    """Apply a decision. Raises Stale when others were faster."""
     if dry_run:
         return _named(decision.outcome, decision.subject, decision.others, 0)
     changes: list[Change] = [
@@ -128,13 +132,13 @@ def _kept(handle: Handle, new: SemanticMemory, dated: bool, receipt: Receipt | N
 
 def _decided(handle: Handle, new: SemanticMemory, dated: bool) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""
-    own, erasure = handle.own(), handle.store.last_erasure()
+    own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
     met = handle.store.met(own[0], new) if own else Met(expect=nothing)
     if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
         new = told_after(met.live, new)
         met = handle.store.met(own[0], new)
-    return replace(met.expect, erasure=erasure), conflict.decide(new, met, split_id=handle.new_id())
+    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
 
 
 def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:

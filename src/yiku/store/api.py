@@ -87,7 +87,7 @@ class Store(Protocol):
         """The names of all scopes by their numbers."""
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Leave nothing of deleted rows in the files; False when a reader kept the WAL from being emptied."""
+        """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""
 
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """Bytes of the store's files, and which of the needles are in them."""

@@ -66,10 +66,9 @@ FLUSH_AFTER_S = 0.5  # with durability = fast, from the first write that waits f
 CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
 LOOK_AT_WAL_EACH = 64  # writes
 WAIT_FOR_READERS_MS = 100  # of that checkpoint: readers that overlap leave no moment without one; new ones are in nobody's way
-FREEING = frozenset(("forget", "erase"))  # what may use the reserve
+FREEING = ("forget", "erase")  # what may use the reserve
 SCOPES_KNOWN_S = 1.0  # a scope's number is looked up again after so long: another process may have erased it
 _INHERITED: list[threading.local] = []  # connections of a parent process: never used, and never closed by us
-
 _FROM_TURNS = (
     "from conversation_turns t join sessions s on s.n = t.session_n join scopes c on c.id = t.scope_id"
     " left join turn_state x on x.turn_n = t.n"
@@ -232,9 +231,8 @@ class SqliteStore:
                     self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
                     with self._gate.held():
                         connection = self._open()
-                        connection.set_busy_timeout(int(CLOSE_WITHIN_S * 1000))
-                        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                        self._mark.write(*schema.identity(connection), shut=True)
+                        if pages.emptied_wal(connection, int(CLOSE_WITHIN_S * 1000)):
+                            self._mark.write(*schema.identity(connection), shut=True)
                         connection.close()
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
@@ -281,6 +279,8 @@ class SqliteStore:
             self._flush_soon()
         elif applied.last:
             self._mark.write(self.store_id, applied.last)
+        if cause.operation == "erase":
+            self._scopes.clear()  # perhaps a whole scope is gone
         self._writes += 1
         if self._writes % LOOK_AT_WAL_EACH == 1:
             self._reserve.keep()
@@ -316,7 +316,7 @@ class SqliteStore:
             pages.emptied_wal(self._connection(), WAIT_FOR_READERS_MS)
 
     def alone(self) -> AbstractContextManager[None]:
-        """See Store.alone: the gate, which is re-entrant in its thread."""
+        """See Store.alone."""
         return self._gate.held()
 
     def copied(self, path: Path) -> Copied:
@@ -340,10 +340,9 @@ class SqliteStore:
 
     def put_back(self, prepared: SqliteStore, cause: Cause, scope: str, sweep: Callable[[], None]) -> int:
         """
-        The content of a prepared store becomes this one's, in one transaction. The gate is held.
+        The content of a prepared store becomes this one's, in one transaction; the number of the row in the scope's journal.
 
-        scope: by its name, in whose journal the row is written whose number is returned
-        sweep: takes out of the prepared store what was erased since it was copied
+        sweep: takes out of the prepared store what was erased since it was copied. The gate is held.
         """
         from yiku.store import putback
 
@@ -364,8 +363,7 @@ class SqliteStore:
         """See Store.scope."""
         number, seen = self._scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            row = self._one("select id from scopes where name = ?", name)
-            if row is None:
+            if (row := self._one("select id from scopes where name = ?", name)) is None:
                 self._scopes.pop(name, None)
                 return None
             number = row[0]

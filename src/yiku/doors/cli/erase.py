@@ -93,10 +93,13 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
 
 
 def _much(listed: Erased) -> str:
-    parts = [say.plural(len(listed.memories), "memory", "memories"), say.plural(len(listed.turns), "turn")]
-    if listed.redacted:
-        parts.append(f"sentences of {say.plural(len(listed.redacted), 'other turn')}")
-    return ", ".join(parts[:-1]) + f" and {parts[-1]}"
+    """How much goes, in words."""
+    counts = {
+        say.plural(len(listed.memories), "memory", "memories"): listed.memories,
+        say.plural(len(listed.turns), "turn"): listed.turns,
+        f"sentences of {say.plural(len(listed.redacted), 'turn')}": listed.redacted,
+    }
+    return ", ".join(words for words, found in counts.items() if found) or "what only others said too"
 
 
 def _listed(listed: Erased, word: str) -> Iterator[str]:
@@ -118,16 +121,19 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn]) -> Iterator[str
 
 def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
-    yield f"{say.paint('erased', 'green')}  {_much(done)}"
-    found = [", ".join(place.found[:3]) + (" …" if len(place.found) > 3 else "") for place in done.places]
+    resumed = not (done.memories or done.turns or done.redacted or done.kept)
+    yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
+    longest = [sorted(place.found, key=len, reverse=True) for place in done.places]
+    found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
     sizes = [say.bytes_(place.bytes) if place.bytes else "" for place in done.places]
     rows = [
         (say.harmless(place.name), size, f"found: {say.flat(words)}; {place.done}" if words else place.done)
         for place, size, words in zip(done.places, sizes, found, strict=True)
     ]
     yield from say.table(rows, right=[1])
+    clean = say.paint("none was found", "green") if done.looked_for else "its words are known no more"
     looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
-    yield f"{looked}: {say.paint('none was found', 'green') if done.clean else say.paint('NOT clean', 'red')}"
+    yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"
     yield say.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
 
 
