@@ -23,7 +23,7 @@ from yiku.types import Confirmed, Flagged, MemoryRecord, New, Past, Replaced, Tu
 NOW = datetime(2026, 5, 5, 12, tzinfo=UTC)
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 FAILURES = {"full": FULL, "broken": BROKEN}
-EVERY = {"full": 12, "broken": 2}  # of a run of writes to one file; other operations are all tried, and in the soak each write
+EVERY = {"full": 30, "broken": 8}  # of a run of writes to one file; other operations are all tried, and in the soak each write
 
 
 def at(days: float) -> datetime:

@@ -209,7 +209,7 @@ def cuts(life: Life, kind: Kind, chance: Random, folder: Path, count: int, *, fi
 
 # ------------------------------------------------------------------ the tests
 
-EACH = 12  # images of a sort; the soak has the large counts
+EACH = 6  # images of a sort; the soak has the large counts
 KINDS: tuple[Kind, ...] = ("drop", "torn")
 
 

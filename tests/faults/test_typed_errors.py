@@ -29,7 +29,7 @@ from yiku.errors import SettingsError, StoreError, YikuError
 from yiku.types import Erased, Restored
 
 QUESTION = "where do I live? 我住在哪里？"
-SAMPLE = 10  # of the operations of a call fail, its first three and its last among them; in the soak nearly all do
+SAMPLE = 4  # of the operations of a call fail, its first three and its last among them; in the soak nearly all do
 
 # Every public verb, as a call that succeeds on the prepared home.
 VERBS: dict[str, Callable[[Memory], Any]] = {

@@ -236,6 +236,20 @@ def test_the_other_sentences_of_a_turn_stay_as_they_are(memory):
     assert all(one.clean for one in erased)
 
 
+def test_what_only_a_tool_said_goes_too(memory):
+    """A turn that says nothing of it, but whose tool was told and gave it: those sentences go, the rest stays."""
+    calls = [{"name": "note", "input": {"text": "My locker code is 4711. Thanks", "page": 4711}}]
+    turn = memory.record_turn(
+        "assistant", "Noted. 记下了", tool_calls=calls, tool_results=[{"content": "saved: ok\nMY LOCKER CODE IS 4711"}]
+    )
+    erased = memory.admin.erase(memory.remember("My locker code is 4711.").memory.id)
+    left = memory.get(turn.id)
+
+    assert ("Noted. 记下了", [turn.id]) == (left.content, [one.id for one in erased.redacted])
+    assert {"text": "[erased] Thanks", "page": 4711} == left.tool_calls[0]["input"]
+    assert "saved: ok\n[erased]" == left.tool_results[0]["content"]
+
+
 def test_words_that_only_look_like_it_stay(memory):
     """«I like tea» is not said by «I like teapots», nor 我喜欢茶 by 我喜欢茶叶; a contradiction, a question about another stay too."""
     others = [

@@ -4,7 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from yiku.flows.record import tool_tokens, tokens
+from yiku.flows.record import tokens, tool_tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules.conflict import text_hash
 from yiku.types import AddMemory, AddTurns, Cardinality, Cause, Kind, Origin, Relation, SemanticMemory, Source, Standing, Turn

@@ -12,8 +12,8 @@ from store.scoped_sql import EXCUSED, Watch, judged, scoped_tables
 from store.scopes import EXACT, OPERATIONS, REFUSED
 
 from yiku import Memory
-from yiku.errors import InvalidInput, InvalidScope, NotFound, ScopeRequired
 from yiku.admin import Admin
+from yiku.errors import InvalidInput, InvalidScope, NotFound, ScopeRequired
 
 NOT_CALLS = {"admin", "scope", "settings", "created"}
 AT_MOST = 1.25  # times: the medians of one thing timed twice differ by up to a tenth here
