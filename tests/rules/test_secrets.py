@@ -138,5 +138,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
         took.append(min(runs))
     gc.enable()
 
-    assert took[1] <= max(12 * took[0], 0.1)
+    assert (
+        took[1] <= 12 * took[0] + 0.05
+    )  # s: the larger text does not fit the cache; what is quadratic takes a hundred times as long
     assert took[1] < 0.3 * 3  # a second for a megabyte on an idle core

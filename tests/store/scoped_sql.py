@@ -38,6 +38,9 @@ EXCUSED = {
     ("changes", "select number, digest from changes union all"): "one chain of digests for all scopes; no content is read",
 }  # fmt: skip
 
+# Needed only when a flush of `fast`, half a second after a write, falls into the run.
+SOMETIMES = {("changes", "select coalesce(max(number), 0) from changes"): "how far the store came, for its mark"}
+
 # These are about the home and all that lies in it; what they answer, the world has looked through.
 OF_THE_HOME = frozenset("admin.backup admin.backups admin.check admin.restore_backup".split())
 
@@ -169,7 +172,7 @@ def judged(sql: str, scoped: dict[str, int]) -> tuple[list[str], list[int], set[
         for alias, table in select.tables.items():
             if table not in scoped or alias in names:
                 continue
-            excuse = next((key for key in EXCUSED if key[0] in (table, "*") and key[1] in plain), None)
+            excuse = next((key for key in (*EXCUSED, *SOMETIMES) if key[0] in (table, "*") and key[1] in plain), None)
             if excuse is None:
                 wrong.append(f"{table} without its scope")
             else:
