@@ -8,11 +8,13 @@ capital letters, any character of a Chinese one (of those that take four bytes),
 
 import contextlib
 import random
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PIECE = 5  # letters
+EMPTY = re.compile(rb"\0{8,}")  # half of a database; no piece of a word lies there
 
 
 def latin(chance: random.Random, letters: int = 13) -> str:
@@ -39,7 +41,7 @@ def pieces(word: str) -> Iterator[bytes]:
 def contents(path: Path) -> Iterator[bytes]:
     """A file's bytes, its name, and what any zlib stream from its beginning unpacks to."""
     raw = path.read_bytes()
-    yield raw
+    yield EMPTY.sub(b"\0", raw)
     yield str(path.name).encode()
     with contextlib.suppress(zlib.error):
         yield zlib.decompressobj().decompress(raw)

@@ -93,7 +93,7 @@ def finished(home: Path) -> None:
 
 def spread(count: int) -> list[int]:
     """Some of so many operations, other ones each time the tests run."""
-    return sorted(random.SystemRandom().sample(range(1, count + 1), 6))
+    return sorted(random.SystemRandom().sample(range(1, count + 1), 4))
 
 
 def operations(before: Path, tmp_path: Path) -> int:

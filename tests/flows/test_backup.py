@@ -390,3 +390,16 @@ def test_the_time_of_a_backup_is_that_of_its_name():
 
     assert datetime(2026, 3, 1, 8, 15, 0, 7, tzinfo=UTC) == at
     assert timedelta(0) == at.utcoffset()
+
+
+def test_a_store_of_many_pages_is_copied_with_all_its_checksums(memory):
+    """More than SQLite keeps in the cache of a copy by itself: the backup is sound, and what it holds comes back."""
+    memory.record([{"role": "user", "content": f"turn {i} 第{i}句 " + "words and 字 " * 60} for i in range(3_000)])
+    memory.recall("第77句")
+    made = memory.admin.backup()
+    memory.record_turn("user", "said after 之后")
+    memory.admin.restore_backup(Path(made.path).name)
+
+    assert made.bytes > 3_000_000
+    assert 3_000 == memory.admin.stats().turns
+    assert () == memory.admin.check("deep").problems

@@ -10,7 +10,6 @@ import pytest
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound, StoreMismatch, WasErased
-from yiku.files import sweep
 from yiku.flows import erase
 from yiku.types import Confirmed, MemoryRecord, New, Refused, TurnRecord
 
@@ -245,10 +244,6 @@ def test_an_older_database_that_is_put_back_is_swept_with_the_mirror(home, clock
 
     repair(home, accept=True)
     with Memory(home, clock=clock) as memory:
-        if memory.search_traces("zqvblorptin"):  # until `repair --accept` sweeps by itself
-            erase.again(memory._handle, sweep.read_mirror(memory._handle.paths))
-            memory._handle.store.scrub()
-
         assert "Hm. [erased] 好的" == memory.get(turn.id).content
         assert isinstance(memory.remember("My word is zqvblorptin."), Refused)
         clock.advance(hours=1)
@@ -271,6 +266,18 @@ def test_an_older_home_that_is_migrated_is_swept_when_it_is_a_backup(memory, hom
     erase.again(memory._handle, [entry])
 
     assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erased([bytes(16)])])
+
+
+def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, clock):
+    """What an older copy of a store was told after the erasure stays in it: nobody has asked to erase that."""
+    old = memory.record_turn("user", "Old news. 旧闻")
+    told = memory.remember("My cat is Tom.").memory
+    entry = {"scope": memory._handle.own()[0], "at": int(clock.now.timestamp() * 1_000_000), "seals": [], "number": 1, "done": True}
+    clock.advance(days=1)
+    new = memory.record_turn("user", "New things. 新事")
+    erase.again(memory._handle, [entry | {"rows": {"whole_scope": True, "memories": [told.id], "turns": [old.id]}}])
+
+    assert [new.id] == [item.id for item in memory.timeline()]
 
 
 def test_two_processes_agree_on_what_was_erased(home, clock):

@@ -250,6 +250,16 @@ def test_what_only_a_tool_said_goes_too(memory):
     assert "saved: ok\n[erased]" == left.tool_results[0]["content"]
 
 
+def test_what_followed_it_no_longer_names_it(memory, home, words):
+    """A turn that answers an erased one stays as it was, but for the id of that which it answered."""
+    first = memory.record_turn("user", "你好 hello", external_id=words["external"])
+    answer = memory.record_turn("assistant", "Hello! 你好", parent=words["external"], external_id="a-2")
+    memory.admin.erase(first.id)
+
+    assert replace(answer, parent=None) == memory.get(answer.id)
+    assert [] == canaries.sung(home, [words["external"]])
+
+
 def test_words_that_only_look_like_it_stay(memory):
     """«I like tea» is not said by «I like teapots», nor 我喜欢茶 by 我喜欢茶叶; a contradiction, a question about another stay too."""
     others = [

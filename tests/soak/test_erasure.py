@@ -46,13 +46,13 @@ def test_S4_one_of_two_thousand_and_one_whole_scope(tmp_path, count, figure):
             figure("a scope of 2,000 turns and statements", time.monotonic() - began, "s", most=30)
             assert done.clean
             assert theirs == [tom.get(one.id) for one in theirs]
-    assert [] == canaries.sung(home, random.Random(1).sample(words, 100))
+    assert [] == canaries.sung(home, random.Random(1).sample(words, 40))
     integrity.check(home / "yiku.db")
 
 
 def test_S4_nothing_comes_back(tmp_path, count, seed):
     """Random histories, random erasures, every way in."""
-    for i in range(count(6, 300, "histories")):
+    for i in range(count(4, 300, "histories")):
         folder = tmp_path / str(i)
         folder.mkdir()
         came_back(folder / "home", folder, Clock(), seed + i)
@@ -64,7 +64,7 @@ def test_S4_killed_at_each_operation(tmp_path, count):
     before = tmp_path / "before"
     prepared(before)
     every = operations(before, tmp_path)
-    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(12, 10_000, "kills")))
+    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(8, 10_000, "kills")))
     for n in sorted(chosen):
         home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
         assert killed_at(home, n)
@@ -77,7 +77,7 @@ def test_S4_each_operation_fails(tmp_path, count):
     before = tmp_path / "before"
     prepared(before)
     every = operations(before, tmp_path)
-    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(6, 10_000, "operations, each failing in 2 ways")))
+    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(4, 10_000, "operations, each failing in 2 ways")))
     for n in sorted(chosen):
         for failure in (FULL, BROKEN):
             home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
@@ -111,7 +111,7 @@ def erasing(home: Path, words: list[str], ids: list[str]) -> list[bool]:
 
 def test_S4_R4_erasing_while_others_write_read_and_make_backups_meanwhile(tmp_path, count):
     """Three processes work and make backups, one erases; nobody loses a turn, and afterwards no file has a piece of a canary."""
-    number, chance, home = count(8, 200, "erasures"), random.Random(9), tmp_path / "home"
+    number, chance, home = count(6, 200, "erasures"), random.Random(9), tmp_path / "home"
     words = [canaries.latin(chance) for _ in range(number)]
     with Memory(home, owner="user:mei", durability="fast") as memory:
         for i, word in enumerate(words):

@@ -78,6 +78,7 @@ def _copy(connection: apsw.Connection, path: Path) -> None:
     """
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)) as target:
         target.pragma("synchronous", "OFF")  # it is flushed when it is whole
+        target.pragma("cache_spill", 0)  # a page that leaves the cache before the first one would have no checksum
         with target.backup("main", connection, "main") as under_way:
             under_way.step(-1)
         target.pragma("journal_mode", "delete")
