@@ -105,8 +105,7 @@ def import_(
     run, name = _Run(handle, checks.flag(dry_run, "dry_run")), checks.name(source, "source")
     if isinstance(records, (str, bytes, Mapping)) or not isinstance(records, Iterable):
         checks.refuse("records", "must be what an importer reads")
-    if progress is not None and not callable(progress):
-        checks.refuse("progress", "must be a function that takes a line number")
+    checks.optional_call(progress, "progress")
     pause.refuse(handle)
     replayed = replay.Replay(handle, dry_run, everything, run.problem)
     for item in records:
@@ -114,23 +113,7 @@ def import_(
             replayed.take(item)
             continue
         run.counts["records"] += 1
-        match item:
-            case TurnRecord(turn=Mapping() as said) | MemoryRecord(details=Mapping() as said) if run.off(said):
-                run.skip(SWITCHED_OFF)
-            case TurnRecord(turn=Mapping()):
-                run.waiting.append(item)
-                run.waiting_chars += _chars(item.turn)
-                if len(run.waiting) >= BATCH or run.waiting_chars >= BATCH_CHARS:
-                    _store_turns(run)
-            case MemoryRecord(details=Mapping()):
-                _store_turns(run)  # a statement may name a turn before it as its source
-                _store_memory(run, item)
-            case SkippedRecord(what=what):
-                run.skipped[what if what in run.skipped or len(run.skipped) < NAMES_KEPT else "other"] += 1
-            case BadRecord(line=line, why=why):
-                run.problem(line, why)
-            case _:
-                run.problem(getattr(item, "line", run.counts["records"]), f"not a record: {checks.shown(item)}")
+        _take(run, item)
         if progress is not None:
             progress(getattr(item, "line", run.counts["records"]))
     _store_turns(run)
@@ -149,6 +132,27 @@ def import_(
         sessions=len(run.sessions),
         dry_run=dry_run,
     )
+
+
+def _take(run: _Run, item: ImportRecord) -> None:
+    """One record that is no operation."""
+    match item:
+        case TurnRecord(turn=Mapping() as said) | MemoryRecord(details=Mapping() as said) if run.off(said):
+            run.skip(SWITCHED_OFF)
+        case TurnRecord(turn=Mapping()):
+            run.waiting.append(item)
+            run.waiting_chars += _chars(item.turn)
+            if len(run.waiting) >= BATCH or run.waiting_chars >= BATCH_CHARS:
+                _store_turns(run)
+        case MemoryRecord(details=Mapping()):
+            _store_turns(run)  # a statement may name a turn before it as its source
+            _store_memory(run, item)
+        case SkippedRecord(what=what):
+            run.skipped[what if what in run.skipped or len(run.skipped) < NAMES_KEPT else "other"] += 1
+        case BadRecord(line=line, why=why):
+            run.problem(line, why)
+        case _:
+            run.problem(getattr(item, "line", run.counts["records"]), f"not a record: {checks.shown(item)}")
 
 
 # ------------------------------------------------------------------ turns
