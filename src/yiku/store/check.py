@@ -9,7 +9,6 @@ line of the report, so a damaged file is looked at like any other.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -276,7 +275,7 @@ def sessions(look: Look, connection: apsw.Connection) -> Iterator[str]:
 def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
     """The digests chain from row to row; a row in which a chain begins says so, and one that stands for lost rows how many."""
     known = connection.execute("select value from meta where key = 'key'").fetchone()
-    if known is not None and known != (hashlib.blake2b(b"yiku", digest_size=8, key=look.key).digest(),):
+    if known is not None and known != (write.fingerprint(look.key),):
         look.notes.append(
             "the key is another than the one that the journal was written with: its chain cannot be verified until it goes on"
         )

@@ -17,12 +17,10 @@ from pathlib import Path
 import apsw
 
 from yiku.errors import Damaged, Stale
-from yiku.store import index, pages, rows
+from yiku.store import index, pages, rows, write
 from yiku.types import Copied
 
 NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # what a copy is counted by
-
-LAST_ERASURE = "select coalesce(max(tx), 0) from erasures"
 
 
 def kept(connection: apsw.Connection, path: Path) -> Path:
@@ -40,14 +38,14 @@ def verified(connection: apsw.Connection, path: Path, alone: AbstractContextMana
     Raises Damaged, and Stale when something was erased meanwhile, which must not outlive that in a copy. So the
     last look and the naming are done `alone`: an erasure comes before them, or finds the copy under its name.
     """
-    erasure = index.one(connection, LAST_ERASURE)
+    erasure = index.one(connection, write.LAST_ERASURE)
     with ExitStack() as until_named, _becoming(connection, path) as temporary:
         copied = read_through(temporary)
         flushed(temporary)
         until_named.enter_context(alone)
         if any(_counted(connection, table, last) != count for table, (last, count) in copied.rows.items()):
             raise Stale(str(path))
-        if index.one(connection, LAST_ERASURE) != erasure:  # of a sentence: no row is missing
+        if index.one(connection, write.LAST_ERASURE) != erasure:  # of a sentence: no row is missing
             raise Stale(str(path))
     return copied
 

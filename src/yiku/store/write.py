@@ -208,9 +208,14 @@ class Journal:
         return self.last
 
 
+def fingerprint(key: bytes) -> bytes:
+    """What tells one key from another, and says nothing of either: `key` in meta."""
+    return hashlib.blake2b(b"yiku", digest_size=8, key=key).digest()
+
+
 def key_known(connection: apsw.Connection, key: bytes, at: datetime) -> None:
     """The journal goes on with this key; where the one before was lost, its chain begins anew, and the journal says so."""
-    mark = hashlib.blake2b(b"yiku", digest_size=8, key=key).digest()
+    mark = fingerprint(key)
     known = connection.execute("select value from meta where key = 'key'").fetchone()
     if known == (mark,):
         return
