@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
 from yiku.flows.handle import Handle
-from yiku.types import Backup, BackupFile, ChangeRow, Checked, Erased, Exported, ImportReport, Restored, Stats, Undone
+from yiku.types import Backup, BackupFile, ChangeRow, Checked, EmbedReport, Erased, Exported, ImportReport, Restored, Stats, Undone
 
 Time = datetime | str
 
@@ -140,6 +140,16 @@ class Admin:
         from yiku.flows import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
+
+    def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
+        """
+        Make the vectors that are missing in this scope, for at most so long; `progress` is told how many, of how many.
+
+        Raises ModelUnavailable where no model is, and StoreBusy while another process does it.
+        """
+        from yiku.flows import embed
+
+        return embed.embed(self._handle, budget_s=budget_s, progress=progress)
 
     def pause(self, until: Time | None = None) -> datetime | None:
         """Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten."""

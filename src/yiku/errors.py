@@ -16,6 +16,9 @@ Every error Yiku raises, and what the caller can do about it.
     ├── Closed                  the memory was closed
     ├── HomeMissing             no home at this path, and create=False
     ├── ScopeRequired           the home has no owner, so a scope must be named
+    ├── ModelError              a model could not help
+    │   ├── ModelUnavailable    it is not there: not installed, damaged, or its endpoint does not answer
+    │   └── ModelFailed         it answered, but not with what was asked for
     └── StoreError              the disk or the database said no
         ├── StoreBusy           another process holds the store longer than the waiting time
         ├── StorageFull         no space left
@@ -106,6 +109,18 @@ class HomeMissing(YikuError):
 
 class ScopeRequired(YikuError):
     """This home has no owner. Name a scope, or set owner in yiku.toml."""
+
+
+class ModelError(YikuError):
+    """The model could not do this, and nothing was lost. `search = "words"` does without one."""
+
+
+class ModelUnavailable(ModelError):
+    """The model is not there, and nothing was lost. `search = "words"` does without one."""
+
+
+class ModelFailed(ModelError):
+    """The model's answer cannot be used, and nothing was lost. `yiku config` shows which model is asked, and how."""
 
 
 class StoreError(YikuError):

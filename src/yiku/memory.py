@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from yiku import settings as _settings
 from yiku.admin import Admin
@@ -23,6 +23,7 @@ from yiku.flows import browse, context, feedback, forget, recall, record, rememb
 from yiku.flows.handle import Handle, local_time
 from yiku.rules import analyze
 from yiku.store.sqlite import SqliteStore
+from yiku.store.vectors import Vectors
 from yiku.types import (
     Checked,
     Context,
@@ -41,6 +42,11 @@ from yiku.types import (
     TurnDetails,
 )
 
+if TYPE_CHECKING:
+    from yiku.flows.embed import Worker
+    from yiku.models.api import Embedder
+
+CLOSE_WITHIN_S = 5.0  # for the thread in the background
 Time = datetime | str
 Where = Mapping[str, Any]
 
@@ -65,15 +71,19 @@ class Memory:
         scope: str | None = None,
         create: bool = True,
         clock: Callable[[], datetime] | None = None,
+        embedder: Embedder | None = None,
+        background: bool = False,
         **settings: Any,
     ) -> None:
         """
         Open a home, by default YIKU_HOME or ~/.yiku.
 
-        scope:    the scope to write; by default the home's owner
-        create:   make the home, owned by you, when it is not there; else raise HomeMissing
-        clock:    gives the time, for tests
-        settings: any of docs/settings.md, over the environment and yiku.toml
+        scope:      the scope to write; by default the home's owner
+        create:     make the home, owned by you, when it is not there; else raise HomeMissing
+        clock:      gives the time, for tests
+        embedder:   a model of your own that makes vectors, instead of the one that the settings name
+        background: embed what is said in a thread of this memory; else `admin.embed` does when it is called
+        settings:   any of docs/settings.md, over the environment and yiku.toml
         """
         place = _settings.home(home)
         self.settings: Settings
@@ -89,8 +99,10 @@ class Memory:
             busy_timeout_s=self.settings.busy_timeout_s,
             network=mounts.kind(place.root) == "network",
         )
-        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), key)
+        vectors = Vectors(place.vectors, read_only=store.read_only)
+        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), vectors, key, given=embedder)
         self.admin = Admin(self._handle)
+        self._worker = self._started() if background else None
 
     @property
     def scope(self) -> str:
@@ -263,7 +275,17 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the files. Closing twice is allowed."""
+        if self._worker is not None:
+            self._worker.stop(CLOSE_WITHIN_S)
+        self._handle.vectors.close()
         self._handle.store.close()
+
+    def _started(self) -> Worker:
+        from yiku.flows.embed import Worker
+
+        worker = Worker(self._handle)
+        worker.start()
+        return worker
 
     def __enter__(self) -> Memory:
         return self

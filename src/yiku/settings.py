@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError
 from yiku.files.vault import Home, content_of
 from yiku.flows import checks, pause
 from yiku.flows.checks import shown
 from yiku.rules import scopes
-from yiku.types import Settings
+from yiku.types import Secret, Settings
 
 DEFAULT_HOME = "~/.yiku"
 DEFAULTS: Mapping[str, Any] = {f.name: f.default for f in fields(Settings) if f.name not in ("home", "origins")}
@@ -29,8 +30,17 @@ _CHOICES = {
     "durability": ("full", "fast"),
     "secrets": ("mask", "keep"),
     "backups": ("nightly", "off"),
+    "search": ("auto", "words", "local", "api"),
 }
-_BOUNDS = {"limit": (1, 10_000), "context_tokens": (50, 100_000), "busy_timeout_s": (0.0, 3600.0)}
+_BOUNDS = {
+    "limit": (1, 10_000),
+    "context_tokens": (50, 100_000),
+    "busy_timeout_s": (0.0, 3600.0),
+    "embed_dimensions": (1, 16_384),
+    "embed_batch": (1, 2_048),
+    "embed_timeout_s": (0.1, 3600.0),
+}
+_PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
 _LISTS = ("reads", "names", "private_folders")
 
 
@@ -134,6 +144,8 @@ def _checked(name: str, value: Any, place: str) -> Any:
         if not scopes.allowed(value):
             raise InvalidScope(f"{place}: {name} = {shown(value)}")
         return value
+    if name == "embed_key":
+        return _key(value, place)
     if name in _LISTS:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in items):
@@ -153,7 +165,33 @@ def _checked(name: str, value: Any, place: str) -> Any:
     if not isinstance(value, str) or (name in _CHOICES and value not in _CHOICES[name]):
         wanted = f"one of {', '.join(_CHOICES[name])}" if name in _CHOICES else "text"
         raise SettingsError(f"{place}: {name} must be {wanted}, not {shown(value)}")
+    if name == "embed_url":
+        return _address(value, place)
+    if name in _PREFIXES:
+        return value[: len(value) - len(value.lstrip())] + _line(name, value, place) + value[len(value.rstrip()) :]
     return _line(name, value, place)
+
+
+def _key(value: object, place: str) -> Secret:
+    """A key, which no message shows."""
+    text = value.reveal() if isinstance(value, Secret) else value
+    if not isinstance(text, str) or not text.strip() or not (text.isascii() and text.strip().isprintable()):
+        raise SettingsError(f"{place}: embed_key must be a key, as text on one line")
+    return value if isinstance(value, Secret) else Secret(text.strip())
+
+
+def _address(value: str, place: str) -> str:
+    """The address of an endpoint; it is shown, so nothing secret may be in it."""
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound or not value.isascii() or not value.isprintable() or " " in value:
+        raise SettingsError(f"{place}: embed_url must be an address, http://… or https://…")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise SettingsError(f"{place}: embed_url must be without a password or anything behind ? or #; a key goes into embed_key")
+    return value
 
 
 def _line(name: str, value: str, place: str) -> str:

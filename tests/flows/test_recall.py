@@ -202,7 +202,7 @@ def test_explain_says_how(memory):
 
     assert (("live",), ("user | lives in",), False) == (how.terms, how.slots, how.wants_history)
     assert 1 == how.routes["slot"]
-    assert {"slot", "words", "recency"} == {*how.weights}
+    assert {"words", "vectors", "session", "time", "role", "speaker", "recency"} == {*how.weights}
 
 
 # ------------------------------------------------------------------ times

@@ -1,8 +1,10 @@
 """Questions: what they ask for."""
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
-from yiku.rules import ask
+from yiku.rules import analyze, ask, slots
 
 
 @pytest.mark.parametrize(
@@ -69,3 +71,121 @@ def test_a_long_message_asks_for_no_slot() -> None:
 
     assert ((), ()) == (question.subjects, question.hinted)
     assert question.terms.words
+
+
+NOW = datetime(2025, 5, 21, 12, tzinfo=timezone(timedelta(hours=8)))
+# What a question wants: those that ask for it, and those that only look so.
+WANTS = {
+    "wants_count": (
+        "How many trips did I take?|how much did I spend in total|How often do I run?|"
+        "Which came first, the fence or the gate?|what is the order of the races I ran|"
+        "What is the average age of my parents?|我今年一共跑了多少次|去过哪些城市|先后见过谁",
+        "Where do I live?|what is my sister allergic to|我住在哪里|小明的生日|first, tell me my name|how much is the fish?",
+    ),
+    "wants_preference": (
+        "Can you recommend a hotel?|recommend me a film|Any tips for my kitchen?|What should I cook tonight?|suggest a film|"
+        "do you have any suggestions?|推荐一家餐厅|请推荐几本书|给我一些建议|有什么好的建议|帮我选个礼物|周末去哪里好",
+        "What did you recommend?|you suggested a lens|what should we do next?|你上次推荐的餐厅|导师推荐了哪两本书|我住在哪里",
+    ),
+    "wants_file": (
+        "send me the photo of the cat|where is the PDF I shared?|find the screenshot of the error|"
+        "把上周那只小猫的图发我|那张照片在哪|找一下合同附件",
+        "where is the photo album?|the file system is full|I like photography|地图怎么看|我的意图是什么|照片打印店在哪",
+    ),
+    "asks_assistant": (
+        "What did you suggest?|Remind me what you told me about tea|in our last chat|"
+        "In our previous conversation, which oil was it?|you mentioned a website|你推荐的那家店叫什么|你之前说的方法|"
+        "你给我的清单|你建议我吃什么来着|上次的对话里提到的书",
+        "Can you suggest a hotel?|what did Ann suggest?|thank you|你好|你觉得呢|导师推荐了哪本书|remind me before lunch",
+    ),
+    "newest": (
+        "What is the latest version?|my current address|where do I work now?|the most recent invoice|最近一次体检|"
+        "最新的版本|我现在住哪|目前的工作",
+        "now that it is done, thanks|from now on|到目前为止去过几次|我最近怎么样|I know|what did I buy?",
+    ),
+    "wants_history": (
+        "my previous employer|where did I live before Oslo?|what did I use to drink?|history of my address|原来的版本|"
+        "曾经的同事|历史版本",
+        "in our last chat|our previous conversation|你之前说的|in the past month|过去三天我吃了什么|"
+        "two days before the race|a brief history of time|口述历史志愿者|I am used to be early|told me earlier",
+    ),
+}
+
+
+@pytest.mark.parametrize("want", WANTS)
+def test_a_question_tells_what_it_wants(want: str) -> None:
+    """A count, advice, a file, what the assistant said, the newest, the past; and what only looks like it."""
+    asking, other = (texts.split("|") for texts in WANTS[want])
+
+    assert [] == [text for text in asking if not getattr(ask.analyse(text), want)]
+    assert [] == [text for text in other if getattr(ask.analyse(text), want)]
+
+
+def test_times_are_read_when_now_is_known() -> None:
+    """Without a clock «last week» is no week."""
+    assert () == ask.analyse("what did I say last week?").windows
+    assert "last week" == ask.analyse("what did I say last week?", now=NOW).windows[0].text
+    assert "上周" == ask.analyse("我上周说了什么", now=NOW).windows[0].text
+    assert "搬家" == ask.analyse("搬家前一周我说了什么", now=NOW).anchored.event
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('who wrote "The Nightingale"?', ("The Nightingale",)),
+        ("who wrote 'The Nightingale' and 'Ann's garden'?", ("The Nightingale", "Ann's garden")),
+        ("Ann's cat and Bob's dog", ()),
+        ("the kids' room and the '90s", ()),
+        ("他说的“春城步迹”是什么", ("春城步迹",)),
+        ("《城市摄影美学》和「灯笼」还有『夜』", ("城市摄影美学", "灯笼", "夜")),
+        ("run `make test` first", ("make test",)),
+    ],
+)
+def test_what_stands_in_quotation_marks_is_a_phrase(text: str, phrases: tuple[str, ...]) -> None:
+    """Of any sort; an apostrophe opens nothing."""
+    assert phrases == ask.analyse(text).phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "identifiers"),
+    [
+        ("what is in /home/ann/notes.md?", ("/home/ann/notes.md",)),
+        ("看一下~/文档/计划.md这个文件", ("~/文档/计划.md",)),
+        ("who changed src/yiku/rules/ask.py, and config.yaml?", ("src/yiku/rules/ask.py", "config.yaml")),
+        (r"D:\code\main.py is missing", (r"D:\code\main.py",)),
+        ("where is os.path.join used, and parseDate, and max_tokens?", ("os.path.join", "parseDate", "max_tokens")),
+        ("HttpClient在哪个文件", ("HttpClient",)),
+        ("issue PROJ-123 and #42", ("PROJ-123", "#42")),
+        ("commit b72a115, 550e8400-e29b-41d4-a716-446655440000", ("b72a115", "550e8400-e29b-41d4-a716-446655440000")),
+        ("upgrade to 3.11.7 or v2, Python 3.12", ("3.11.7", "v2", "3.12")),
+        ("write to ann@example.com or https://example.com/a?b=1.", ("ann@example.com", "https://example.com/a?b=1")),
+        ("my iPhone, YouTube and TikTok cost 3.5 and/or 24/7, e.g. well-known 12-15", ()),
+        ("我住在哪里", ()),
+    ],
+)
+def test_names_of_machines_are_identifiers(text: str, identifiers: tuple[str, ...]) -> None:
+    """Paths, files, code, ids, versions, addresses; not brands, sums or hyphens."""
+    assert identifiers == ask.analyse(text).identifiers
+
+
+def test_what_is_named_is_bounded() -> None:
+    """A listing names sixteen things at most, and the rest of a long text is not read for names."""
+    assert 16 == len(ask.analyse(" ".join(f"a_{i}" for i in range(40))).identifiers)
+    assert () == ask.analyse("tea " * 300 + "config.yaml").identifiers
+
+
+def test_every_phrase_names_whom_it_would_name_alone() -> None:
+    """That most phrases are not looked at closely changes nothing."""
+    for text in (
+        "my sister's dog and the user",
+        "我妹妹的猫和老板的项目",
+        "Mei's boss, an old friend",
+        "这个项目的老板",
+        ".well 'so'",
+    ):
+        folded = analyze.fold(text)
+        phrases = ask._phrases(folded)
+        others = {phrase.removesuffix("'s") for phrase in phrases if phrase.endswith("'s")}
+        expected = {slots.subject_of(phrase, names=("Mei",)) for phrase in phrases | others}
+
+        assert expected - {"user"} == ask._subjects(folded, phrases, ("Mei",)) - {"user", "the"}  # «the» is no owner

@@ -1,7 +1,9 @@
 """Fusing: one relevance from several routes."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,18 +20,75 @@ def memory(subject: str, object_: str, *, superseded_by: str | None = None) -> S
     )  # fmt: skip
 
 
-@given(st.floats(0, 50), st.floats(0, 50))
-def test_more_words_are_more_relevant_but_never_as_much_as_a_slot(one: float, other: float) -> None:
-    """The scale rises with BM25 and stays below an exact slot."""
+@given(st.floats(0, 5), st.floats(0, 5))
+def test_more_evidence_is_more_relevant_but_never_as_much_as_a_slot(one: float, other: float) -> None:
+    """The scale rises with the evidence and stays below an exact slot."""
     low, high = sorted((one, other))
 
-    assert 0 <= fuse.words(low) <= fuse.words(high) <= fuse.WORDS_AT_MOST < 1
+    assert 0 <= fuse.relevance(low) <= fuse.relevance(high) <= fuse.EVIDENCE_AT_MOST < 1
 
 
-@given(st.dictionaries(st.sampled_from(["slot", "words"]), st.floats(0, 1), min_size=1))
-def test_a_row_is_at_least_as_relevant_as_by_its_best_route(found: dict[str, float]) -> None:
+@given(st.lists(st.floats(0, 1), min_size=1))
+def test_a_row_is_at_least_as_relevant_as_by_its_best_route(found: list[float]) -> None:
     """Routes add up and never take away."""
-    assert max(found.values()) - 1e-9 <= fuse.together(found) <= 1
+    assert max(found) - 1e-9 <= fuse.together(found) <= 1
+
+
+def test_the_best_match_of_few_words_is_no_full_match() -> None:
+    """One word of ten found is little, also when no row has more."""
+    few, many = fuse.Scale(best=0.1), fuse.Scale(best=0.8)
+
+    assert 0.4 == pytest.approx(few.words(np.array([0.1]))[0])
+    assert 1.0 == pytest.approx(many.words(np.array([0.8]))[0])
+
+
+def test_each_script_has_its_own_mean() -> None:
+    """A text of the other language that stands out there counts as much as one that stands out among its own."""
+    near = [0.88, 0.87, 0.89, 0.88, 0.87, 0.89, 0.88, 0.88, 0.95]
+    far = [value - 0.1 for value in near]
+    unspaced = np.array([True] * len(near) + [False] * len(far))
+    found = fuse.deviations(np.array(near + far, np.float32), unspaced)
+
+    assert found[8] == pytest.approx(found[17], abs=1e-3)
+    assert found[8] > 2 > max(found[:8])
+
+
+def test_a_single_foreign_text_is_measured_with_the_rest() -> None:
+    """Few texts of a script have no mean of their own."""
+    found = fuse.deviations(np.array([0.88] * 9 + [0.7], np.float32), np.array([True] * 9 + [False]))
+
+    assert found[9] < -2
+
+
+def test_words_stand_for_a_vector_that_is_missing() -> None:
+    """A turn that waits to be embedded is not behind for that."""
+    ns, words = np.array([1, 2, 3]), np.array([1.0, 1.0, 0.0])
+    found = fuse.evidence(ns, words, np.array([np.nan, 0.5, 0.5]), {})
+
+    assert [1.0, 0.7, 0.3] == pytest.approx(found.total.tolist())
+
+
+def test_who_and_when_alone_are_no_reason() -> None:
+    """A turn that shares nothing with the question stays away, whoever said it."""
+    found = fuse.evidence(np.array([1, 2]), np.array([0.0, 0.5]), None, {"role": np.ones(2), "recency": np.ones(2)})
+
+    assert [1] == found.best_first(10).tolist()
+
+
+def test_a_time_that_is_named_is_reason_enough() -> None:
+    """«What did I do on Monday?» has no other word."""
+    found = fuse.evidence(np.array([1, 2]), np.zeros(2), None, {"time": np.array([1.0, 0.0])})
+
+    assert [0] == found.best_first(10).tolist()
+
+
+@given(st.lists(st.floats(0.2, 2), min_size=1, max_size=50), st.integers(1, 60))
+def test_the_best_first_and_of_equals_the_newest(totals: list[float], most: int) -> None:
+    """However many are asked for, they are the first of all in their order."""
+    ns = np.arange(1, len(totals) + 1)
+    found = fuse.Evidence(ns, {}, np.array(totals)).best_first(most)
+
+    assert sorted(range(len(totals)), key=lambda place: (-totals[place], -ns[place]))[:most] == found.tolist()
 
 
 def test_who_asks_for_his_sister_does_not_ask_for_himself() -> None:
@@ -51,9 +110,8 @@ def test_before_oslo_does_not_ask_for_oslo() -> None:
     assert bergen > oslo
 
 
-def test_recency_orders_equals_and_moves_nothing_far() -> None:
-    """The newest gets the whole of a small bonus, the oldest nothing."""
-    times = [AT, AT + timedelta(days=9), AT + timedelta(days=1)]
+def test_the_newest_session_ranks_highest() -> None:
+    """By its latest turn, whatever the order of recording; all turns of a session alike."""
+    said_at, sessions = np.array([10, 30, 20, 5]), np.array([4, 0, 2, 2])
 
-    assert [0.0, fuse.RECENCY, fuse.RECENCY / 2] == fuse.recency(times)
-    assert [0.0] == fuse.recency(times[:1])
+    assert [0.0, 1.0, 0.5, 0.5] == fuse.session_ranks(said_at, sessions).tolist()

@@ -44,6 +44,14 @@ def _stats(world: World, me: View) -> None:
         assert [(counted,)] == world.watcher.execute(f"select count(*) {among.format(table)}", [*me.reads]).fetchall()
 
 
+@tries("admin.embed", 2)
+def _embed(world: World, me: View) -> None:
+    """What waits in this scope, and nothing of another."""
+    found = world.ask(me, me.memory.admin.embed)
+    again = world.ask(me, me.memory.admin.embed)
+    assert (0, 0, 0) == (found.waiting, again.done, again.waiting)
+
+
 @tries("admin.journal", 2)
 def _journal(world: World, me: View) -> None:
     """Only our own scope's, though we may read others."""

@@ -21,6 +21,7 @@ from typing import Any
 
 import apsw
 import pytest
+from embedders import Hashed
 from integrity import check
 
 from yiku import Memory
@@ -181,6 +182,7 @@ class World:
             actor=f"zq{digits[name]}zq",
             durability="fast",
             clock=self.tick,
+            embedder=Hashed(),
         )
         hidden = tuple(scope for scope in EXACT if scope not in reads)
         others = tuple(scope for scope in EXACT if scope != name)

@@ -22,6 +22,7 @@ from yiku.files.vault import Home, flush_folder, write_atomically
 CHUNK_BYTES = 1 << 22
 LEFT_BEHIND_S = 60.0  # after which a temporary file belongs to nobody
 LIVE = frozenset("yiku.db yiku.db-wal yiku.db-shm yiku.db-journal".split())
+NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
@@ -112,7 +113,7 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
     done = set(seen)
     for path in _files(home.root):
         name = str(path.relative_to(home.root))
-        if name in LIVE or path in done:
+        if name in LIVE or name.startswith(NUMBERS) or path in done:
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:

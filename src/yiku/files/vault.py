@@ -51,6 +51,7 @@ class Home:
         self.blobs = self.root / "blobs"
         self.erased = self.root / "erased"
         self.backups = self.root / "backups"
+        self.vectors = self.root / "vectors" / "vectors.db"
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
 

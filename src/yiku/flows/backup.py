@@ -30,7 +30,8 @@ from yiku.flows import checks, erase
 from yiku.flows.handle import Handle, local_time, settled
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
-from yiku.store.gate import Gate, Mark
+from yiku.store.gate import Gate, Mark, translated
+from yiku.store.vectors import Vectors
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
 NIGHTLY_KEPT = 7
@@ -263,12 +264,12 @@ def restore_damaged(
             return restored
         gate = Gate(home.write_lock, settings.busy_timeout_s)
         with closing(gate), _prepared(home, path, key) as prepared, gate.held():
-            handle = Handle(prepared, settings, scope, clock, str(home.root), key)
+            handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
             aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
             number = prepared.go_on(home.database, ours, handle.cause("restore backup", f"from {path.name}"), scope)
             sweep_erased(handle)
             prepared.close()
-            with sqlite.translated(str(path)):
+            with translated(str(path)):
                 putback.install(prepared.path, home.database, aside)
             mark.write(copied.store_id, number)
         return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
@@ -285,7 +286,7 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
         raise NotFound(f"backup {name[:80]}")
-    with sqlite.translated(str(path)):
+    with translated(str(path)):
         return path, copy.read_through(path)
 
 
@@ -308,7 +309,7 @@ def _prepared(home: Home, path: Path, key: bytes) -> Iterator[sqlite.SqliteStore
     folder = home.backups / f".restoring-{secrets.token_hex(6)}"
     folder.mkdir(mode=0o700)
     try:
-        with sqlite.translated(str(path)), closing(copy.opened(path)) as connection:
+        with translated(str(path)), closing(copy.opened(path)) as connection:
             copy.kept(connection, folder / "yiku.db")
         lock = folder / "write.lock"
         with closing(sqlite.SqliteStore(folder / "yiku.db", gate=lock, analyzer=analyze.VERSION, key=key)) as prepared:

@@ -62,7 +62,7 @@ def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
 def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
     """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
     named = {name for turn in given for name in _blobs(turn)} - {name for turn in kept for name in _blobs(turn)}
-    every = list(handle.store.scope_names()) if named else []
+    every = [number for number, *_ in handle.store.scopes()] if named else []
     for name in sorted(named):
         with handle.store.alone():
             if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):

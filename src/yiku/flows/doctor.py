@@ -25,6 +25,7 @@ from yiku.store import check as whole
 from yiku.store import salvage
 from yiku.store.gate import Gate, Mark
 from yiku.store.sqlite import SqliteStore
+from yiku.store.vectors import Vectors
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[whole.Depth, ...] = ("quick", "full", "deep")
@@ -182,7 +183,9 @@ def _erased_again(place: vault.Home) -> None:
     """What was erased from this home does not come back with an older database."""
     store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
     try:
-        handle = Handle(store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), store.key)
+        handle = Handle(
+            store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
+        )
         erase.again(handle, sweep.read_mirror(place))
         store.scrub()
     finally:

@@ -517,7 +517,7 @@ def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
     entries: erasures as `Store.erasures` has them; how many rows went
     """
     told, count = [*entries], 0
-    names, known = handle.store.scope_names(), [_which(entry) for entry in handle.store.erasures()]
+    names, known = {number: name for number, name, _ in handle.store.scopes()}, [_which(entry) for entry in handle.store.erasures()]
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
     for entry in told:
         at = rows.moment(entry["at"])

@@ -86,7 +86,7 @@ def export(
         checks.refuse("path", "must be the path of a file, or a file open for writing bytes")
     target = checks.path(path, "path") if named else None
     start = checks.optional_time(since, "since", now=handle.now())
-    found = [(name, label) for name, label in handle.store.scopes() if everything or name == handle.scope]
+    found = [(name, label) for _, name, label in handle.store.scopes() if everything or name == handle.scope]
     if not found:
         raise NotFound(f"anything in {handle.scope}")
     began = time.monotonic()

@@ -14,13 +14,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from yiku.errors import IdempotencyMismatch, Stale
 from yiku.files.vault import Home
 from yiku.rules.scopes import PUBLIC
 from yiku.store.api import Store
+from yiku.store.vectors import Vectors
 from yiku.types import AddScope, Cause, Settings
+
+if TYPE_CHECKING:
+    from yiku.models.api import Embedder
 
 T = TypeVar("T")
 
@@ -39,13 +43,26 @@ class Handle:
     scope: str
     clock: Callable[[], datetime]
     home: str
+    vectors: Vectors
     key: bytes = b""
+    given: Embedder | None = None
+    _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> datetime:
         """The time, in the local offset."""
         return self.clock()
+
+    def embedder(self) -> tuple[Embedder | None, str | None]:
+        """The model that makes vectors, by the settings; else None, and a line that says what is missing. Raises ModelError."""
+        if self.given is not None:
+            return self.given, None
+        if self._model is None:
+            from yiku.models.choose import embedder
+
+            self._model = embedder(self.settings)
+        return self._model
 
     @property
     def blobs(self) -> Path:

@@ -1,30 +1,52 @@
 """
 recall: from a question to hits, best first, each with its sources.
 
-Take the question apart, let each route find candidates (slots, words), fetch those worth it, drop what
-is out of recall or outside the filter, fold what says the same, order, and say how it came about.
-Recall writes nothing; whatever shows its hits to a model or a person reports that once, afterwards.
+Take the question apart; let words and vectors look at every turn and statement of the scopes, and slots find what
+is asked for exactly; put them on one scale; fetch the best until enough pass the filter; drop what is out of
+recall, fold what says the same, and say how it came about. Recall writes nothing; whatever shows its hits to a
+model or a person reports that once, afterwards.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from yiku.flows import checks, past
+from yiku.flows.embed import question as embedded
+from yiku.flows.embed import waiting
 from yiku.flows.handle import Handle
 from yiku.rules import analyze, ask, fuse, history, score, slots
 from yiku.rules.analyze import fold
-from yiku.types import CountAccess, Explanation, Filter, Hit, Hits, Link, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import (
+    CountAccess,
+    Explanation,
+    Filter,
+    Hit,
+    Hits,
+    Link,
+    Memories,
+    Postings,
+    SemanticMemory,
+    Similar,
+    State,
+    Turn,
+    TurnColumns,
+    Turns,
+)
 
+if TYPE_CHECKING:
+    import numpy as np
+
+Near = tuple["np.ndarray", "np.ndarray", "np.ndarray"]  # row numbers, whether a memory's, shares of the vectors' evidence
 Key = tuple[str, int]  # ("memory" or "turn", row number)
 SPARE = 4  # rows fetched beyond the limit, for those that fall away
 FETCH_MORE = 4  # times as many rows, when a filter left too few
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
-SHARE_FLOOR = 0.08  # of the relevance that words can give; below, a row shares nothing but a common word
+MICROSECONDS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -41,9 +63,11 @@ class Search:
     valid_at: datetime | None
     types: Sequence[str]
     found: dict[Key, dict[str, float]] = field(default_factory=dict)
+    relevance: dict[Key, float] = field(default_factory=dict)
     items: dict[Key, SemanticMemory | Turn] = field(default_factory=dict)
     dropped_terms: set[str] = field(default_factory=set)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    diagnostics: list[str] = field(default_factory=list)
 
     @property
     def past(self) -> bool:
@@ -67,24 +91,24 @@ def recall(
     types = checks.names(types, "types")
     if not types or any(name not in ("memory", "turn") for name in types):
         checks.refuse("types", "must name memory, turn or both")
+    recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
     search = Search(
         handle=handle,
-        question=ask.analyse(text, handle.settings.names),
+        question=ask.analyse(text, handle.settings.names, valid or recorded or now),
         scopes=handle.reads(),
         now=now,
         limit=checks.whole(handle.settings.limit if limit is None else limit, "limit"),
         where=checks.where(where, now=now),
-        as_of=checks.optional_time(as_of, "as_of", now=now),
-        valid_at=checks.optional_time(valid_at, "valid_at", now=now),
+        as_of=recorded,
+        valid_at=valid,
         types=types,
     )
     if search.scopes and search.limit:
         if "memory" in types:
             by_slot(search)
-        for index in types:
-            by_words(search, index)
+        by_evidence(search, text)
     hits = _hits(search) if search.found else ()
-    counts = {route: sum(route in routes for routes in search.found.values()) for route in ("slot", "words")}
+    counts = Counter(route for routes in search.found.values() for route in routes)
     by_slots = (item for key, item in search.items.items() if "slot" in search.found[key] and isinstance(item, SemanticMemory))
     slots = tuple(dict.fromkeys(f"{memory.subject} | {memory.predicate}" for memory in by_slots))
     explanation = Explanation(
@@ -92,11 +116,12 @@ def recall(
         dropped_terms=tuple(sorted(search.dropped_terms)),
         slots=slots,
         wants_history=search.question.wants_history,
-        routes=counts,
+        windows=tuple(window.text for window in search.question.windows),
+        routes=dict(counts.most_common()),
         left_out=tuple(search.left_out),
-        weights=fuse.WEIGHTS,
+        weights=dict(fuse.WEIGHTS),
     )
-    return Hits(hits, explanation)
+    return Hits(hits, explanation, tuple(search.diagnostics))
 
 
 # ------------------------------------------------------------------ routes
@@ -121,48 +146,180 @@ def by_slot(search: Search) -> None:
             relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
             if memory.subject == slots.USER and memory.scope != search.handle.scope:
                 relevance *= fuse.ONLY_THE_OWNER  # «I» in another scope is somebody else
-            _candidate(search, ("memory", memory.n), "slot", relevance, memory)
+            key = ("memory", memory.n)
+            search.found[key], search.relevance[key], search.items[key] = {"slot": relevance}, relevance, memory
 
 
-def by_words(search: Search, index: Any) -> None:
-    """Rows that hold the question's words, scored with the statistics of the scopes asked."""
+def by_evidence(search: Search, text: str) -> None:
+    """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
+    columns = _heard(search)
+    words = {index: _words(search, index) for index in search.types}
+    near = _near(search, text)
+    if search.valid_at is not None:  # what was said later is no measure for what was said till then
+        if "turn" in words:
+            ns, scores, postings = words["turn"]
+            heard = _there(columns.ns, ns)
+            words["turn"] = ns[heard], scores[heard], postings
+        if near is not None:
+            heard = near.memories | _there(columns.ns, near.ns)
+            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.cosines[heard])
+    deviations = None if near is None else fuse.deviations(near.cosines, near.unspaced)
+    scale = fuse.scale([scores for _, scores, _ in words.values()], deviations)
+    shares = None if near is None or deviations is None else (near.ns, near.memories, scale.vectors(deviations))
+    if "turn" in search.types:
+        _fetched(search, "turn", _of_turns(search, columns, words["turn"], shares, scale))
+    if "memory" in search.types:
+        _fetched(search, "memory", _of_memories(words["memory"], shares, scale))
+
+
+def _heard(search: Search) -> TurnColumns:
+    """The turns of the scopes; asked what held at a time, those said by then."""
+    columns = search.handle.store.columns(search.scopes)
+    if search.valid_at is None:
+        return columns
+    by_then = columns.said_at <= int(search.valid_at.timestamp() * MICROSECONDS)
+    return TurnColumns(
+        columns.ns[by_then],
+        columns.sessions[by_then],
+        columns.said_at[by_then],
+        columns.user[by_then],
+        columns.speakers[by_then],
+        columns.names,
+    )
+
+
+def _words(search: Search, index: Any) -> tuple[np.ndarray, np.ndarray, Postings]:
+    """Rows that hold words of the question, their scores with the statistics of the scopes asked, and the postings."""
     terms = search.question.terms
     past = search.past if index == "memory" else search.as_of is not None
     postings = search.handle.store.postings(
         index, search.scopes, (*terms.words, *terms.characters), past=past, cap=score.COMMON_ROWS
     )
-    weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
-    ns, scores, dropped = score.bm25(postings, weights)
+    ns, scores, dropped = score.bm25(postings, _weights(search))
     search.dropped_terms.update(dropped)
+    return ns, scores, postings
+
+
+def _weights(search: Search) -> list[float]:
+    terms = search.question.terms
+    return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
+
+
+def _near(search: Search, text: str) -> Similar | None:
+    """How much everything resembles the question; None, and a line of why, where that cannot be told."""
+    asked = embedded(search.handle, text, search.scopes)
+    if not isinstance(asked, tuple):
+        search.diagnostics += [asked] if asked else []
+        return None
+    space, vector = asked
+    if late := sum(waiting(search.handle, scope, space) for scope in search.scopes):
+        search.diagnostics.append(f"{late:,} turns and statements are found by words only until they are embedded: yiku embed")
+    return search.handle.vectors.similar(search.scopes, space, vector)
+
+
+def _of_turns(
+    search: Search, columns: TurnColumns, words: tuple[np.ndarray, np.ndarray, Postings], near: Near | None, scale: fuse.Scale
+) -> fuse.Evidence:
+    """What speaks for each turn of the scopes."""
+    import numpy as np
+
+    question = search.question
+    ns, scores, postings = words
+    signals: dict[str, np.ndarray] = {}
+    if len(columns.ns):
+        sessions = columns.sessions - columns.sessions.min()
+        around = score.by_session(postings, _weights(search), columns.ns, sessions, search.dropped_terms)
+        if around is not None:
+            signals["session"] = (around / max(float(around.max()), fuse.WEAK))[sessions]
+        if not question.wants_history:
+            signals["recency"] = fuse.session_ranks(columns.said_at, sessions)
+    if question.windows:
+        signals["time"] = _in_windows(columns, question.windows)
+    if not question.asks_assistant:
+        signals["role"] = columns.user.astype(np.float64)
+    named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
+    if len(named) == 1:
+        signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)
+    shares = _placed(columns.ns, ns, scale.words(scores), 0.0)
+    vectors = None
+    if near is not None:
+        turns = ~near[1]
+        vectors = _placed(columns.ns, near[0][turns], near[2][turns], np.nan)
+    return fuse.evidence(columns.ns, shares, vectors, signals)
+
+
+def _of_memories(words: tuple[np.ndarray, np.ndarray, Postings], near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
+    """What speaks for each statement."""
+    import numpy as np
+
+    ns, scores, _ = words
+    if near is None:
+        return fuse.evidence(ns, scale.words(scores), None, {})
+    known = near[0][near[1]]
+    every = np.union1d(ns, known)
+    vectors = _placed(every, known, near[2][near[1]], np.nan)
+    return fuse.evidence(every, _placed(every, ns, scale.words(scores), 0.0), vectors, {})
+
+
+def _there(every: np.ndarray, ns: np.ndarray) -> np.ndarray:
+    """Which of these numbers are among all, both ascending."""
+    import numpy as np
+
+    if not len(every):
+        return np.zeros(len(ns), np.bool_)
+    found: np.ndarray = every[np.minimum(np.searchsorted(every, ns), len(every) - 1)] == ns
+    return found
+
+
+def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
+    """Values of some rows, at their places among all of them."""
+    import numpy as np
+
+    found = np.full(len(every), missing)
+    there = _there(every, ns)
+    found[np.searchsorted(every, ns[there])] = values[there]
+    return found
+
+
+def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
+    """1 for turns said in a time that the question names."""
+    import numpy as np
+
+    inside = np.zeros(len(columns.ns))
+    for window in windows:
+        since, until = (int(at.timestamp() * MICROSECONDS) for at in (window.since, window.until))
+        inside[(columns.said_at >= since) & (columns.said_at < until)] = 1.0
+    return inside
+
+
+def _fetched(search: Search, index: str, evidence: fuse.Evidence) -> None:
+    """Fetch rows, best first, until enough of them pass the filter."""
     start, size, kept = 0, search.limit + SPARE, 0
-    while start < len(ns) and kept < search.limit:
-        found = score.best(ns, scores, start + size)
-        relevance = {n: fuse.words(value) for n, value in islice(zip(*found, strict=True), start, None)}
-        kept += _fetched(search, index, relevance)
+    while kept < search.limit:
+        places = evidence.best_first(start + size)[start:]
+        if not len(places):
+            return
+        kept += _read(search, index, evidence, {int(evidence.ns[place]): int(place) for place in places})
         start, size = start + size, size * FETCH_MORE
 
 
-def _fetched(search: Search, index: str, relevance: Mapping[int, float]) -> int:
-    """Fetch the rows that are good enough; how many passed the filter and may be shown."""
-    wanted = [n for n, value in relevance.items() if value >= SHARE_FLOOR]
-    if not wanted:
-        return search.limit  # what follows is weaker still
+def _read(search: Search, index: str, evidence: fuse.Evidence, places: Mapping[int, int]) -> int:
+    """Fetch these rows; how many passed the filter and may be shown."""
     store, kept = search.handle.store, 0
     rows: Sequence[SemanticMemory | Turn]
     if index == "memory":
-        rows = store.memories(search.scopes, Memories(ns=wanted, where=search.where))
+        rows = store.memories(search.scopes, Memories(ns=list(places), where=search.where))
     else:
-        rows = store.turns(search.scopes, Turns(ns=wanted, where=search.where, hidden=search.as_of is not None))
+        rows = store.turns(search.scopes, Turns(ns=list(places), where=search.where, hidden=search.as_of is not None))
     for row in rows:
-        key = (index, row.n)
-        _candidate(search, key, "words", relevance[row.n], row)
+        key, place = (index, row.n), places[row.n]
+        parts = {name: float(part[place]) for name, part in evidence.parts.items() if part[place] > 0}
+        found = fuse.relevance(float(evidence.total[place]))
+        search.relevance[key] = fuse.together([search.relevance[key], found]) if key in search.relevance else found
+        search.found.setdefault(key, {}).update(parts)
+        search.items.setdefault(key, row)
         kept += isinstance(row, Turn) or search.past or history.recallable(row, search.now)
     return kept
-
-
-def _candidate(search: Search, key: Key, route: str, relevance: float, item: SemanticMemory | Turn) -> None:
-    search.found.setdefault(key, {})[route] = relevance
-    search.items.setdefault(key, item)
 
 
 # ------------------------------------------------------------------ from candidates to hits
@@ -173,18 +330,17 @@ def _hits(search: Search) -> tuple[Hit, ...]:
     items = _without_echoes(search, items)
     items, replaced = _folded(search, items)
     keys = list(items)
-    newer = [0.0] * len(keys) if search.past else fuse.recency([items[key].said_at for key in keys])
-    ranks = {route: _ranks(search, route, keys) for route in ("slot", "words")}
+    ranks = {route: _ranks(search, route, keys) for route in {route for key in keys for route in search.found[key]}}
     hits = []
-    for key, extra in zip(keys, newer, strict=True):
+    for key in keys:
         item, routes = items[key], search.found[key]
-        relevance = routes["slot"] if search.question.wants_history and "slot" in routes else fuse.together(routes)
+        relevance = routes["slot"] if search.question.wants_history and "slot" in routes else search.relevance[key]
         weight = score.prior(item, search.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
         hits.append(
             Hit(
                 item=item,
                 relevance=relevance,
-                score=score.ranked(relevance, weight) + extra,
+                score=score.ranked(relevance, weight),
                 routes={route: (ranks[route][key], value) for route, value in routes.items()},
                 sources=(),
                 superseded_by=item.superseded_by if isinstance(item, SemanticMemory) else replaced.get(item.id),
@@ -219,7 +375,7 @@ def _without_echoes(search: Search, items: dict[Key, SemanticMemory | Turn]) -> 
     asked = analyze.plain(search.question.text)
     kept: dict[Key, SemanticMemory | Turn] = {}
     seen: set[bytes] = set()
-    for key, item in sorted(items.items(), key=lambda pair: -fuse.together(search.found[pair[0]])):
+    for key, item in sorted(items.items(), key=lambda pair: -search.relevance[pair[0]]):
         if isinstance(item, Turn):
             if abs(len(item.content) - len(asked)) < NEARLY and analyze.plain(item.content) == asked:
                 search.left_out.append((item.id, "asks the same question"))

@@ -29,11 +29,12 @@ from yiku.store import raw
 from yiku.store.api import Index, Store
 from yiku.store.gate import Gate
 from yiku.store.sqlite import SqliteStore
-from yiku.types import Erased, Erasure, Memories, Place, Turns
+from yiku.types import Erased, Erasure, Item, Memories, Place, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
 NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
+MANY_TURNS = 200  # beyond, all vectors go
 ENOUGH = 20  # rows that are asked whether they have a token
 NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
 OUT_OF_REACH = (
@@ -78,6 +79,8 @@ def everywhere(
     places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
     tell("yiku.db")
     places.append(_tried("yiku.db", lambda: _store_scrubbed(handle, needles)))
+    tell("vectors")
+    places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
     tell("other files")
     places += _other_files(handle, needles)
     done = replace(answer, places=tuple(places), looked_for=len(needles.texts))
@@ -201,7 +204,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 
 def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     """Blobs that nobody names any more leave the disk."""
-    removed, every = 0, list(handle.store.scope_names())
+    removed, every = 0, [number for number, *_ in handle.store.scopes()]
     with handle.store.alone():
         for name in sorted(names):
             if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):
@@ -226,6 +229,25 @@ def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...
         size, found = store.found([*needles.texts])
         left = _unexplained(found, needles, store)
     return emptied, size, left
+
+
+def _vectors_gone(handle: Handle, answer: Erased) -> Place:
+    """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
+    if not handle.vectors.exist():
+        return Place("vectors", "there are none")
+    own = handle.own()
+    changed = [*answer.turns, *answer.redacted]
+    if not own or len(changed) > MANY_TURNS or not (changed or answer.memories):  # or nobody knows what went
+        handle.vectors.drop()
+        return Place("vectors", "removed; what is left is embedded again")
+    again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
+    for turn in changed:
+        following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
+        again += [("turn", next_.n) for next_ in following]
+    gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
+    gone += [("memory", memory.n) for memory in answer.memories]
+    handle.vectors.forget(own[0], gone, again=[row for row in again if row not in gone])
+    return Place("vectors", f"those of {len(gone) + len(again)} turns and statements removed")
 
 
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
@@ -273,7 +295,7 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
 
 def _indexed(store: Store, token: str) -> bool:
     """Whether some row is indexed under this token because it says so."""
-    every = list(store.scope_names())
+    every = [number for number, *_ in store.scopes()]
 
     def ns(index: Index) -> list[int]:
         found = store.postings(index, every, [token], past=True, cap=1 << 62).found if every else []

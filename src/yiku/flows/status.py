@@ -6,11 +6,12 @@ Nothing is silent: what is degraded, missing, unusual or waiting is a line of `t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from yiku.errors import YikuError
 from yiku.files import blobs, mounts
-from yiku.flows import backup, pause
+from yiku.flows import backup, embed, pause
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
@@ -32,6 +33,7 @@ def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
     about, settings = handle.store.about(), handle.settings
     counts = handle.store.counts(handle.reads() or [0])
+    space, late, why = _search(handle)
     return Status(
         home=settings.home,
         scope=handle.scope,
@@ -42,10 +44,22 @@ def status(handle: Handle) -> Status:
         sqlite=about["sqlite"],
         durability=settings.durability,
         disk=DISKS[mounts.kind(handle.home)],
-        search="words",
-        waiting={},
-        troubles=tuple(_troubles(handle, about, counts["flagged"])),
+        search=space,
+        waiting={"to embed": late} if late else {},
+        troubles=(*_troubles(handle, about, counts["flagged"]), *why),
     )
+
+
+def _search(handle: Handle) -> tuple[str, int, Sequence[str]]:
+    """What questions are asked with: the space of a model or words; how much waits for it; what is wrong."""
+    try:
+        model, why = handle.embedder()
+        if model is None:
+            return "words" if why is None else f"words; {why.removeprefix('search by words only: ')}", 0, ()
+        late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
+        return model.space, late, [f"{late:,} turns and statements are found by words only: yiku embed"] if late else ()
+    except YikuError as error:
+        return "words", 0, [f"search by words only: {error}"]
 
 
 def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:

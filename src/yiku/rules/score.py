@@ -13,7 +13,7 @@ important, how often it was of use. Nothing is decayed in place, so a missed nig
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,34 @@ def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.n
     parts = [value * (K1 + 1) / (1 + K1 * (1 - B + B * p.lengths / mean)) for p, value in counted]
     ns, sums = _summed([p.ns for p, _ in counted], parts)
     return ns, sums / whole, sorted(dropped)
+
+
+def by_session(
+    postings: Postings, weights: Sequence[float], ns: np.ndarray, sessions: np.ndarray, dropped: Collection[str]
+) -> np.ndarray | None:
+    """
+    BM25 of whole sessions, from the postings of their turns: what was talked about all around counts for each turn.
+
+    A term counts as often as turns of the session hold it; the session's length is the number of its turns.
+    ns, sessions: of all turns (k,); sessions are small whole numbers
+    Returns a score for each session number, on the scale of `bm25`, or None when no term occurs.
+    """
+    import numpy as np
+
+    turns = np.bincount(sessions).astype(np.float64)
+    total = int(np.count_nonzero(turns))
+    norm = K1 * (1 - B + B * turns * (total / max(len(ns), 1)))
+    summed, whole = np.zeros(len(turns)), 0.0
+    for posting, weight in zip(postings.found, weights, strict=True):
+        if posting.term in dropped or not len(posting.ns):
+            continue
+        place = np.minimum(np.searchsorted(ns, posting.ns), len(ns) - 1)
+        place = place[ns[place] == posting.ns]
+        often = np.bincount(sessions[place], minlength=len(turns))
+        value = idf(int(np.count_nonzero(often)), total) * weight
+        summed += value * often * (K1 + 1) / (often + norm)
+        whole += value
+    return summed / whole if whole > 0 else None
 
 
 def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -100,7 +100,7 @@ _NUMERIC = r"(?:[~≈<>]|about |around |约|大约)?[v$€¥￥£]?\d[\d.,:/\-�
 _ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
 
 _FIRST_PERSON = frozenset(
-    "i me my mine myself we us our 我 我们 俺 本人 咱 咱们 自己 user the user 用户 主人 owner me/i".split()
+    "i me my mine myself we us our 我 我们 俺 本人 咱 咱们 自己 user 用户 主人 owner me/i".split()
 ) | {"the user", ""}
 _MINE = re.compile(r"(?:(?:my|our) |(?:我|我们|咱|俺)(?:家)?的?)(?P<x>.+)")
 _OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")

@@ -14,7 +14,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from yiku.types import Applied, Cause, Change, ChangeRow, Copied, Expect, Memories, Met, Postings, SemanticMemory, Turn, Turns
+from yiku.types import (
+    Applied,
+    Cause,
+    Change,
+    ChangeRow,
+    Copied,
+    Expect,
+    Memories,
+    Met,
+    Postings,
+    SemanticMemory,
+    Turn,
+    TurnColumns,
+    Turns,
+)
 
 Index = Literal["turn", "tool", "memory"]
 
@@ -25,8 +39,8 @@ class Store(Protocol):
     def scope(self, name: str) -> int | None:
         """The number of a scope; None while nothing was ever written to it."""
 
-    def scopes(self) -> list[tuple[str, str | None]]:
-        """The names of all scopes, with their labels, oldest first."""
+    def scopes(self) -> list[tuple[int, str, str | None]]:
+        """Number, name and label of each scope, oldest first."""
 
     def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
         """All changes in one transaction of one scope. Raises Stale, and writes nothing, if `expect` does not hold."""
@@ -58,6 +72,9 @@ class Store(Protocol):
     def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """Where each term occurs; with `past` also out of recall. Terms with over `cap` rows are only counted."""
 
+    def columns(self, scopes: Sequence[int]) -> TurnColumns:
+        """What ranking asks of every turn of the scopes."""
+
     def journal(
         self,
         scopes: Sequence[int],
@@ -82,9 +99,6 @@ class Store(Protocol):
 
     def erasures(self) -> list[dict[str, Any]]:
         """Every erasure as a JSON object: number, scope, at, rows, seals, done."""
-
-    def scope_names(self) -> Mapping[int, str]:
-        """The names of all scopes by their numbers."""
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import apsw
 
-from yiku.errors import ReadOnly, StorageFull, StoreBusy, StoreError
+from yiku.errors import Closed, Damaged, ForeignStore, ReadOnly, StorageFull, StoreBusy, StoreError
 
 _LINE = re.compile(r"(?P<body>yiku-store 1 (?P<id>[0-9a-f]{32}) (?P<number>\d{15}) (?P<state>open|shut)) (?P<crc>[0-9a-f]{8})\n")
 _LINE_BYTES = 76  # of the mark: shorter than a disk sector, so it is written whole or not
@@ -223,3 +223,35 @@ def _in_a_child() -> None:
 
 _GATES = weakref.WeakSet[Gate]()
 os.register_at_fork(after_in_child=_in_a_child)
+
+
+def means_full(error: apsw.Error) -> bool:
+    """Whether the disk is full: some of SQLite's errors say so in words only."""
+    return isinstance(error, apsw.FullError) or "full" in str(error).lower()
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """SQLite's errors as ours."""
+    try:
+        yield
+    except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
+        raise Closed from error
+    except apsw.BusyError as error:
+        raise StoreBusy(what) from error
+    except apsw.FullError as error:
+        raise StorageFull(what) from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise ReadOnly(what) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise (ForeignStore if isinstance(error, apsw.NotADBError) else Damaged)(what) from error
+    except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+            raise Damaged(f"{what}: a page is not what was written") from error
+        raise (StorageFull if means_full(error) else StoreError)(f"{what}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{what}: a text is not UTF-8") from error
+    except apsw.Error as error:
+        raise (Damaged if "unsupported file format" in str(error) else StoreError)(f"{what}: {error}") from error
+    except OSError as error:
+        raise refusal(error, what) from error

@@ -19,7 +19,7 @@ from yiku.store import copy, index, pages, rows, write
 from yiku.store.gate import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
-MIGRATIONS = ("0001_house.sql", "0002_trust.sql")
+MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql")
 BATCH = 2_000  # rows read at a time
 
 

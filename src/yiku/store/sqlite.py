@@ -18,8 +18,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -30,12 +30,10 @@ import apsw
 from yiku.errors import (
     Closed,
     Damaged,
-    ForeignStore,
     IndexOutdated,
     NotFound,
     ReadOnly,
     Stale,
-    StorageFull,
     StoreBusy,
     StoreError,
     StoreMismatch,
@@ -43,7 +41,8 @@ from yiku.errors import (
 )
 from yiku.store import connect, copy, erase, index, pages, raw, rows, schema, totals, where, write
 from yiku.store.api import Index
-from yiku.store.gate import Gate, Mark, Reserve, has_moved, refusal
+from yiku.store.columns import Columns
+from yiku.store.gate import Gate, Mark, Reserve, has_moved, means_full, translated
 from yiku.types import (
     Applied,
     Cardinality,
@@ -58,6 +57,7 @@ from yiku.types import (
     Relation,
     SemanticMemory,
     Turn,
+    TurnColumns,
     Turns,
 )
 
@@ -131,6 +131,7 @@ class SqliteStore:
         self._flushing: threading.Timer | None = None  # with `fast`, while a write waits for its flush
         self._closed = False
         self._scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up
+        self._columns = Columns()
         try:
             with translated(str(path)):
                 self._settle()
@@ -255,7 +256,7 @@ class SqliteStore:
                 try:
                     return self._applied(connection, scope, changes, cause, expect)
                 except (apsw.FullError, apsw.IOError) as error:
-                    if cause.operation not in FREEING or not (_means_full(error) and self._reserve.release()):
+                    if cause.operation not in FREEING or not (means_full(error) and self._reserve.release()):
                         raise
                     return self._applied(connection, scope, changes, cause, expect)
 
@@ -281,6 +282,7 @@ class SqliteStore:
             self._mark.write(self.store_id, applied.last)
         if cause.operation == "erase":
             self._scopes.clear()  # perhaps a whole scope is gone
+            self._columns = Columns()
         self._writes += 1
         if self._writes % LOOK_AT_WAL_EACH == 1:
             self._reserve.keep()
@@ -370,9 +372,9 @@ class SqliteStore:
             self._scopes[name] = number, time.monotonic()
         return number
 
-    def scopes(self) -> list[tuple[str, str | None]]:
+    def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
-        return [(row[0], row[1]) for row in self._all("select name, label from scopes order by id")]
+        return [(number, name, label) for number, name, label in self._all("select id, name, label from scopes order by id")]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -490,6 +492,11 @@ class SqliteStore:
                 self._local.indexed = True
             return index.postings(connection, name, scopes, terms, past=past, cap=cap)
 
+    def columns(self, scopes: Sequence[int]) -> TurnColumns:
+        """See Store.columns."""
+        with translated(str(self.path)):
+            return self._columns.of(self._connection(), scopes)
+
     def journal(
         self,
         scopes: Sequence[int],
@@ -527,10 +534,6 @@ class SqliteStore:
         with translated(str(self.path)):
             return list(erase.erasures(self._connection()))
 
-    def scope_names(self) -> Mapping[int, str]:
-        """See Store.scope_names."""
-        return dict(map(tuple, self._all("select id, name from scopes order by id")))
-
     def scrub(self, *, rewrite: bool = False) -> bool:
         """See Store.scrub."""
         with translated(str(self.path)), self._gate.held():
@@ -567,34 +570,3 @@ class SqliteStore:
             "marked": self._mark.read() is not None,
             "reserve": self._reserve.size() > 0,
         }
-
-
-def _means_full(error: apsw.Error) -> bool:
-    return isinstance(error, apsw.FullError) or "full" in str(error).lower()
-
-
-@contextmanager
-def translated(what: str) -> Iterator[None]:
-    """SQLite's errors as ours."""
-    try:
-        yield
-    except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
-        raise Closed from error
-    except apsw.BusyError as error:
-        raise StoreBusy(what) from error
-    except apsw.FullError as error:
-        raise StorageFull(what) from error
-    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise ReadOnly(what) from error
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise (ForeignStore if isinstance(error, apsw.NotADBError) else Damaged)(what) from error
-    except apsw.IOError as error:
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-            raise Damaged(f"{what}: a page is not what was written") from error
-        raise (StorageFull if _means_full(error) else StoreError)(f"{what}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise Damaged(f"{what}: a text is not UTF-8") from error
-    except apsw.Error as error:
-        raise (Damaged if "unsupported file format" in str(error) else StoreError)(f"{what}: {error}") from error
-    except OSError as error:
-        raise refusal(error, what) from error

@@ -143,6 +143,8 @@ def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[in
     """What both may be selected by: row numbers, ids, the end of an id, a window of time."""
     if select.ns is not None:
         yield f"{alias}.n in (select value from json_each(?))", (json.dumps(list(select.ns)),)
+    if select.after is not None:
+        yield f"{alias}.n > ?", (select.after,)
     if select.ids is not None:
         yield f"{alias}.id in (select value from json_each(?))", (json.dumps(list(select.ids)),)
     if select.suffix is not None:

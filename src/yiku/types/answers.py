@@ -180,6 +180,7 @@ class Explanation:
     dropped_terms: tuple[str, ...]
     slots: tuple[str, ...]
     wants_history: bool
+    windows: tuple[str, ...]
     routes: Mapping[str, int]
     left_out: tuple[tuple[str, str], ...]
     weights: Mapping[str, float]
@@ -206,6 +207,15 @@ class Hits(Sequence[Hit]):
     def text(self) -> str:
         """The texts of all hits, one a line."""
         return "\n".join(hit.text for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReport:
+    """How many turns and memories were embedded in which space, and how many wait still."""
+
+    space: str
+    done: int
+    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +416,28 @@ class Status:
     troubles: tuple[str, ...]
 
 
+class Secret:
+    """A text that shows itself to whoever asks for it by name, and to nothing else: not printed, logged or made JSON."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"…{self._text[-4:]}" if len(self._text) >= 16 else "…"  # enough to tell two keys apart
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every setting, resolved. `origins` says where each value came from; docs/settings.md describes them."""
@@ -426,4 +458,13 @@ class Settings:
     busy_timeout_s: float = 30.0
     limit: int = 10
     context_tokens: int = 700
+    search: str = "auto"
+    embed_url: str | None = None
+    embed_model: str | None = None
+    embed_key: Secret | None = None
+    embed_dimensions: int | None = None
+    embed_query_prefix: str | None = None
+    embed_passage_prefix: str | None = None
+    embed_batch: int = 64
+    embed_timeout_s: float = 20.0
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -252,6 +252,7 @@ class Memories:
     """Which memory rows to read: every given condition must hold; None and () ask nothing."""
 
     ns: Sequence[int] | None = None
+    after: int | None = None  # a row's number
     ids: Sequence[str] | None = None
     suffix: str | None = None
     line: str | None = None
@@ -278,6 +279,7 @@ class Turns:
     """Which turns to read: every given condition must hold; None and () ask nothing."""
 
     ns: Sequence[int] | None = None
+    after: int | None = None  # a row's number
     ids: Sequence[str] | None = None
     suffix: str | None = None
     session: str | None = None

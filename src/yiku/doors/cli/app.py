@@ -53,6 +53,7 @@ TABLE = {
         "backups": "keepsafe",
         "restore-backup": "keepsafe",
         "export": "keepsafe",
+        "embed": "vectors",
         "check": "mend",
         "repair": "mend",
         "journal": "home",

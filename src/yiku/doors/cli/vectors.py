@@ -1,0 +1,54 @@
+"""
+The verb that makes vectors: embed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from yiku.doors.cli import say, shapes
+from yiku.doors.cli.call import Call
+from yiku.types import EmbedReport
+
+
+def embed(
+    call: Call,
+    *,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", metavar="S", help="Stop after so long; the next call goes on.")
+    ] = None,
+) -> None:
+    """
+    Make the vectors that are missing, so that search finds meaning, not only words.
+
+    It may be stopped at any time, and goes on from there. What waits is found by its words meanwhile.
+    """
+    with call.memory() as memory, _watched(call) as progress:
+        found = memory.admin.embed(budget_s=seconds, progress=progress)
+    call.answer({"embed": shapes.plain(found)}, _embedded(found))
+
+
+def _embedded(found: EmbedReport) -> Iterator[str]:
+    what = say.plural(found.done, "turn or statement", "turns and statements")
+    yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
+    if found.waiting:
+        yield f"  {found.waiting:,} wait: call it again"
+
+
+@contextmanager
+def _watched(call: Call) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr with the time that is left, when somebody watches."""
+    if call.quiet or call.json or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("embed", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

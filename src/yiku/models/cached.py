@@ -1,0 +1,52 @@
+"""
+The questions asked last keep their vectors, in this process: `recall` and `context` ask the same one in one turn.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from yiku.models.api import Embedder, Role
+
+if TYPE_CHECKING:
+    from yiku.models.api import Vectors
+
+KEPT = 512  # questions; 0.8 MB at 384 dimensions
+
+
+class Cached:
+    """An embedder that remembers single questions. Passages pass through."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def space(self) -> str:
+        """See Embedder."""
+        return self.inner.space
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """See Embedder. What is given out is a copy, so a caller may change it."""
+        if role != "query" or len(texts) != 1:
+            return self.inner.embed(texts, role)
+        with self._lock:
+            if (found := self._kept.get(texts[0])) is not None:
+                self._kept.move_to_end(texts[0])
+                return found.copy()
+        found = self.inner.embed(texts, role)
+        with self._lock:
+            self._kept[texts[0]] = found.copy()
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def close(self) -> None:
+        """See Embedder."""
+        with self._lock:
+            self._kept.clear()
+        self.inner.close()

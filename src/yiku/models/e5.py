@@ -1,0 +1,144 @@
+"""
+multilingual-e5-small on this machine: 384 dimensions, about a hundred languages, of which English and Chinese are kept.
+
+Nothing is loaded before the first text. Then its files are made ready (prepare.py), and run with onnxruntime where
+that can be imported, else with numpy alone: one space, so a home may change from one to the other. A text is folded,
+gets the prefix that the model was trained with, and of what is longer than 512 tokens the beginning counts; cut long
+texts into windows before they come here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from yiku.errors import ModelUnavailable
+from yiku.models.api import Progress, Role
+
+if TYPE_CHECKING:
+    from yiku.models.api import Vectors
+    from yiku.models.unigram import Tokenizer
+
+DIMENSIONS = 384
+PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
+SPACE = f"local multilingual-e5-small q4 en+zh folded-1 {DIMENSIONS} {PREFIXES['query']!r} {PREFIXES['passage']!r}"
+SLOTS = 1_024  # places for tokens in one run, padding counted: more gains no time, and takes memory
+SORTED = 2_048  # texts that are sorted by length at a time, and the most that are held as tokens
+
+_log = logging.getLogger(__name__)
+
+
+class Engine(Protocol):
+    """What computes vectors from the numbers of pieces."""
+
+    def run(self, texts: Sequence[Sequence[int]]) -> Vectors: ...
+
+
+class LocalE5:
+    """
+    The local model. Raises ModelUnavailable when its package is not installed or damaged, or its files cannot be made.
+
+    folder:   where its files are made ready; by default in the user's cache
+    progress: is told while they are made
+    threads:  of onnxruntime; numpy takes what its BLAS takes
+    """
+
+    space = SPACE
+    dimensions = DIMENSIONS
+
+    def __init__(self, *, folder: Path | None = None, progress: Progress | None = None, threads: int = 1) -> None:
+        self._folder, self._progress, self._threads = folder, progress, threads
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, Engine] | None = None
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        """See Embedder. Texts of about the same length are computed together."""
+        import numpy as np
+
+        from yiku.models.unigram import folded
+
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        if not texts:
+            return vectors
+        tokenizer, engine = self._load()
+        for first in range(0, len(texts), SORTED):
+            part = texts[first : first + SORTED]
+            numbers = [tokenizer.encode(PREFIXES[role] + folded(text)) for text in part]
+            for group in _groups([len(one) for one in numbers]):
+                vectors[[first + n for n in group]] = engine.run([numbers[n] for n in group])
+        return vectors
+
+    def close(self) -> None:
+        """See Embedder."""
+        with self._lock:
+            self._loaded = None
+
+    def _load(self) -> tuple[Tokenizer, Engine]:
+        with self._lock:
+            if self._loaded is None:
+                from yiku.models import prepare
+                from yiku.models.unigram import Tokenizer
+
+                folder = prepare.ready(self._folder or prepare.cache(), self._progress)
+                tokenizer = Tokenizer(*prepare.vocabulary(folder))
+                self._loaded = tokenizer, _engine(folder / prepare.MODEL, self._threads)
+            return self._loaded
+
+
+def _engine(path: Path, threads: int) -> Engine:
+    try:
+        return _OnnxRuntime(path, threads)
+    except ImportError as error:
+        from yiku.models.plain import Plain
+
+        _log.info("the local model runs in numpy alone (%s)", error)
+        return Plain(path)
+
+
+def _groups(lengths: Sequence[int]) -> list[list[int]]:
+    """The numbers of the texts in groups that take few slots, each padded to its longest."""
+    groups: list[list[int]] = []
+    for n in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not groups or lengths[n] * (len(groups[-1]) + 1) > SLOTS:
+            groups.append([])
+        groups[-1].append(n)
+    return groups
+
+
+class _OnnxRuntime:
+    """The graph in onnxruntime. Raises ImportError where it cannot be imported."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+        names = "Fail InvalidArgument InvalidGraph InvalidProtobuf NoSuchFile NotImplemented RuntimeException".split()
+        self._failures = tuple(getattr(state, name) for name in names)  # they have no common class but Exception
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # else an idle thread burns a core
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except self._failures as error:
+            raise ModelUnavailable(
+                f"onnxruntime {onnxruntime.__version__} cannot run the local model: pip install --upgrade onnxruntime, or"
+                f" uninstall it and numpy alone will do ({error})"
+            ) from error
+
+    def run(self, texts: Sequence[Sequence[int]]) -> Vectors:
+        import numpy as np
+
+        longest = max(map(len, texts))
+        numbers = np.ones((len(texts), longest), np.int64)  # 1 is padding
+        mask = np.zeros((len(texts), longest), np.int64)
+        for row, text in enumerate(texts):
+            numbers[row, : len(text)] = text
+            mask[row, : len(text)] = 1
+        try:
+            found: Vectors = self._session.run(["embedding"], {"input_ids": numbers, "attention_mask": mask})[0]
+        except self._failures as error:
+            raise ModelUnavailable(f"onnxruntime failed: {error}") from error
+        return found

@@ -1,0 +1,55 @@
+-- The vectors, in a file of their own beside the database: all of it can be made again from what the database holds.
+-- A vector is int8 numbers and the one factor that they share; vectors of two spaces never meet.
+
+-- The models whose vectors lie here.
+create table spaces (
+    n integer primary key,
+    name text not null unique
+) strict;
+
+-- One row a window of a turn or memory, in the order in which they came. `unspaced`: its text is Chinese, or such.
+create table vectors (
+    scope_id integer not null,
+    space integer not null references spaces (n),
+    seq integer not null,
+    item text not null check (item in ('turn', 'memory')),
+    row_n integer not null,
+    part integer not null,
+    unspaced integer not null,
+    factor real not null,
+    code blob not null,
+    primary key (scope_id, space, seq)
+) strict, without rowid;
+create unique index vectors_by_row on vectors (scope_id, item, row_n, space, part);
+
+-- How far a scope is: the last turn and memory looked at, the last vector, and how often some were taken out.
+create table progress (
+    scope_id integer not null,
+    space integer not null references spaces (n),
+    turns integer not null default 0,
+    memories integer not null default 0,
+    last integer not null default 0,
+    removals integer not null default 0,
+    primary key (scope_id, space)
+) strict, without rowid;
+
+-- Rows behind that mark whose text has changed: they are embedded again.
+create table again (
+    scope_id integer not null,
+    item text not null,
+    row_n integer not null,
+    primary key (scope_id, item, row_n)
+) strict, without rowid;
+
+-- What a model said of a text, so that it is not asked twice. The text is a keyed hash. The oldest used go first.
+create table embedding_cache (
+    provider text not null,
+    model text not null,
+    provider_key text not null,
+    hash blob not null,
+    embedding blob not null,
+    dims integer not null,
+    updated_at integer not null,
+    primary key (provider, model, provider_key, hash)
+) strict, without rowid;
+create index cache_by_use on embedding_cache (updated_at);

@@ -1,0 +1,76 @@
+"""
+What a search works on: columns of all turns of a scope, and the vectors that resemble a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Item = Literal["turn", "memory"]  # what has vectors
+
+
+@dataclass(frozen=True, slots=True)
+class TurnColumns:
+    """
+    What ranking asks of every turn of the scopes: one place a turn, in the order of their numbers.
+
+    ns:       (k,) int64, row numbers, ascending
+    sessions: (k,) int64, numbers of sessions
+    said_at:  (k,) int64, microseconds UTC
+    user:     (k,) bool, whether the user said it
+    speakers: (k,) int32, places in `names`, -1 for none
+    """
+
+    ns: np.ndarray[Any, Any]
+    sessions: np.ndarray[Any, Any]
+    said_at: np.ndarray[Any, Any]
+    user: np.ndarray[Any, Any]
+    speakers: np.ndarray[Any, Any]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """
+    The vector of one window of a turn or memory: (dimensions,) float32, of unit length.
+
+    unspaced: whether its text is mostly in a script without spaces, Chinese above all
+    """
+
+    item: Item
+    n: int
+    part: int
+    unspaced: bool
+    values: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """
+    How much the turns and memories of the scopes resemble a question: the best cosine of each one's windows.
+
+    ns:       (k,) int64, row numbers, ascending
+    memories: (k,) bool, whether it is a memory's
+    unspaced: (k,) bool, whether its text is in a script without spaces
+    cosines:  (k,) float32
+    """
+
+    ns: np.ndarray[Any, Any]
+    memories: np.ndarray[Any, Any]
+    unspaced: np.ndarray[Any, Any]
+    cosines: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """How far a scope is embedded in a space: the last turn and memory that were looked at, and rows to do again."""
+
+    turns: int = 0
+    memories: int = 0
+    again: Sequence[tuple[Item, int]] = ()
+    vectors: int = 0
