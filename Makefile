@@ -13,13 +13,14 @@ PYTEST := $(BIN)/python -m pytest -q
 GROUP := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
 
 ARGS =  # more for the command behind a target: make test ARGS="tests/rules -k fuse"
+DATA =  # files of others for the quality run: make bench-quality DATA="longmemeval_s.json locomo10.json"
 ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 
-.PHONY: help demo test check soak-short soak bench house clean
+.PHONY: help demo test check soak-short soak bench bench-quality house clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
-	@awk -F ' *## ' '/^[a-z-]+:.*## / { sub(/:.*/, "", $$1); printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## ' '/^[a-z-]+:.*## / { sub(/:.*/, "", $$1); printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(BASE)  ## record a conversation, ask about it, leave ./demo-home to try (made anew each time)
 	@rm -rf demo-home
@@ -48,6 +49,9 @@ soak: $(DEV)  ## the same with the counts of a release; ONLY=R1 takes one promis
 
 bench: $(BENCH)  ## speed, beside plain FTS5 and sqlite-vec; ARGS=--full for a million rows
 	@$(BIN)/python bench/speed.py $(ARGS)
+
+bench-quality: $(BENCH)  ## how well it finds, on files that you have: DATA="…" (docs/quality.md)
+	@$(BIN)/python bench/quality.py $(DATA) $(ARGS)
 
 house: $(BASE)  ## lengths, walks, cycles, import time; ARGS=--check to fail over the limits
 	@$(BIN)/python bench/house.py $(ARGS)

@@ -5,6 +5,7 @@ import pytest
 from yiku import settings
 from yiku.errors import InvalidScope, SettingsError
 from yiku.files.vault import Home
+from yiku.types import Secret
 
 
 @pytest.fixture
@@ -29,6 +30,15 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "busy_timeout_s": (1, "2.5", 3),
     "limit": (1, "2", 3),
     "context_tokens": (100, "200", 300),
+    "search": ("words", "local", "api"),
+    "embed_url": ("http://localhost:11434/v1", "https://b.example/v1", "https://c.example"),
+    "embed_model": ("a", "嵌入", "c"),
+    "embed_key": (Secret("sk-argument"), "sk-environment", "sk-file"),
+    "embed_dimensions": (256, "512", 1024),
+    "embed_query_prefix": ("query: ", "问： ", "c"),
+    "embed_passage_prefix": ("passage: ", "文： ", "c"),
+    "embed_batch": (10, "20", 30),
+    "embed_timeout_s": (1, "2.5", 3),
 }
 EXPECTED = {
     "reads": ("c", "d"),
@@ -37,6 +47,10 @@ EXPECTED = {
     "busy_timeout_s": 2.5,
     "limit": 2,
     "context_tokens": 200,
+    "embed_key": Secret("sk-environment"),
+    "embed_dimensions": 512,
+    "embed_batch": 20,
+    "embed_timeout_s": 2.5,
 }
 
 
@@ -61,7 +75,7 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
     place.settings.unlink()
     found.append(settings.load(place, {name: None}, {f"YIKU_{name.upper()}": ""}))
 
-    file_value = tuple(in_file) if isinstance(in_file, list) else in_file
+    file_value = tuple(in_file) if isinstance(in_file, list) else Secret(in_file) if name == "embed_key" else in_file
     assert [argument, EXPECTED.get(name, text), file_value, settings.DEFAULTS[name]] == [getattr(s, name) for s in found]
     assert ["argument", f"YIKU_{name.upper()}", "yiku.toml", "default"] == [s.origins[name] for s in found]
 
@@ -88,6 +102,15 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
         ("names", [""], "a list of names"),
         ("agent", 5, "must be text, not 5"),
         ("actor", b"x", "type bytes"),
+        ("search", "hybrid", "one of auto, words, local, api"),
+        ("embed_url", "localhost:11434", "an address, http"),
+        ("embed_url", "ftp://a/v1", "an address, http"),
+        ("embed_url", "https://a b/v1", "an address, http"),
+        ("embed_url", "https://a:99999/v1", "an address, http"),
+        ("embed_dimensions", 0, "from 1 to 16384"),
+        ("embed_batch", 0, "from 1 to 2048"),
+        ("embed_timeout_s", 0, "from 0.1 to 3600"),
+        ("embed_key", "钥匙", "on one line"),
     ],
 )
 def test_a_bad_value_is_named_with_its_place(place, name, value, why):
@@ -101,6 +124,40 @@ def test_a_bad_value_is_named_with_its_place(place, name, value, why):
         place.settings.write_text(f"{name} = {toml(value)}")
         with pytest.raises(SettingsError, match=rf"yiku\.toml: {name}"):
             settings.load(place, {}, {})
+
+
+@pytest.mark.parametrize("url", ["https://me:hunter2@a/v1", "https://a/v1?key=hunter2", "https://a/v1#hunter2"])
+def test_an_address_holds_nothing_secret(place, url):
+    """It is shown everywhere, so a password or key in it is refused, and not repeated."""
+    with pytest.raises(SettingsError, match="a key goes into embed_key") as told:
+        settings.load(place, {"embed_url": url}, {})
+    assert "hunter2" not in str(told.value)
+
+
+@pytest.mark.parametrize("value", [4711_4711_4711_4711, "钥匙 4711471147114711", ["4711471147114711"]])
+def test_a_bad_key_is_not_shown(place, value):
+    """The message says what is wrong with embed_key without its value."""
+    with pytest.raises(SettingsError, match="argument: embed_key must be a key") as told:
+        settings.load(place, {"embed_key": value}, {})
+    assert "4711" not in str(told.value)
+
+
+def test_a_key_shows_itself_to_nobody(place, capsys):
+    """Printed, formatted, logged, made JSON or text of any kind, by `yiku config` too: its last four characters at most."""
+    from yiku.doors.cli import app, shapes
+
+    key = "sk-live-4f5e6d7c8b9a0123"
+    place.settings.write_text(f'embed_key = "{key}"\n')
+    found = settings.load(place, {}, {})
+    for options in ([], ["--json"]):
+        assert 0 == app.main(["config", "--home", str(place.root), *options])
+    texts = [str(found), repr(found), f"{found.embed_key}", str(shapes.plain(found))]
+
+    assert key == found.embed_key.reveal()
+    assert "…" == str(Secret("short"))
+    for text in (*texts, capsys.readouterr().out):
+        assert key[:-4] not in text
+        assert "…0123" in text
 
 
 @pytest.mark.parametrize("content", ["limit = ", "= 5", "[limit", "limit = 5\nlimit = 6", b"owner = '\xff'"])

