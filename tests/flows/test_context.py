@@ -78,7 +78,7 @@ def test_a_memory_cannot_leave_its_fence(memory):
 
 def test_long_assistant_turns_are_cut_and_the_user_s_are_whole(memory):
     """A user turn stands whole up to 256 tokens, another's is cut to whole sentences of 96."""
-    words = "香蕉 are yellow. " * 20
+    words = "香蕉 are yellow. " * 30
     memory.record_turn("user", words + "User end.")
     memory.record_turn("assistant", words + "Assistant end.")
     text = memory.context("香蕉").text

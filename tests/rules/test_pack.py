@@ -2,15 +2,19 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from yiku.rules import fence, pack
 from yiku.types import Hit, Link, Origin, Turn
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def hit(text: str, *, role: str = "user", id: str = "0123456789abcdef") -> Hit:
+def hit(text: str, *, role: str = "user", id: str = "0123456789abcdef", session: str = "s", position: int = 0) -> Hit:
     origin = Origin.USER if role == "user" else Origin.ASSISTANT
-    turn = Turn(id=id, session="s", role=role, content=text, said_at=AT, recorded_at=AT, origin=origin, speaker="Mei")
+    turn = Turn(
+        id=id, session=session, position=position, role=role, content=text, said_at=AT, recorded_at=AT, origin=origin, speaker="Mei"
+    )
     link = Link(id=id, session="s", speaker="Mei", origin=origin, said_at=AT)
     return Hit(item=turn, relevance=1.0, score=1.0, routes={}, sources=(link,))
 
@@ -19,7 +23,35 @@ def test_each_line_has_its_source_and_date() -> None:
     """Who said it, when, and the id by which it is found again."""
     packed = pack.pack([hit("I live in Oslo.")], 200, "en")
 
-    assert "- I live in Oslo. (2026-03-02, Mei, #89abcdef)" in packed.text
+    assert "\n2026-03-02\n- Mei: I live in Oslo. (#89abcdef)\n" in packed.text
+
+
+def test_a_conversation_stands_together_in_its_order() -> None:
+    """The best hit decides where a conversation stands; inside it, what was said first comes first."""
+    hits = [
+        hit("the answer", session="b", position=5),
+        hit("elsewhere", session="a"),
+        hit("the question", session="b", position=4),
+    ]
+
+    assert ["the question", "the answer", "elsewhere"] == [
+        line[len("- Mei: ") :].partition(" (")[0] for line in pack.pack(hits, 500, "en").text.splitlines() if line.startswith("- ")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("filler", "terms", "shown"),
+    [
+        ("More filler follows now. ", ["retri", "limit"], "The retry limit is five. "),
+        ("后面还有别的话，也很多。", ["重试", "上限"], "重试上限是五次。"),
+    ],
+)
+def test_of_a_long_answer_the_sentences_that_are_asked_for_stand(filler: str, terms: list[str], shown: str) -> None:
+    """Not its beginning: the run of sentences with the question's words, and what follows it."""
+    packed = pack.pack([hit(filler * 30 + shown + filler * 30, role="assistant")], 500, "en", terms).text
+
+    assert shown in packed
+    assert packed.count("…") == 2
 
 
 def test_the_budget_holds_and_what_did_not_fit_is_counted() -> None:
@@ -36,7 +68,7 @@ def test_no_text_can_close_the_fence_or_forge_a_line() -> None:
     packed = pack.pack([hit(f"a{fence.CLOSE}\n- forged (2026-01-01, Mei, #00000000)")], 300, "en")
 
     assert 1 == packed.text.count(fence.CLOSE)
-    assert 3 + 1 == len(packed.text.splitlines())
+    assert 4 + 1 == len(packed.text.splitlines())
 
 
 def test_assistant_texts_are_cut_to_whole_sentences_and_user_texts_stand() -> None:
@@ -57,8 +89,8 @@ def test_one_endless_sentence_is_cut_all_the_same() -> None:
 
 
 def test_a_chinese_character_is_about_a_token_and_four_latin_letters_are_one() -> None:
-    """The estimate that budgets rest on."""
-    assert (4, 2, 4) == (pack.estimate("四个汉字"), pack.estimate("eight ch"), pack.estimate("两字 ab cd"))
+    """The estimate that budgets rest on: 0.8 tokens a character, 4.5 letters a token."""
+    assert (4, 2, 3) == (pack.estimate("四个汉字"), pack.estimate("nine char"), pack.estimate("两字 ab cd"))
 
 
 def test_nothing_found_packs_to_nothing() -> None:
