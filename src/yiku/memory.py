@@ -213,9 +213,16 @@ class Memory:
         as_of: Time | None = None,
         valid_at: Time | None = None,
         types: Sequence[str] = ("memory", "turn"),
+        session: str | None = None,
     ) -> Hits:
-        """The best hits for a question, each with its sources. Writes nothing."""
-        return recall.recall(self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types)
+        """
+        The best hits for a question, each with its sources. Writes nothing.
+
+        session: the running conversation, whose last turns help to understand the question
+        """
+        return recall.recall(
+            self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session
+        )
 
     def explain(self, question: str, *, limit: int | None = None, where: Where | None = None) -> Hits:
         """`recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why."""
@@ -229,9 +236,12 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
+        session: str | None = None,
     ) -> Context:
         """The best hits packed into a fenced text for a prompt. What went in counts as retrieved."""
-        return context.context(self._handle, question, max_tokens=max_tokens, where=where, as_of=as_of, valid_at=valid_at)
+        return context.context(
+            self._handle, question, max_tokens=max_tokens, where=where, as_of=as_of, valid_at=valid_at, session=session
+        )
 
     def retrieved(self, hits: Sequence[Hit]) -> None:
         """Say that these hits were shown to a model or a person; `context` does so itself."""

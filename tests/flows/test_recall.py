@@ -1,6 +1,7 @@
 """From a question to hits: the statement that holds, with its source, and nothing that should not be there."""
 
 import pytest
+from conftest import Clock
 
 from yiku import Memory
 from yiku.errors import InvalidFilter, InvalidInput
@@ -137,6 +138,53 @@ def test_the_question_itself_is_no_answer(memory):
     said(memory, "Where do I live?", "我住在哪里?", "I live by the sea", "I live by the sea")
 
     assert ["I live by the sea"] == texts(memory.recall("where do I live"))
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "wanted"),
+    [
+        (("We ordered boxes", "We ordered a lamp", "We moved to the new flat today."), "What did we order the week before we moved?", 0),
+        (("我们买了纸箱", "我们买了台灯", "今天我们搬家了"), "搬家前一周我们买了什么？", 0),
+        (("We ordered boxes", "We ordered a lamp", "We moved to the new flat today."), "What did we order after we moved?", 1),
+        (("我们买了纸箱", "我们买了台灯", "今天我们搬家了"), "搬家之后我们买了什么？", 1),
+    ],
+)  # fmt: skip
+def test_a_time_hangs_on_an_event(memory, clock, told, question, wanted):
+    """«The week before we moved» is found by when the move was told."""
+    for text, days in ((told[0], 20), (told[2], 3), (told[1], 12)):
+        clock.advance(days=days)
+        said(memory, text, session=text)
+    clock.advance(days=60)
+    found = memory.recall(question)
+
+    assert told[wanted] == next(hit.text for hit in found if hit.text in told[:2])
+    assert len(found.explanation.windows) == 1
+
+
+def test_an_event_that_nobody_told_of_hangs_nothing(memory):
+    """Without the event there is no window, and the words find what they can."""
+    said(memory, "We ordered boxes")
+    found = memory.recall("What did we order the week before we moved?")
+
+    assert (["We ordered boxes"], ()) == (texts(found), found.explanation.windows)
+
+
+@pytest.mark.spec("S3-33", "S3-160")
+@pytest.mark.parametrize(
+    ("talk", "told", "question"),
+    [
+        ("Let us talk about the kayak again", ("The kayak costs 900 euros", "The tent costs 300 euros"), "What does it cost?"),
+        ("我们再说说那条皮划艇吧", ("皮划艇的价格是九百欧", "帐篷的价格是三百欧"), "价格是多少？"),
+    ],
+)
+def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, told, question):
+    """«What does it cost?» after a word about the kayak asks for the kayak; without the conversation nobody knows."""
+    said(memory, *told, session="old")
+    said(memory, talk, session="now")
+
+    assert told[0] == next(hit.text for hit in memory.recall(question, session="now") if hit.text in told)
+    assert told[0] in memory.context(question, session="now").text
+    assert told[1] == next(hit.text for hit in memory.recall(question) if hit.text in told)
 
 
 def test_recall_writes_nothing(memory, home):
@@ -286,12 +334,15 @@ ROWS = {
 }
 
 
-@pytest.fixture
-def fruits(memory, clock):
-    for name, details in ROWS.items():
-        clock.advance(days=1)
-        memory.remember(f"{name} 香蕉", **details)
-    return memory
+@pytest.fixture(scope="module")
+def fruits(tmp_path_factory):
+    """A memory that is only asked."""
+    clock = Clock()
+    with Memory(tmp_path_factory.mktemp("fruits") / "home", owner="user:mei", names=["Mei"], clock=clock) as memory:
+        for name, details in ROWS.items():
+            clock.advance(days=1)
+            memory.remember(f"{name} 香蕉", **details)
+        yield memory
 
 
 @pytest.mark.parametrize(

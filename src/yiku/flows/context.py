@@ -31,11 +31,12 @@ def context(
     where: Mapping[str, Any] | None = None,
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
+    session: str | None = None,
 ) -> Context:
     """A fenced text of at most so many estimated tokens; empty when nothing was found."""
     budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
-    hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at)
+    hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, session=session)
     packed = pack.pack(hits.hits, budget, language(handle, question), hits.explanation.terms)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
         report(handle, packed.hits)

@@ -47,6 +47,10 @@ SPARE = 4  # rows fetched beyond the limit, for those that fall away
 FETCH_MORE = 4  # times as many rows, when a filter left too few
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 MICROSECONDS = 1_000_000
+TURNS_AROUND = 4  # of the running conversation, whose words help to find what a question leaves out
+TALKED_CHARS = 300  # at the end of each of them
+TERMS_AROUND = 24
+SURELY = 0.8  # of the words of an event, to take the time at which it was told for its own
 
 
 @dataclass(slots=True)
@@ -62,6 +66,7 @@ class Search:
     as_of: datetime | None
     valid_at: datetime | None
     types: Sequence[str]
+    around: Sequence[str] = ()
     found: dict[Key, dict[str, float]] = field(default_factory=dict)
     relevance: dict[Key, float] = field(default_factory=dict)
     items: dict[Key, SemanticMemory | Turn] = field(default_factory=dict)
@@ -84,6 +89,7 @@ def recall(
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
     types: Sequence[str] = ("memory", "turn"),
+    session: str | None = None,
 ) -> Hits:
     """The best hits for a question; see Memory.recall."""
     now = handle.now()
@@ -104,6 +110,8 @@ def recall(
         types=types,
     )
     if search.scopes and search.limit:
+        search.around = _talked_of(search, checks.optional_name(session, "session"))
+        search.question = _anchored(search)
         if "memory" in types:
             by_slot(search)
         by_evidence(search, text)
@@ -122,6 +130,27 @@ def recall(
         weights=dict(fuse.WEIGHTS),
     )
     return Hits(hits, explanation, tuple(search.diagnostics))
+
+
+def _talked_of(search: Search, session: str | None) -> tuple[str, ...]:
+    """Words of the last turns of the running conversation, which the question may leave out."""
+    if session is None:
+        return ()
+    last = search.handle.store.turns(search.handle.own(), Turns(session=session, newest_first=True, limit=TURNS_AROUND))
+    own = {*search.question.terms.words, *search.question.terms.characters}
+    words = (word for turn in last for word in analyze.question(turn.content[-TALKED_CHARS:]).words)
+    return tuple(dict.fromkeys(word for word in words if word not in own))[:TERMS_AROUND]
+
+
+def _anchored(search: Search) -> ask.Question:
+    """The question with the time that hangs on an event, where the event is found: «the week before we moved»."""
+    hinge = search.question.anchored
+    if hinge is None:
+        return search.question
+    event = recall(search.handle, hinge.event, limit=1, as_of=search.as_of, valid_at=search.valid_at)
+    if not event or event[0].routes.get("words", (0, 0.0))[1] < SURELY:
+        return search.question
+    return replace(search.question, windows=(*search.question.windows, hinge.window(event[0].said_at)))
 
 
 # ------------------------------------------------------------------ routes
@@ -192,9 +221,8 @@ def _words(search: Search, index: Any) -> tuple[np.ndarray, np.ndarray, Postings
     """Rows that hold words of the question, their scores with the statistics of the scopes asked, and the postings."""
     terms = search.question.terms
     past = search.past if index == "memory" else search.as_of is not None
-    postings = search.handle.store.postings(
-        index, search.scopes, (*terms.words, *terms.characters), past=past, cap=score.COMMON_ROWS
-    )
+    wanted = (*terms.words, *terms.characters, *search.around)
+    postings = search.handle.store.postings(index, search.scopes, wanted, past=past, cap=score.COMMON_ROWS)
     ns, scores, dropped = score.bm25(postings, _weights(search))
     search.dropped_terms.update(dropped)
     return ns, scores, postings
@@ -202,7 +230,7 @@ def _words(search: Search, index: Any) -> tuple[np.ndarray, np.ndarray, Postings
 
 def _weights(search: Search) -> list[float]:
     terms = search.question.terms
-    return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
+    return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(search.around)
 
 
 def _near(search: Search, text: str) -> Similar | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75
 CHARACTER_WEIGHT = 0.4  # of a single Chinese character, a pair being 1
+AROUND_WEIGHT = 0.4  # of a word of the turns before the question
 COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
 SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers

@@ -30,6 +30,9 @@ Where = Annotated[
 ]
 AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As it was recorded then.")]
 ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What held then, by what is known now.")]
+Running = Annotated[
+    Name, typer.Option("--session", metavar="ID", help="The running conversation: its last turns help to understand the question.")
+]
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until.")]
 Types = Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="memory or turn [default: both].")]
@@ -48,6 +51,7 @@ def recall(
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
+    session: Running = None,
 ) -> None:
     """
     The best hits for a question, each with its source.
@@ -65,6 +69,7 @@ def recall(
             where=parsed(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
+            session=session,
         )
         call.answer(shapes.hits(asked, found), _answers(call, found))
         _count(memory, found)
@@ -128,11 +133,14 @@ def context(
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
+    session: Running = None,
 ) -> None:
     """What memory has to say on a question, packed for a prompt."""
     asked = text(question, "question")
     with call.memory() as memory:
-        packed = memory.context(asked, max_tokens=max_tokens, where=parsed(where, "--where"), as_of=as_of, valid_at=valid_at)
+        packed = memory.context(
+            asked, max_tokens=max_tokens, where=parsed(where, "--where"), as_of=as_of, valid_at=valid_at, session=session
+        )
     data = {
         "question": asked,
         "text": packed.text,
