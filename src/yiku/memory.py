@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from yiku.flows.embed import Worker
     from yiku.models.api import Embedder
 
-CLOSE_WITHIN_S = 5.0  # for the thread in the background
+CLOSE_WITHIN_S = 1.5  # for the thread in the background
 Time = datetime | str
 Where = Mapping[str, Any]
 

@@ -38,46 +38,41 @@ def test_the_best_match_of_few_words_is_no_full_match() -> None:
     """One word of ten found is little, also when no row has more."""
     few, many = fuse.Scale(best=0.1), fuse.Scale(best=0.8)
 
-    assert 0.4 == pytest.approx(few.words(np.array([0.1]))[0])
-    assert 1.0 == pytest.approx(many.words(np.array([0.8]))[0])
+    assert 0.25 == pytest.approx(few.of_words(np.array([0.1]))[0])
+    assert 1.0 == pytest.approx(many.of_words(np.array([0.8]))[0])
 
 
-def test_each_script_has_its_own_mean() -> None:
-    """A text of the other language that stands out there counts as much as one that stands out among its own."""
-    near = [0.88, 0.87, 0.89, 0.88, 0.87, 0.89, 0.88, 0.88, 0.95]
-    far = [value - 0.1 for value in near]
-    unspaced = np.array([True] * len(near) + [False] * len(far))
-    found = fuse.deviations(np.array(near + far, np.float32), unspaced)
+def test_in_a_memory_of_two_languages_vectors_count_for_more() -> None:
+    """Words are of one language only, so there they say less; a few foreign texts make no second language."""
+    far_out, words = np.array([3.0] + [0.0] * 99, np.float32), [np.array([0.9])]
+    one = fuse.scale(words, far_out, np.array([True] * 4 + [False] * 96))
+    two = fuse.scale(words, far_out, np.array([True] * 40 + [False] * 60))
 
-    assert found[8] == pytest.approx(found[17], abs=1e-3)
-    assert found[8] > 2 > max(found[:8])
-
-
-def test_a_single_foreign_text_is_measured_with_the_rest() -> None:
-    """Few texts of a script have no mean of their own."""
-    found = fuse.deviations(np.array([0.88] * 9 + [0.7], np.float32), np.array([True] * 9 + [False]))
-
-    assert found[9] < -2
+    assert (False, True) == (one.two_scripts, two.two_scripts)
+    assert (0.6, 0.4, 0.7, 0.3) == pytest.approx((*map(one.weight, ("vectors", "words")), *map(two.weight, ("vectors", "words"))))
+    assert two.of_words(np.array([0.5]))[0] <= one.of_words(np.array([0.5]))[0]
 
 
 def test_words_stand_for_a_vector_that_is_missing() -> None:
     """A turn that waits to be embedded is not behind for that."""
     ns, words = np.array([1, 2, 3]), np.array([1.0, 1.0, 0.0])
-    found = fuse.evidence(ns, words, np.array([np.nan, 0.5, 0.5]), {})
+    found = fuse.evidence(fuse.Scale(1.0, 3.0), ns, words, np.array([np.nan, 0.5, 0.5]), {})
 
     assert [1.0, 0.7, 0.3] == pytest.approx(found.total.tolist())
 
 
 def test_who_and_when_alone_are_no_reason() -> None:
     """A turn that shares nothing with the question stays away, whoever said it."""
-    found = fuse.evidence(np.array([1, 2]), np.array([0.0, 0.5]), None, {"role": np.ones(2), "recency": np.ones(2)})
+    found = fuse.evidence(
+        fuse.Scale(1.0), np.array([1, 2]), np.array([0.0, 0.5]), None, {"role": np.ones(2), "recency": np.ones(2)}
+    )
 
     assert [1] == found.best_first(10).tolist()
 
 
 def test_a_time_that_is_named_is_reason_enough() -> None:
     """«What did I do on Monday?» has no other word."""
-    found = fuse.evidence(np.array([1, 2]), np.zeros(2), None, {"time": np.array([1.0, 0.0])})
+    found = fuse.evidence(fuse.Scale(1.0), np.array([1, 2]), np.zeros(2), None, {"time": np.array([1.0, 0.0])})
 
     assert [0] == found.best_first(10).tolist()
 

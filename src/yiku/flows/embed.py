@@ -3,6 +3,9 @@ embed: what was said becomes vectors, off the caller's path, a batch at a time, 
 
 The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
 behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.
+
+A text that the model refuses must not hold up the others. Where a batch fails and the model answers otherwise, its
+halves are tried until that text is found; it is tried again later, a few times, and then passed over and counted.
 """
 
 from __future__ import annotations
@@ -10,25 +13,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from yiku.errors import Damaged, ModelError, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
+from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows.handle import Handle
-from yiku.rules import chunk
+from yiku.rules import chunk, erasure
 from yiku.store.gate import Gate
-from yiku.types import EmbedReport, Item, Memories, Turn, Turns, Vector
+from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from yiku.models.api import Embedder
+    from yiku.models.api import Embedder, Role
 
-BATCH = 128  # rows a transaction
+BATCH = 128  # rows a transaction, and
+BATCH_TOKENS = 8_000  # so many tokens, unless a single row has more: a second or two of the local model
 LOOK_EACH_S = 1.0  # of the worker in the background
 AFTER_TROUBLE_S = 30.0  # that it waits before it asks a model again that failed
 COUNTED = 1_000  # statements that wait are counted up to here
+KNOWN_TEXT = "ok"  # that any model takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +50,25 @@ class Row:
         return [*self.windows, *([self.behind] if self.behind else [])]
 
 
+@dataclass(slots=True)
+class Batch:
+    """The next rows of a scope, and what is true once they are embedded: how far it is, and what need not be done again."""
+
+    scope: int
+    space: str
+    erasure: int  # the last one when they were read
+    rows: list[Row]
+    turns: int = 0
+    memories: int = 0
+    done: list[tuple[Item, int]] = field(default_factory=list)
+
+
 def waiting(handle: Handle, scope: int, space: str) -> int:
     """How many turns and memories of a scope have no vectors yet."""
-    turns, memories = handle.vectors.progress(scope, space) or (0, 0)
+    state = handle.vectors.embedded(scope, space)
     columns = handle.store.columns([scope])
-    late = len(columns.ns) - int(columns.ns.searchsorted(turns, "right"))
-    return late + len(handle.store.memories([scope], Memories(after=memories, limit=COUNTED)))
+    late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
+    return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
 
 
 def embed(
@@ -70,79 +88,168 @@ def embed(
     if model is None:
         raise ModelUnavailable(why or "search = words")
     began, own, done = time.monotonic(), handle.own(), 0
+    refused: set[tuple[Item, int]] = set()
     if not own:
         return EmbedReport(model.space, 0, 0)
+    with _alone(handle):
+        total = _sound(handle, own[0], model)
+        while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
+            batch = _next(handle, own[0], model.space, refused)
+            if batch is None:
+                break
+            done += _embedded(handle, model, batch, refused)
+            if progress is not None:
+                progress(done, max(done, total))
+        left = waiting(handle, own[0], model.space) if total else 0
+        return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
+
+
+@contextmanager
+def _alone(handle: Handle) -> Iterator[None]:
+    """While nobody else embeds in this home."""
     lock = Gate(handle.paths.locks / "embedder.lock", 0.0)
     try:
         with lock.held():
-            total = waiting(handle, own[0], model.space) + len(handle.vectors.embedded(own[0], model.space).again)
-            while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
-                batch = _batch(handle, own[0], model)
-                if batch is None:
-                    break
-                done += batch
-                if progress is not None:
-                    progress(done, max(done, total))
-            left = waiting(handle, own[0], model.space) if total else 0
+            yield
+    except StoreBusy as error:
+        raise StoreBusy("another process is embedding") from error
     finally:
         lock.close()
-    return EmbedReport(model.space, done, left)
 
 
-def _batch(handle: Handle, scope: int, model: Embedder) -> int | None:
-    """Embed the next rows; how many, or None when nothing waits."""
-    erasure = handle.store.last_erasure()
+def _sound(handle: Handle, scope: int, model: Embedder) -> int:
+    """
+    How many rows wait, once vectors that cannot be read are begun anew.
+
+    Where none waits, the model is asked once a process whether its vectors still have the length of those that are there.
+    """
+    try:
+        late = waiting(handle, scope, model.space)
+        if late or handle.vectors.fits(model.space) is not False:
+            return late
+    except Damaged:
+        handle.vectors.begin_anew()
+        return waiting(handle, scope, model.space)
+    handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
+    return waiting(handle, scope, model.space)
+
+
+# ------------------------------------------------------------------ a batch
+
+
+def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
+    """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
+    erasure, state = handle.store.last_erasure(), handle.vectors.embedded(scope, space)
+    if again := [row for row in state.again if row not in refused][:BATCH]:
+        turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
+        memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
+        rows = [*_of_turns(handle, scope, turns), *map(_of_memory, memories)]
+        return Batch(scope, space, erasure, rows, done=again)
+    ns = handle.store.columns([scope]).ns
+    start = int(ns.searchsorted(state.turns, "right"))
+    if some := ns[start : start + BATCH].tolist():
+        rows = [*_of_turns(handle, scope, handle.store.turns([scope], Turns(ns=some, hidden=True)))]
+        kept = _within_budget(rows)
+        return Batch(scope, space, erasure, kept, turns=some[-1] if len(kept) == len(rows) else kept[-1].n)
+    if memories := handle.store.memories([scope], Memories(after=state.memories, limit=BATCH)):
+        kept = _within_budget([*map(_of_memory, memories)])
+        return Batch(scope, space, erasure, kept, memories=kept[-1].n)
+    return None
+
+
+def _within_budget(rows: Sequence[Row]) -> list[Row]:
+    """The first rows, as many as may go into one batch; at least one."""
+    kept, spent = list[Row](), 0
+    for row in rows:
+        spent += sum(map(chunk.tokens, row.texts))
+        if kept and spent > BATCH_TOKENS:
+            break
+        kept.append(row)
+    return kept
+
+
+def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
+    """Embed a batch; how many rows have vectors now."""
 
     def still() -> bool:
-        return handle.store.last_erasure() == erasure
+        return handle.store.last_erasure() == batch.erasure
 
     try:
-        state = handle.vectors.embedded(scope, model.space)
+        vectors, bad = _tried(handle, model, batch.rows, still)
+        if model.space != batch.space:  # known only now
+            return 0
+        failed = [(row.item, row.n) for row in bad]
+        done = [row for row in batch.done if row not in failed]
+        marks = {"turns": batch.turns, "memories": batch.memories}
+        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, still=still, done=done, refused=failed)
     except Damaged:
-        handle.vectors.drop()
+        handle.vectors.begin_anew()
         return 0
-    again = [n for item, n in state.again if item == "turn"][:BATCH]
-    turns = handle.store.turns([scope], Turns(ns=again, hidden=True)) if again else _next_turns(handle, scope, state.turns)
-    memories = [] if turns else handle.store.memories([scope], Memories(after=state.memories, limit=BATCH))
-    gone = [("turn", n) for n in again if n not in {turn.n for turn in turns}]
-    if not turns and not memories and not gone:
-        return None
-    found = [*_of_turns(handle, scope, turns)]
-    found += [Row("memory", memory.n, chunk.windows(memory.content)) for memory in memories]
-    vectors = [*_vectors(handle, model, found, still)]
-    upto = max((turn.n for turn in turns), default=0) if not again else 0
-    handle.vectors.add(
-        scope, model.space, vectors, turns=upto, memories=max((memory.n for memory in memories), default=0), still=still
-    )
-    if again:
-        handle.vectors.settled(scope, [("turn", n) for n in again])
-    return len(turns) + len(memories)
+    if not added:
+        return 0
+    refused.update(failed)
+    return sum(bool(row.texts) for row in batch.rows) - len(bad)
 
 
-def _next_turns(handle: Handle, scope: int, after: int) -> list[Turn]:
-    """The turns behind the mark, oldest first."""
-    ns = handle.store.columns([scope]).ns
-    start = int(ns.searchsorted(after, "right"))
-    return handle.store.turns([scope], Turns(ns=ns[start : start + BATCH].tolist(), hidden=True))
+def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
+    """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
+    try:
+        return [*_vectors(handle, model, rows, still)], []
+    except ModelError as error:
+        try:
+            _asked(model, [KNOWN_TEXT], "passage")
+        except ModelError:
+            raise error from None
+        if len(rows) == 1:
+            return [], [*rows]
+    half = len(rows) // 2
+    vectors, bad = _tried(handle, model, rows[:half], still)
+    more, worse = _tried(handle, model, rows[half:], still)
+    return vectors + more, bad + worse
+
+
+def _of_memory(memory: SemanticMemory) -> Row:
+    return Row("memory", memory.n, chunk.windows(memory.content))
 
 
 def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row]:
     """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
-    columns = handle.store.columns([scope])
-    before: dict[int, int] = {}
-    for turn in turns:
-        if chunk.tokens(turn.content) < chunk.SHORT_TOKENS:
-            place = int(columns.ns.searchsorted(turn.n))
-            same = (columns.sessions[:place] == columns.sessions[place]).nonzero()[0]
-            if len(same):
-                before[turn.n] = int(columns.ns[same[-1]])
-    known = {turn.n: turn.content for turn in turns}
+    short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
+    before = _before(handle.store.columns([scope]), short)
+    known = {turn.n: _told(turn) for turn in turns}
     if missing := sorted(set(before.values()) - known.keys()):
-        known |= {turn.n: turn.content for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+        known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
         said = f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
-        if said.strip():
-            yield Row("turn", turn.n, chunk.windows(said), chunk.behind(known.get(before.get(turn.n, 0), ""), said))
+        windows = chunk.windows(said) if _told(turn) else []
+        yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
+
+
+def _told(turn: Turn) -> str:
+    """What a turn says; nothing where only the mark of an erasure is left."""
+    content = turn.content.strip()
+    return "" if content in erasure.MARKS.values() else content
+
+
+def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
+    """For each of these turns the one before it in its session, where there is one."""
+    import numpy as np
+
+    if not ns or not len(columns.ns):
+        return {}
+    places = columns.ns.searchsorted(ns)
+    sessions = columns.sessions[places]
+    among = np.flatnonzero(np.isin(columns.sessions[: int(places.max())], sessions))
+    found = {}
+    for n, place, session in zip(ns, places, sessions, strict=True):
+        earlier = among[: among.searchsorted(place)]
+        same = earlier[columns.sessions[earlier] == session]
+        if len(same):
+            found[n] = int(columns.ns[same[-1]])
+    return found
+
+
+# ------------------------------------------------------------------ the model
 
 
 def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> Iterator[Vector]:
@@ -163,22 +270,40 @@ def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable
     """What the model says of texts, as far as the cache does not know it."""
     if not texts:
         return []
-    key = cache_key(model, "passage")
+    key = cache_key(model.space, "passage")
     hashes = [handle.seal(text) for text in texts]
     known = handle.vectors.cached(key, hashes)
     asked = {text: sealed for text, sealed in zip(texts, hashes, strict=True) if sealed not in known}
     if asked:
-        fresh = [*zip(asked.values(), model.embed([*asked], "passage"), strict=True)]
-        handle.vectors.cache(key, fresh, still)
-        known |= dict(fresh)
+        fresh = _asked(model, [*asked], "passage")
+        if any(len(values) != fresh.shape[1] for values in known.values()):  # the model has changed under its name
+            asked, known = dict(zip(texts, hashes, strict=True)), {}
+            fresh = _asked(model, [*asked], "passage")
+        found = [*zip(asked.values(), fresh, strict=True)]
+        handle.vectors.cache(cache_key(model.space, "passage"), found, still)
+        known |= dict(found)
     return [known[sealed] for sealed in hashes]
 
 
-def cache_key(model: Embedder, role: str) -> tuple[str, str, str]:
-    """Provider, model, and variant of a space."""
-    provider, _, rest = model.space.partition(":")
-    name, _, variant = rest.partition(":")
-    return provider, name, f"{variant}:{role}"
+def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
+    """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
+    import numpy as np
+
+    found = np.asarray(model.embed(texts, role), np.float32)
+    if found.ndim != 2 or len(found) != len(texts) or not found.shape[1]:
+        raise ModelFailed(f"{model.space} made an array of shape {found.shape} of {len(texts)} texts")
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise ModelFailed(f"{model.space} made a vector that is not finite, or zero")
+    unit: np.ndarray[Any, Any] = found / lengths
+    return unit
+
+
+def cache_key(space: str, role: Role) -> tuple[str, str, str]:
+    """Provider, model, and variant of a space, for one role."""
+    provider, _, rest = space.partition(" ")
+    name, _, variant = rest.partition(" ")
+    return provider, name, f"{variant} {role}".strip()
 
 
 # ------------------------------------------------------------------ questions
@@ -188,22 +313,27 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[str, np.
     """
     The space and vector of a question; or a line that says why there is none; or None where nobody misses it.
 
-    Raises ModelError where the model was asked for by name, and is not there.
+    Raises ModelError or StoreError where the model was asked for by name, and it or its vectors cannot be read.
     """
     model, why = handle.embedder()
     if model is None:
         return why if handle.vectors.exist() or handle.settings.embed_url else None
     try:
-        if not any(handle.vectors.progress(scope, model.space) for scope in scopes):
-            others = [name for name, count in handle.vectors.spaces() if count and name != model.space]
+        space = model.space
+        length = handle.vectors.loaded(scopes, space)
+        if length is None:
+            others = handle.vectors.others(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
             return f"searched by words: {what}; yiku embed makes vectors"
-        return model.space, model.embed([text], "query")[0]
-    except Damaged:
-        return "searched by words: the vectors are damaged; yiku embed makes them anew"
-    except ModelError as error:
+        vector = _asked(model, [text], "query")[0]
+        if len(vector) != length or model.space != space:
+            return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
+        return space, vector
+    except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise
+        if isinstance(error, Damaged):
+            return "searched by words: the vectors are damaged; yiku embed makes them anew"
         return f"searched by words: {error}"
 
 
@@ -215,17 +345,19 @@ class Worker(threading.Thread):
 
     def __init__(self, handle: Handle) -> None:
         super().__init__(name="yiku-embed", daemon=True)
-        self._handle = handle
-        self._stop = threading.Event()
+        self.handle = handle
         self.trouble: str | None = None
+        self._ended = threading.Event()
 
     def run(self) -> None:
         pause = 0.0
-        while not self._stop.wait(pause):
+        while not self._ended.wait(pause):
             pause = LOOK_EACH_S
             try:
-                embed(self._handle, stopped=self._stop.is_set)
+                report = embed(self.handle, stopped=self._ended.is_set)
                 self.trouble = None
+                if report.waiting and not report.done:  # what the model refused, for now
+                    pause = AFTER_TROUBLE_S
             except StoreBusy:  # another process is at it
                 continue
             except (YikuError, OSError) as error:
@@ -235,9 +367,15 @@ class Worker(threading.Thread):
 
     def stop(self, within_s: float) -> bool:
         """Whether it ended in time."""
-        self._stop.set()
+        self._ended.set()
         self.join(within_s)
         return not self.is_alive()
+
+
+def trouble(handle: Handle) -> str | None:
+    """What keeps the thread of this memory from embedding, where it has one."""
+    workers = (thread for thread in threading.enumerate() if isinstance(thread, Worker) and thread.handle is handle)
+    return next((worker.trouble for worker in workers), None)
 
 
 def a_moment(handle: Handle, budget_s: float) -> None:

@@ -19,7 +19,7 @@ from yiku.flows import checks, past
 from yiku.flows.embed import question as embedded
 from yiku.flows.embed import waiting
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, ask, fuse, history, score, slots
+from yiku.rules import analyze, ask, chunk, fuse, history, score, slots
 from yiku.rules.analyze import fold
 from yiku.types import (
     CountAccess,
@@ -191,10 +191,10 @@ def by_evidence(search: Search, text: str) -> None:
             words["turn"] = ns[heard], scores[heard], postings
         if near is not None:
             heard = near.memories | _there(columns.ns, near.ns)
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.cosines[heard])
-    deviations = None if near is None else fuse.deviations(near.cosines, near.unspaced)
-    scale = fuse.scale([scores for _, scores, _ in words.values()], deviations)
-    shares = None if near is None or deviations is None else (near.ns, near.memories, scale.vectors(deviations))
+            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard])
+    far_out = None if near is None else fuse.deviations(near.alike)
+    scale = fuse.scale([scores for _, scores, _ in words.values()], far_out, None if near is None else near.unspaced)
+    shares = None if near is None or far_out is None else (near.ns, near.memories, scale.of_vectors(far_out))
     if "turn" in search.types:
         _fetched(search, "turn", _of_turns(search, columns, words["turn"], shares, scale))
     if "memory" in search.types:
@@ -242,7 +242,7 @@ def _near(search: Search, text: str) -> Similar | None:
     space, vector = asked
     if late := sum(waiting(search.handle, scope, space) for scope in search.scopes):
         search.diagnostics.append(f"{late:,} turns and statements are found by words only until they are embedded: yiku embed")
-    return search.handle.vectors.similar(search.scopes, space, vector)
+    return search.handle.vectors.similar(search.scopes, space, vector, unspaced=chunk.unspaced(text))
 
 
 def _of_turns(
@@ -258,7 +258,7 @@ def _of_turns(
         sessions = columns.sessions - columns.sessions.min()
         around = score.by_session(postings, _weights(search), columns.ns, sessions, search.dropped_terms)
         if around is not None:
-            signals["session"] = (around / max(float(around.max()), fuse.WEAK))[sessions]
+            signals["session"] = scale.of_words(around, float(around.max()))[sessions]
         if not question.wants_history:
             signals["recency"] = fuse.session_ranks(columns.said_at, sessions)
     if question.windows:
@@ -268,12 +268,12 @@ def _of_turns(
     named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
     if len(named) == 1:
         signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)
-    shares = _placed(columns.ns, ns, scale.words(scores), 0.0)
+    shares = _placed(columns.ns, ns, scale.of_words(scores), 0.0)
     vectors = None
     if near is not None:
         turns = ~near[1]
         vectors = _placed(columns.ns, near[0][turns], near[2][turns], np.nan)
-    return fuse.evidence(columns.ns, shares, vectors, signals)
+    return fuse.evidence(scale, columns.ns, shares, vectors, signals)
 
 
 def _of_memories(words: tuple[np.ndarray, np.ndarray, Postings], near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
@@ -282,11 +282,11 @@ def _of_memories(words: tuple[np.ndarray, np.ndarray, Postings], near: Near | No
 
     ns, scores, _ = words
     if near is None:
-        return fuse.evidence(ns, scale.words(scores), None, {})
+        return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
     known = near[0][near[1]]
     every = np.union1d(ns, known)
     vectors = _placed(every, known, near[2][near[1]], np.nan)
-    return fuse.evidence(every, _placed(every, ns, scale.words(scores), 0.0), vectors, {})
+    return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
 
 
 def _there(every: np.ndarray, ns: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ from yiku.types import Erased, Erasure, Item, Memories, Place, Turns
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
 NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
-MANY_TURNS = 200  # beyond, all vectors go
+MANY_TURNS = 200  # beyond, all vectors of the scope go
 ENOUGH = 20  # rows that are asked whether they have a token
 NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
 OUT_OF_REACH = (
@@ -235,19 +235,31 @@ def _vectors_gone(handle: Handle, answer: Erased) -> Place:
     """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
-    own = handle.own()
-    changed = [*answer.turns, *answer.redacted]
-    if not own or len(changed) > MANY_TURNS or not (changed or answer.memories):  # or nobody knows what went
-        handle.vectors.drop()
-        return Place("vectors", "removed; what is left is embedded again")
+    own, changed = handle.own(), [*answer.turns, *answer.redacted]
+    if not (changed or answer.memories):
+        return _emptied(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
+    if not own:
+        return _emptied(handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed")
+    if len(changed) > MANY_TURNS:
+        return _emptied(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
     again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
     for turn in changed:
         following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
         again += [("turn", next_.n) for next_ in following]
     gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
     gone += [("memory", memory.n) for memory in answer.memories]
-    handle.vectors.forget(own[0], gone, again=[row for row in again if row not in gone])
-    return Place("vectors", f"those of {len(gone) + len(again)} turns and statements removed")
+    again = [row for row in dict.fromkeys(again) if row not in gone]
+    emptied = handle.vectors.forget(own[0], gone, again=again)
+    return _emptied(emptied, f"those of {len(gone) + len(again)} turns and statements removed")
+
+
+def _emptied(whole: bool, done: str) -> Place:
+    """A place from which something was taken, the log of its file too, or not yet."""
+    return Place(
+        "vectors",
+        done if whole else f"{done}; another process is reading, so the log is not empty yet",
+        found=() if whole else (NOT_YET,),
+    )
 
 
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:

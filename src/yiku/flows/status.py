@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from yiku.errors import YikuError
+from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, mounts
 from yiku.flows import backup, embed, pause
 from yiku.flows.handle import Handle
@@ -55,9 +55,18 @@ def _search(handle: Handle) -> tuple[str, int, Sequence[str]]:
     try:
         model, why = handle.embedder()
         if model is None:
-            return "words" if why is None else f"words; {why.removeprefix('search by words only: ')}", 0, ()
+            missed = handle.vectors.exist() or handle.settings.embed_url
+            return "words", 0, [why] if why and missed else ()
         late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
-        return model.space, late, [f"{late:,} turns and statements are found by words only: yiku embed"] if late else ()
+        failed = sum(handle.vectors.embedded(scope, model.space).failed for scope in handle.reads())
+        troubles = [f"{late:,} turns and statements are found by words only: yiku embed"] if late else []
+        if failed:
+            troubles.append(f"{failed:,} turns and statements are found by words only: the model refuses them")
+        if why := embed.trouble(handle):
+            troubles.append(f"nothing is embedded in the background: {why}")
+        return model.space, late, troubles
+    except Damaged:
+        return "words", 0, ["search by words only: the vectors are damaged; yiku embed makes them anew"]
     except YikuError as error:
         return "words", 0, [f"search by words only: {error}"]
 

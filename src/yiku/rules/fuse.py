@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 WEIGHTS = {  # of the parts of a turn's evidence, measured in docs/quality.md
     "vectors": 0.6,
     "words": 0.4,  # 1.0 without vectors
-    "session": 0.2,
-    "time": 0.4,
+    "session": 0.3,
+    "time": 0.45,
     "role": 0.15,
     "speaker": 0.1,
     "recency": 0.05,
 }
-WEAK = 0.25  # of the question's words: a best match below this is no full match
-FEW = 8  # texts of a script, whose mean says nothing
-FLOOR_SDS = 2.0  # below the mean cosine, where resemblance begins
+BY_WORDS = {"session": 4 / 3}  # times the weight, without vectors: what was talked about all around has to do more
+TWO_SCRIPTS = {"vectors": 7 / 6, "words": 3 / 4, "session": 2 / 3}  # in a memory of two languages words speak for one
+WEAK = 0.4  # of the question's words: a best match below this is no full match
+WEAK_IN_TWO_SCRIPTS = 0.6
+SECOND = 0.05  # of all texts, which make a second language
+FLOOR_SDS = 2.0  # below the mean, where resemblance begins
 FLOOR = 0.12  # of the evidence without these: below, a row shares nothing but a common word
 MANNER = {"session", "role", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
 
@@ -53,45 +56,45 @@ class Scale:
 
     best: the highest share of the question's words that a row has
     top:  the highest resemblance, in deviations from the mean; None where nothing has vectors
+    two_scripts: whether there are texts of both, with spaces and without
     """
 
     best: float
     top: float | None = None
+    two_scripts: bool = False
 
-    def words(self, scores: np.ndarray) -> np.ndarray:
+    def weight(self, part: str) -> float:
+        """What a part counts for here."""
+        factors = BY_WORDS if self.top is None else TWO_SCRIPTS if self.two_scripts else {}
+        return WEIGHTS[part] * factors.get(part, 1.0)
+
+    def of_words(self, scores: np.ndarray, best: float | None = None) -> np.ndarray:
         """Shares of the words' evidence: 1 for the best, unless that is weak itself."""
-        return scores / max(self.best, WEAK)
+        weak = WEAK_IN_TWO_SCRIPTS if self.two_scripts else WEAK
+        return scores / max(self.best if best is None else best, weak)
 
-    def vectors(self, deviations: np.ndarray) -> np.ndarray:
-        """Shares of the vectors' evidence: 1 for the top, 0 from two deviations below the mean."""
+    def of_vectors(self, deviations: np.ndarray) -> np.ndarray:
+        """Shares of the vectors' evidence: 1 for the top, 0 from FLOOR_SDS below the mean."""
         import numpy as np
 
         found: np.ndarray = np.maximum(0.0, (deviations + FLOOR_SDS) / max((self.top or 0.0) + FLOOR_SDS, 1e-6))
         return found
 
 
-def scale(scores: Sequence[np.ndarray], deviations: np.ndarray | None) -> Scale:
-    """The scale of a question, from the word scores and the resemblance of everything."""
-    best = max((float(each.max()) for each in scores if len(each)), default=0.0)
-    return Scale(best, float(deviations.max()) if deviations is not None and len(deviations) else None)
-
-
-def deviations(cosines: np.ndarray, unspaced: np.ndarray) -> np.ndarray:
-    """
-    Cosines as deviations from the mean of their script, in standard deviations.
-
-    A model puts texts of one language near each other, whatever they say: of a Chinese question every Chinese text is
-    nearer than any English one. What it says beyond that is how far a text stands out among those of its language.
-    """
+def scale(scores: Sequence[np.ndarray], deviations: np.ndarray | None, unspaced: np.ndarray | None) -> Scale:
+    """The scale of a question, from the word scores, the resemblance and the script of everything."""
     import numpy as np
 
-    found = np.empty(len(cosines), np.float32)
-    alike = [unspaced, ~unspaced]
-    if min(map(np.count_nonzero, alike)) < FEW:
-        alike = [np.ones(len(cosines), np.bool_)]
-    for group in alike:
-        of = cosines[group]
-        found[group] = (of - of.mean()) / max(float(of.std()), 1e-6) if len(of) else of
+    best = max((float(each.max()) for each in scores if len(each)), default=0.0)
+    if deviations is None or unspaced is None or not len(deviations):
+        return Scale(best)
+    fewer = min(int(np.count_nonzero(unspaced)), int(np.count_nonzero(~unspaced)))
+    return Scale(best, float(deviations.max()), fewer > SECOND * len(unspaced))
+
+
+def deviations(likeness: np.ndarray) -> np.ndarray:
+    """How far each stands out from the mean, in standard deviations."""
+    found: np.ndarray = (likeness - likeness.mean()) / max(float(likeness.std()), 1e-6)
     return found
 
 
@@ -114,7 +117,9 @@ class Evidence:
         return among[np.lexsort((-self.ns[among], -self.total[among]))][:most]
 
 
-def evidence(ns: np.ndarray, words: np.ndarray, vectors: np.ndarray | None, signals: Mapping[str, np.ndarray]) -> Evidence:
+def evidence(
+    scale: Scale, ns: np.ndarray, words: np.ndarray, vectors: np.ndarray | None, signals: Mapping[str, np.ndarray]
+) -> Evidence:
     """
     All that speaks for each row.
 
@@ -127,13 +132,13 @@ def evidence(ns: np.ndarray, words: np.ndarray, vectors: np.ndarray | None, sign
     else:
         stood_for = np.where(np.isnan(vectors), words, vectors)
         parts = {"words": words, "vectors": stood_for}
-        total = WEIGHTS["words"] * words + WEIGHTS["vectors"] * stood_for
+        total = scale.weight("words") * words + scale.weight("vectors") * stood_for
     for name, share in signals.items():
         if name not in MANNER:
-            total += WEIGHTS[name] * share
+            total += scale.weight(name) * share
     enough = total >= FLOOR
     for name in MANNER & signals.keys():
-        total += WEIGHTS[name] * signals[name]
+        total += scale.weight(name) * signals[name]
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
 
 

@@ -99,9 +99,10 @@ _FAVOURITE = r"favou?rite|最喜欢的|最爱的"
 _NUMERIC = r"(?:[~≈<>]|about |around |约|大约)?[v$€¥￥£]?\d[\d.,:/\-年月日号点时分 ]*[%a-z°²³]{0,12}|\d.*(?:万|亿|元|次|个|天|小时|分钟|秒|毫秒|度|公里|米|人|岁)|(?:\w+ )?\d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?"
 _ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
 
-_FIRST_PERSON = frozenset(
-    "i me my mine myself we us our 我 我们 俺 本人 咱 咱们 自己 user 用户 主人 owner me/i".split()
-) | {"the user", ""}
+_FIRST_PERSON = frozenset("i me my mine myself we us our 我 我们 俺 本人 咱 咱们 自己 user 用户 主人 owner me/i".split()) | {
+    "the user",
+    "",
+}
 _MINE = re.compile(r"(?:(?:my|our) |(?:我|我们|咱|俺)(?:家)?的?)(?P<x>.+)")
 _OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")
 

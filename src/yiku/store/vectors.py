@@ -2,62 +2,77 @@
 Vectors: what a model made of turns and memories, in a file of its own beside the database.
 
 Rows of int8 numbers are the truth, and all of them can be made again; so this file is never backed up, and where
-it is damaged it is put aside and begun anew, while questions are answered by words. What was read of a scope is
-kept in memory as one array, and only what came since is read. A search looks at every vector of the scopes asked:
-exact, and a scope costs what the scope has.
+it is damaged, or of another store, it is begun anew, while questions are answered by words. What was read of a scope
+is kept in memory, and only what came since is read. A search looks at every vector of the scopes asked: exact, and
+a scope costs what the scope has.
+
+One connection a process, under a lock that nobody holds while he waits for another process: who writes takes the
+gate first. Each page carries a checksum, as in the database.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from yiku.errors import Damaged, StoreError
-from yiku.store import index, write
-from yiku.store.gate import Gate
+from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError
+from yiku.store import connect, index, likeness, pages, write
+from yiku.store.gate import Gate, Mark, has_moved, translated
+from yiku.store.likeness import Centre, Codes
 from yiku.types import Embedded, Item, Similar, Vector
 
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = 1
-BLOCK = 8_192  # vectors that are turned into floats at a time: they stay in the processor's cache
-SEGMENTS = 8  # pieces of a scope's array, before they are joined
+    Array = np.ndarray[Any, Any]
+
+VERSION = 2
+READ_AT_ONCE = 65_536  # rows, before they become arrays
 SCOPES_KEPT = 16
 CACHED_AT_MOST = 10_000  # vectors of texts, some 15 MB
+CACHE_KIB = 4_096
+TRIES = 3  # of a row that the model refuses
+EMPTIED_WITHIN_MS = 2_000  # by readers of the log
+CLOSE_WITHIN_S = 0.5  # of who writes
 INT8 = 127
 _COLUMNS = "item = 'memory', unspaced, row_n, factor, code"
+_INHERITED: list[apsw.Connection | None] = []  # connections of a parent process: never used, and never closed by us
 
 
 @dataclass(slots=True)
-class Segment:
-    """Vectors of a scope, in the order in which they came; `starts` are the places where another row begins."""
+class Rows:
+    """The rows of a scope in the order of their numbers: where their windows' vectors are, and where each row begins there."""
 
-    memories: np.ndarray[Any, Any]
-    unspaced: np.ndarray[Any, Any]
-    ns: np.ndarray[Any, Any]
-    starts: np.ndarray[Any, Any]
-    factors: np.ndarray[Any, Any]
-    codes: np.ndarray[Any, Any]
+    ns: Array
+    memories: Array
+    unspaced: Array
+    order: Array
+    starts: Array
 
 
 @dataclass(slots=True)
 class Held:
-    """All vectors of a scope in a space, as they were at some moment."""
+    """All vectors of a scope in a space as they were at some moment, in the order in which they came."""
 
-    last: int
     removals: int
-    segments: list[Segment]
+    last: int = 0
+    memories: list[Array] = field(default_factory=list)
+    unspaced: list[Array] = field(default_factory=list)
+    ns: list[Array] = field(default_factory=list)
+    factors: list[Array] = field(default_factory=list)
+    codes: list[Array] = field(default_factory=list)
+    rows: Rows | None = None
 
 
 class Vectors:
@@ -71,9 +86,12 @@ class Vectors:
         self._gate = Gate(path.with_name("lock"), busy_timeout_s)
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
-        self._pid = os.getpid()
         self._held: dict[tuple[int, int], Held] = {}
-        self._sound = False  # whether this process has looked
+        self._centres: dict[tuple[Any, ...], Centre] = {}
+        self._fitting: set[str] = set()
+        self._wrote = False
+        self._closed = False
+        _EVERY.add(self)
 
     # -------------------------------------------------------------- reading
 
@@ -84,45 +102,76 @@ class Vectors:
     def embedded(self, scope: int, space: str) -> Embedded:
         """How far a scope is in a space."""
         with self._read() as connection:
-            if connection is None or (number := _space(connection, space)) is None:
+            if connection is None or (number := _space(connection, space)[0]) is None:
                 return Embedded()
             sql = "select turns, memories from progress where scope_id = ? and space = ?"
             turns, memories = connection.execute(sql, (scope, number)).fetchone() or (0, 0)
-            again: Any = connection.execute("select item, row_n from again where scope_id = ?", (scope,)).fetchall()
-            sql = "select count(*) from vectors where scope_id = ? and space = ?"
-            return Embedded(turns, memories, tuple(map(tuple, again)), index.one(connection, sql, scope, number)[0])
+            sql = "select item, row_n, tries from again where scope_id = ? and space = ? order by tries, row_n"
+            behind: Any = connection.execute(sql, (scope, number)).fetchall()
+            again = [(item, n) for item, n, tries in behind if tries < TRIES]
+            return Embedded(turns, memories, again, len(behind) - len(again))
 
-    def progress(self, scope: int, space: str) -> tuple[int, int] | None:
-        """The last turn and memory of a scope that were looked at; None where nothing is embedded in this space."""
-        with self._read() as connection:
-            if connection is None or (number := _space(connection, space)) is None:
-                return None
-            sql = "select turns, memories from progress where scope_id = ? and space = ? and last > 0"
-            found: tuple[int, int] | None = connection.execute(sql, (scope, number)).fetchone()
-            return found
-
-    def spaces(self) -> list[tuple[str, int]]:
-        """The names of all spaces, with how many vectors each has."""
+    def others(self, space: str) -> list[str]:
+        """The names of other spaces that have vectors here."""
         with self._read() as connection:
             if connection is None:
                 return []
-            sql = "select name, (select count(*) from vectors v where v.space = s.n) from spaces s order by n"
-            return [(name, count) for name, count in connection.execute(sql)]
+            used = "exists (select 1 from progress where space = n and turns + memories > 0)"
+            return [
+                name for (name,) in connection.execute(f"select name from spaces where name <> ? and {used} order by n", (space,))
+            ]
 
-    def similar(self, scopes: Sequence[int], space: str, question: np.ndarray[Any, Any]) -> Similar | None:
-        """How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded."""
+    def loaded(self, scopes: Sequence[int], space: str) -> int | None:
+        """Have the vectors of these scopes in memory; how many numbers each has, or None where there are none."""
+        with self._read() as connection:
+            number, dimensions = (None, None) if connection is None else _space(connection, space)
+            if connection is None or number is None:
+                return None
+            held = [self._loaded(connection, scope, number) for scope in scopes]
+            return dimensions if any(each.ns for each in held) else None
+
+    def similar(self, scopes: Sequence[int], space: str, question: Array, *, unspaced: bool | None = None) -> Similar | None:
+        """
+        How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded.
+
+        unspaced: the script of the question, for what they have in common beyond their languages (likeness.py)
+        """
         import numpy as np
 
         with self._read() as connection:
-            if connection is None or (number := _space(connection, space)) is None:
+            number, dimensions = (None, None) if connection is None else _space(connection, space)
+            if connection is None or number is None or dimensions != len(question):
                 return None
-            held = [self._loaded(connection, scope, number) for scope in scopes]
-        found = [_best(segment, question) for each in held for segment in each.segments]
-        if not found:
+            kept = {scope: self._loaded(connection, scope, number) for scope in scopes}
+            held = {scope: each for scope, each in kept.items() if each.ns}
+            rows = [_rows(each) for each in held.values()]
+            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
+            centre = self._centre(number, held, vectors) if held and unspaced is not None else None
+            lengths = [centre.lengths[place] for place in range(len(vectors))] if centre else []
+        if not rows:
             return None
-        memories, unspaced, ns, cosines = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        if centre is None or unspaced is None:
+            alike = [likeness.cosines(each, question) for each in vectors]
+        else:
+            alike = [
+                likeness.beyond(each, length, centre.means, question, unspaced=unspaced)
+                for each, length in zip(vectors, lengths, strict=True)
+            ]
+        best = [np.maximum.reduceat(each[of.order], of.starts) for of, each in zip(rows, alike, strict=True)]
+        if len(rows) == 1:
+            return Similar(rows[0].ns, rows[0].memories, rows[0].unspaced, best[0])
+        every = [(of.ns, of.memories, of.unspaced, values) for of, values in zip(rows, best, strict=True)]
+        ns, memories, scripts, values = (np.concatenate(parts) for parts in zip(*every, strict=True))
         order = np.argsort(ns, kind="stable")
-        return Similar(ns[order], memories[order], unspaced[order], cosines[order])
+        return Similar(ns[order], memories[order], scripts[order], values[order])
+
+    def _centre(self, space: int, held: Mapping[int, Held], vectors: Sequence[Codes]) -> Centre:
+        """What the texts of these scopes have in common, as it was a few vectors ago."""
+        key = (space, *((scope, each.removals) for scope, each in held.items()))
+        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None))
+        while len(self._centres) > SCOPES_KEPT:
+            del self._centres[next(iter(self._centres))]
+        return self._centres[key]
 
     def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> Held:
         """The vectors of a scope as they are now: what is known, and what came since."""
@@ -130,14 +179,13 @@ class Vectors:
         last, removals = connection.execute(sql, (scope, space)).fetchone() or (0, 0)
         held = self._held.pop((scope, space), None)
         if held is None or held.removals != removals or held.last > last:
-            held = Held(0, removals, [])
-        if held.last < last:
-            sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? order by seq"
-            if found := connection.execute(sql, (scope, space, held.last)).fetchall():
-                held.segments.append(_segment(found))
+            held = Held(removals)
+        if held.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
+            sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
+            found = connection.execute(sql, (scope, space, held.last, last))
+            while some := [*islice(found, READ_AT_ONCE)]:
+                _held_too(held, some)
             held.last = last
-            if len(held.segments) > SEGMENTS:
-                held.segments = [_joined(held.segments)]
         self._held[scope, space] = held
         while len(self._held) > SCOPES_KEPT:
             del self._held[next(iter(self._held))]
@@ -145,24 +193,42 @@ class Vectors:
 
     # -------------------------------------------------------------- writing
 
-    def add(self, scope: int, space: str, found: Sequence[Vector], *, turns: int, memories: int, still: Callable[[], bool]) -> bool:
+    def add(
+        self,
+        scope: int,
+        space: str,
+        found: Sequence[Vector],
+        *,
+        turns: int,
+        memories: int,
+        still: Callable[[], bool],
+        done: Sequence[tuple[Item, int]] = (),
+        refused: Sequence[tuple[Item, int]] = (),
+    ) -> bool:
         """
-        Keep vectors, and how far the scope is with them.
+        Keep vectors, and how far the scope is with them; whether that was done.
 
-        still: whether what they were made of is still there, asked once nobody else can write
+        still:   whether what they were made of is still there, asked once nobody else can write
+        done:    rows that need not be embedded again
+        refused: rows of which the model made nothing, once more
+        Where the space has vectors of another length, these are dropped instead: the model has changed under its name.
         """
         with self._written() as connection:
             if not still():
                 return False
-            number = _space(connection, space)
+            number, dimensions = _space(connection, space)
+            length = len(found[0].values) if found else dimensions
             if number is None:
-                number = index.one(connection, "insert into spaces (name) values (?) returning n", space)[0]
-            sql = "insert or ignore into progress (scope_id, space) values (?, ?)"
-            connection.execute(sql, (scope, number))
-            sql = "select last from progress where scope_id = ? and space = ?"
-            last = index.one(connection, sql, scope, number)[0]
-            rows = {(vector.item, vector.n) for vector in found}
-            gone = sum(_taken(connection, scope, item, n, number) for item, n in rows)
+                sql = "insert into spaces (name, dimensions) values (?, ?) returning n"
+                number = index.one(connection, sql, space, length)[0]
+            elif dimensions is None:
+                connection.execute("update spaces set dimensions = ? where n = ?", (length, number))
+            elif dimensions != length:
+                _emptied(connection, number, length)
+                return False
+            connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
+            last = index.one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
+            gone = sum(_taken(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
             connection.executemany(
                 f"insert into vectors values ({index.marks(range(9))})",
                 [
@@ -175,48 +241,70 @@ class Vectors:
                 " where scope_id = ?1 and space = ?2",
                 (scope, number, turns, memories, last + len(found), gone),
             )
+            sql = "delete from again where scope_id = ? and space = ? and item = ? and row_n = ?"
+            connection.executemany(sql, [(scope, number, *row) for row in done])
+            sql = "insert into again values (?, ?, ?, ?, 1) on conflict do update set tries = tries + 1"
+            connection.executemany(sql, [(scope, number, *row) for row in refused])
         return True
 
-    def settled(self, scope: int, rows: Sequence[tuple[Item, int]]) -> None:
-        """These rows need not be embedded again: it is done, or they are gone."""
-        with self._written() as connection:
-            sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
-            connection.executemany(sql, [(scope, *row) for row in rows])
+    def forget(self, scope: int, rows: Sequence[tuple[Item, int]], *, again: Sequence[tuple[Item, int]] = ()) -> bool:
+        """
+        Take out the vectors of these rows, and what the cache holds; `again` are rows that are embedded anew.
 
-    def forget(self, scope: int, rows: Sequence[tuple[Item, int]], *, again: Sequence[tuple[Item, int]] = ()) -> None:
-        """Take out the vectors of these rows, and what the cache holds; `again` are rows that are embedded anew."""
-        if not self.exist():
-            return
-        with self._written() as connection:
+        Whether nothing of them is left in the log either.
+        """
+
+        def step(connection: apsw.Connection) -> None:
             gone = sum(_taken(connection, scope, item, n) for item, n in (*rows, *again))
             connection.execute("update progress set removals = removals + ? where scope_id = ?", (gone, scope))
-            connection.executemany("insert or ignore into again values (?, ?, ?)", [(scope, *row) for row in again])
-            connection.executemany(
-                "delete from again where scope_id = ? and item = ? and row_n = ?", [(scope, *row) for row in rows]
-            )
-            connection.execute("delete from embedding_cache")
-        self._emptied()
+            sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
+            connection.executemany(sql, [(scope, *row) for row in (*rows, *again)])
+            sql = "insert into again select scope_id, space, ?2, ?3, 0 from progress where scope_id = ?1"
+            connection.executemany(sql, [(scope, *row) for row in again])
 
-    def drop(self, scope: int | None = None) -> None:
-        """All vectors of a scope, or of all, are gone; they can be made again."""
-        if not self.exist():
-            return
+        return self._taken_out(step)
+
+    def drop(self, scope: int | None = None) -> bool:
+        """All vectors of a scope, or of all, are gone and can be made again. Whether nothing of them is left in the log either."""
+        return self._taken_out(lambda connection: _dropped(connection, "1" if scope is None else f"scope_id = {int(scope)}"))
+
+    def keep_only(self, scopes: Sequence[int]) -> bool:
+        """All vectors of other scopes are gone. Whether nothing of them is left in the log either."""
+        kept = ", ".join(str(int(scope)) for scope in scopes)
+        return self._taken_out(lambda connection: _dropped(connection, f"scope_id not in ({kept})"))
+
+    def fits(self, space: str) -> bool | None:
+        """Whether this process knows that the vectors of a space are as long as the model's; None for what has none here."""
+        if space in self._fitting:
+            return True
+        with self._read() as connection:
+            return None if connection is None or _space(connection, space)[1] is None else False
+
+    def fit(self, space: str, length: int) -> None:
+        """The model makes vectors of this length: others are dropped."""
         with self._written() as connection:
-            among = "" if scope is None else f" where scope_id = {int(scope)}"
-            for table in ("vectors", "again"):
-                connection.execute(f"delete from {table}{among}")
-            connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1{among}")
-            connection.execute("delete from embedding_cache")
-        self._emptied()
+            number, dimensions = _space(connection, space)
+            if number is not None and dimensions != length:
+                _emptied(connection, number, length)
+        self._fitting.add(space)
 
-    def _emptied(self) -> None:
-        """Nothing of what was deleted stays in the write-ahead log."""
-        with self._lock, self._gate.held(), contextlib.suppress(apsw.BusyError):
-            self._opened().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    def _taken_out(self, step: Callable[[apsw.Connection], None]) -> bool:
+        """Take something out, of the cache and the log too. A damaged file goes whole: nobody could say what is left in it."""
+        if not self.exist():
+            return True
+        with self._gate.held():
+            try:
+                with self._written() as connection:
+                    step(connection)
+                    connection.execute("delete from embedding_cache")
+            except Damaged:
+                self.begin_anew()
+            with self._read() as current:
+                return current is None or pages.emptied_wal(current, EMPTIED_WITHIN_MS)
 
     # -------------------------------------------------------------- the cache
 
-    def cached(self, key: tuple[str, str, str], hashes: Sequence[bytes]) -> dict[bytes, np.ndarray[Any, Any]]:
+    def cached(self, key: tuple[str, str, str], hashes: Sequence[bytes]) -> dict[bytes, Array]:
         """The vectors of texts that this provider, model and variant were asked for before."""
         import numpy as np
 
@@ -227,10 +315,8 @@ class Vectors:
             found = ((text, connection.execute(sql, (*key, text)).fetchone()) for text in hashes)
             return {text: np.frombuffer(row[0], np.float32) for text, row in found if row}
 
-    def cache(
-        self, key: tuple[str, str, str], found: Sequence[tuple[bytes, np.ndarray[Any, Any]]], still: Callable[[], bool]
-    ) -> None:
-        """Keep what a model said of texts, at most CACHED_AT_MOST of them, the last used."""
+    def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], still: Callable[[], bool]) -> None:
+        """Keep what a model said of texts, the newest CACHED_AT_MOST of them."""
         now = time.time_ns() // 1000
         with self._written() as connection:
             if not still():
@@ -249,83 +335,124 @@ class Vectors:
 
     @contextmanager
     def _read(self) -> Iterator[apsw.Connection | None]:
-        """The connection, or None where there is nothing. Raises Damaged."""
+        """The connection, or None where nothing of this store was embedded. Raises StoreError."""
         with self._lock, self._told():
-            yield self._opened() if self.exist() else None
+            yield self._current()
 
     @contextmanager
     def _written(self) -> Iterator[apsw.Connection]:
-        """A transaction while nobody else writes; a damaged file is put aside, and a new one begun."""
-        self.path.parent.mkdir(mode=0o700, exist_ok=True)
-        with self._lock, self._gate.held(), self._told():
-            try:
-                connection = self._made()
-            except (apsw.CorruptError, apsw.NotADBError, Damaged):
-                self._put_aside()
-                connection = self._made()
+        """A transaction while nobody else writes. Raises StoreError; Damaged where only a new file helps."""
+        with self._told():
+            self._own_folder().mkdir(mode=0o700, exist_ok=True)
+        with self._gate.held(), self._lock, self._told():
+            connection = self._current() or self._made()
+            self._wrote = True
             with write.transaction(connection):
                 yield connection
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
-            yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
+            with translated(str(self.path)):
+                yield
+        except (Damaged, ForeignStore) as error:
             raise Damaged(f"{self.path}: the vectors cannot be read, `yiku embed` makes them anew") from error
-        except apsw.Error as error:
-            raise StoreError(f"{self.path}: {error}") from error
 
-    def _made(self) -> apsw.Connection:
-        connection = self._opened()
-        version = index.one(connection, "pragma user_version")[0]
-        if version > VERSION:
-            raise Damaged(f"{self.path} is of a later version")
-        if version == 0:
-            script = files("yiku.store.sql").joinpath("vectors.sql").read_text(encoding="utf-8")
-            with write.transaction(connection):
-                connection.execute(script)
-                connection.execute(f"pragma user_version = {VERSION}")
-        if not self._sound:
-            if index.one(connection, "pragma quick_check(1)")[0] != "ok":
-                raise Damaged(str(self.path))
-            self._sound = True
-        return connection
-
-    def _opened(self) -> apsw.Connection:
-        if self._pid != os.getpid():  # the parent's connection is not ours
-            self._connection, self._pid = None, os.getpid()
+    def _current(self) -> apsw.Connection | None:
+        """The connection to a file that can be read; None where it is missing, of an older form, or of another store."""
+        if self._closed:
+            raise Closed
+        if self._connection is not None and has_moved(self._connection):  # begun anew by another process
+            self._let_go()
         if self._connection is None:
-            flags = apsw.SQLITE_OPEN_READONLY if self.read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-            connection = apsw.Connection(str(self.path.parent.resolve() / self.path.name), flags | apsw.SQLITE_OPEN_NOFOLLOW)
-            if not self.read_only:
-                os.chmod(self.path, 0o600)
-            connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
-            connection.pragma("journal_mode", "wal")
-            connection.pragma("synchronous", "normal")  # what a power cut takes is made again
-            connection.pragma("secure_delete", "on")
+            if not self.exist():
+                return None
+            connection = self._connected()
+            version = index.one(connection, "pragma user_version")[0]
+            if version > VERSION:
+                raise SchemaTooNew(str(self.path))
+            if version < VERSION or not self._ours(connection):
+                connection.close()
+                return None
             self._connection = connection
         return self._connection
 
-    def _put_aside(self) -> None:
-        self.close()
-        self._held.clear()
-        self._sound = False
+    def _connected(self) -> apsw.Connection:
+        pages.verified()  # from here on, all that is read
+        path = self._own_folder() / self.path.name
+        connection = connect.to(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
+        connection.pragma("cache_size", -CACHE_KIB)  # what is read once is kept as arrays
+        return connection
+
+    def _ours(self, connection: apsw.Connection) -> bool:
+        mark = Mark(self._own_folder().with_name("store.id")).read()
+        return mark is None or index.one(connection, "select store_id from vectors_of")[0] in (mark[0], "")
+
+    def _own_folder(self) -> Path:
+        """The folder that this file lies in, which is never a link out of the home."""
+        if self.path.parent.is_symlink():
+            raise StoreError(f"{self.path.parent} is a link; what belongs to a home lies in it")
+        return self.path.parent
+
+    def _made(self) -> apsw.Connection:
+        """A new file. The gate is held."""
+        self._removed()
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        connection = self._connected()
+        pages.reserve(connection)
+        connection.pragma("journal_mode", "wal")
+        mark = Mark(self.path.parent.with_name("store.id")).read()
+        with write.transaction(connection):
+            connection.execute(files("yiku.store.sql").joinpath("vectors.sql").read_text(encoding="utf-8"))
+            connection.execute("insert into vectors_of values (?)", (mark[0] if mark else "",))
+            connection.execute(f"pragma user_version = {VERSION}")
+        self._connection = connection
+        return connection
+
+    def begin_anew(self) -> None:
+        """Nothing of this file is left. Who has it open notices."""
+        with self._gate.held(), self._lock, self._told():
+            self._removed()
+
+    def _removed(self) -> None:
+        self._let_go()
         for suffix in ("-wal", "-shm", ""):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
+    def _let_go(self) -> None:
+        self._held.clear()
+        self._centres.clear()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(apsw.Error):
+                connection.close()
+
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, with an empty log where nobody is busy. Who is still at it is told that it is closed."""
+        self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
+        with suppress(StoreError), self._lock:
+            connection, wrote = self._connection, self._wrote
+            self._closed = True
+            if connection is not None and wrote and not has_moved(connection):
+                with self._gate.held():
+                    pages.emptied_wal(connection, 0)
         with self._lock:
-            if self._connection is not None and self._pid == os.getpid():
-                with contextlib.suppress(apsw.Error):
-                    self._connection.close()
-            self._connection = None
+            self._let_go()
+        self._gate.close()
+
+    def start_over(self) -> None:
+        """In a forked child: the parent's connection is not ours, nor is a lock that one of its threads holds."""
+        self._lock = threading.RLock()
+        _INHERITED.append(self._connection)
+        self._connection = None
+        self._held = {}
+        self._centres = {}
 
 
 # ------------------------------------------------------------------ arithmetic
 
 
-def coded(values: np.ndarray[Any, Any]) -> tuple[float, bytes]:
+def coded(values: Array) -> tuple[float, bytes]:
     """A vector as one factor and int8 numbers."""
     import numpy as np
 
@@ -333,58 +460,75 @@ def coded(values: np.ndarray[Any, Any]) -> tuple[float, bytes]:
     return factor, np.rint(values / factor).astype(np.int8).tobytes()
 
 
-def _segment(found: Sequence[tuple[Any, ...]]) -> Segment:
+def _held_too(held: Held, found: Sequence[tuple[Any, ...]]) -> None:
+    """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
     import numpy as np
 
     memories, unspaced, ns, factors, codes = zip(*found, strict=True)
     kept = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
-    return _rowed(
-        np.array(memories, np.bool_), np.array(unspaced, np.bool_), np.array(ns, np.int64), np.array(factors, np.float32), kept
-    )
+    held.memories.append(np.array(memories, np.bool_))
+    held.unspaced.append(np.array(unspaced, np.bool_))
+    held.ns.append(np.array(ns, np.int64))
+    held.factors.append(np.array(factors, np.float32))
+    held.codes.append(kept)
+    held.rows = None
+    while len(held.ns) > 1 and len(held.ns[-2]) <= len(held.ns[-1]) < READ_AT_ONCE:
+        for column in (held.memories, held.unspaced, held.ns, held.factors, held.codes):
+            column[-2:] = [np.concatenate(column[-2:])]
 
 
-def _rowed(
-    memories: np.ndarray[Any, Any],
-    unspaced: np.ndarray[Any, Any],
-    ns: np.ndarray[Any, Any],
-    factors: np.ndarray[Any, Any],
-    codes: np.ndarray[Any, Any],
-) -> Segment:
+def _rows(held: Held) -> Rows:
+    """The rows that these vectors are of. A row's windows lie side by side in its order."""
     import numpy as np
 
-    another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
-    return Segment(memories, unspaced, ns, np.concatenate([[0], np.flatnonzero(another) + 1]), factors, codes)
+    if held.rows is None:
+        ns, memories, unspaced = map(np.concatenate, (held.ns, held.memories, held.unspaced))
+        order = np.lexsort((memories, ns))
+        ns, memories = ns[order], memories[order]
+        another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
+        starts = np.concatenate([[0], np.flatnonzero(another) + 1])
+        held.rows = Rows(ns[starts], memories[starts], unspaced[order][starts], order, starts)
+    return held.rows
 
 
-def _joined(segments: Sequence[Segment]) -> Segment:
-    import numpy as np
-
-    names = ("memories", "unspaced", "ns", "factors", "codes")
-    return _rowed(*(np.concatenate([getattr(each, name) for each in segments]) for name in names))
+# ------------------------------------------------------------------ rows
 
 
-def _best(segment: Segment, question: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
-    """Sort, script, number and best cosine of each row of a segment."""
-    import numpy as np
-
-    cosines = np.empty(len(segment.ns), np.float32)
-    for start in range(0, len(cosines), BLOCK):
-        block = slice(start, start + BLOCK)
-        cosines[block] = segment.codes[block].astype(np.float32) @ question
-    cosines *= segment.factors
-    starts = segment.starts
-    if len(starts) < len(cosines):
-        cosines = np.maximum.reduceat(cosines, starts)
-    return segment.memories[starts], segment.unspaced[starts], segment.ns[starts], cosines
+def _space(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
+    """The number of a space and the length of its vectors."""
+    found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
+    return found or (None, None)
 
 
-def _space(connection: apsw.Connection, name: str) -> int | None:
-    found = connection.execute("select n from spaces where name = ?", (name,)).fetchone()
-    return found[0] if found else None
+def _emptied(connection: apsw.Connection, space: int, length: int | None) -> None:
+    """All vectors of a space go; the next ones have this length."""
+    for table in ("vectors", "again"):
+        connection.execute(f"delete from {table} where space = ?", (space,))
+    connection.execute("update progress set turns = 0, memories = 0, removals = removals + 1 where space = ?", (space,))
+    connection.execute("update spaces set dimensions = ? where n = ?", (length, space))
+    connection.execute("delete from embedding_cache")
+
+
+def _dropped(connection: apsw.Connection, among: str) -> None:
+    for table in ("vectors", "again"):
+        connection.execute(f"delete from {table} where {among}")
+    connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1 where {among}")
 
 
 def _taken(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
     """Delete the vectors of a row; whether there were some."""
-    sql = "delete from vectors where scope_id = ?1 and item = ?2 and row_n = ?3 and (?4 is null or space = ?4)"
-    connection.execute(sql, (scope, item, n, space))
+    sql = "delete from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
+    if space is None:
+        connection.execute(sql, (scope, item, n))
+    else:
+        connection.execute(f"{sql} and space = ?", (scope, item, n, space))
     return int(connection.changes() > 0)
+
+
+def _in_a_child() -> None:
+    for vectors in list(_EVERY):
+        vectors.start_over()
+
+
+_EVERY = weakref.WeakSet[Vectors]()
+os.register_at_fork(after_in_child=_in_a_child)

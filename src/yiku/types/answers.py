@@ -211,11 +211,16 @@ class Hits(Sequence[Hit]):
 
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
-    """How many turns and memories were embedded in which space, and how many wait still."""
+    """
+    How many turns and memories were embedded in which space, and how many wait still.
+
+    failed: those that are found by words only, because the model refused them each time
+    """
 
     space: str
     done: int
     waiting: int
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,20 +57,24 @@ class Similar:
     ns:       (k,) int64, row numbers, ascending
     memories: (k,) bool, whether it is a memory's
     unspaced: (k,) bool, whether its text is in a script without spaces
-    cosines:  (k,) float32
+    alike:    (k,) float32, cosines, or cosines beyond what is common to a script
     """
 
     ns: np.ndarray[Any, Any]
     memories: np.ndarray[Any, Any]
     unspaced: np.ndarray[Any, Any]
-    cosines: np.ndarray[Any, Any]
+    alike: np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """How far a scope is embedded in a space: the last turn and memory that were looked at, and rows to do again."""
+    """
+    How far a scope is embedded in a space: the last turn and memory that were looked at, and rows behind to do again.
+
+    failed: rows behind of which the model could make nothing, however often it was asked
+    """
 
     turns: int = 0
     memories: int = 0
     again: Sequence[tuple[Item, int]] = ()
-    vectors: int = 0
+    failed: int = 0

@@ -38,6 +38,8 @@ def _embedded(found: EmbedReport) -> Iterator[str]:
     yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
     if found.waiting:
         yield f"  {found.waiting:,} wait: call it again"
+    if found.failed:
+        yield f"  {found.failed:,} are found by words only: the model refuses them"
 
 
 @contextmanager

@@ -1,10 +1,16 @@
 -- The vectors, in a file of their own beside the database: all of it can be made again from what the database holds.
 -- A vector is int8 numbers and the one factor that they share; vectors of two spaces never meet.
 
--- The models whose vectors lie here.
+-- The store whose turns and memories these are: their numbers mean nothing in another.
+create table vectors_of (
+    store_id text not null
+) strict;
+
+-- The models whose vectors lie here, and how many numbers a vector has; null until there is one.
 create table spaces (
     n integer primary key,
-    name text not null unique
+    name text not null unique,
+    dimensions integer
 ) strict;
 
 -- One row a window of a turn or memory, in the order in which they came. `unspaced`: its text is Chinese, or such.
@@ -33,15 +39,17 @@ create table progress (
     primary key (scope_id, space)
 ) strict, without rowid;
 
--- Rows behind that mark whose text has changed: they are embedded again.
+-- Rows behind that mark without vectors: their text has changed, or the model refused it, `tries` times so far.
 create table again (
     scope_id integer not null,
+    space integer not null references spaces (n),
     item text not null,
     row_n integer not null,
-    primary key (scope_id, item, row_n)
+    tries integer not null default 0,
+    primary key (scope_id, space, item, row_n)
 ) strict, without rowid;
 
--- What a model said of a text, so that it is not asked twice. The text is a keyed hash. The oldest used go first.
+-- What a model said of a text, so that it is not asked twice. The text is a keyed hash. The oldest go first.
 create table embedding_cache (
     provider text not null,
     model text not null,

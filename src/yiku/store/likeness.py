@@ -1,0 +1,112 @@
+"""
+How much vectors resemble a question beyond what all texts of their language have in common.
+
+A model puts every text into one corner of its space, and texts of one language into one corner of that: of a
+Chinese question every Chinese text is nearer than any English one. So what is common to a script is taken off, from
+vectors and questions alike, before their angle is measured: the mean of what the scopes hold in that script.
+It is kept while little is added, and so are the lengths of what is left of each vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+BLOCK = 2_048  # vectors that are turned into floats at a time: they stay in the processor's cache
+FEW = 8  # vectors of a script, whose mean says nothing
+GROWN = 1.05  # times as many vectors, until the means are taken anew
+SHORTEST = 1e-3  # of what is left of a vector
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Vectors as they are kept, in their order: pieces of int8 numbers with their factors, and whether each is unspaced."""
+
+    codes: Sequence[Array]
+    factors: Sequence[Array]
+    unspaced: Array
+
+
+@dataclass(slots=True)
+class Centre:
+    """What texts of a script have in common: (2, d), with spaces and without; and the length of what is left of each vector."""
+
+    means: Array
+    of: int
+    lengths: dict[int, Array] = field(default_factory=dict)  # by the scope's place
+
+
+def centre(scopes: Sequence[Codes], known: Centre | None) -> Centre:
+    """The means of these scopes; what is known is kept while little has come."""
+    import numpy as np
+
+    total = sum(len(each.unspaced) for each in scopes)
+    if known is None or not known.of <= total <= known.of * GROWN:
+        sums, counts = np.zeros((2, scopes[0].codes[0].shape[1])), np.zeros(2)
+        for each in scopes:
+            for start, floats in _blocks(each, 0):
+                unspaced = each.unspaced[start : start + len(floats)]
+                for script in (0, 1):
+                    sums[script] += floats[unspaced == script].sum(0)
+                    counts[script] += np.count_nonzero(unspaced == script)
+        common = sums.sum(0) / total if total >= FEW else np.zeros(sums.shape[1])
+        means = [sums[script] / counts[script] if counts[script] >= FEW else common for script in (0, 1)]
+        known = Centre(np.array(means, np.float32), total)
+    for place, each in enumerate(scopes):
+        lengths = known.lengths.get(place, np.empty(0, np.float32))
+        if len(lengths) < len(each.unspaced):
+            known.lengths[place] = np.concatenate([lengths, _lengths(each, known.means, len(lengths))])
+    return known
+
+
+def cosines(vectors: Codes, question: Array) -> Array:
+    """The cosine of each vector with a question, both of unit length."""
+    import numpy as np
+
+    found = np.empty(len(vectors.unspaced), np.float32)
+    for start, floats in _blocks(vectors, 0):
+        found[start : start + len(floats)] = np.vecdot(floats, question)  # not `@`, whose threads cost more than they save
+    return found
+
+
+def beyond(vectors: Codes, lengths: Array, means: Array, question: Array, *, unspaced: bool) -> Array:
+    """The cosine of each vector with a question, when what is common to the script of each is taken off."""
+    import numpy as np
+
+    rest = question - means[int(unspaced)]
+    common = (means @ rest)[vectors.unspaced.astype(np.int8)]
+    found: Array = (cosines(vectors, rest) - common) / (lengths * max(float(np.linalg.norm(rest)), SHORTEST))
+    return found
+
+
+def _lengths(vectors: Codes, means: Array, start: int) -> Array:
+    """The length of what is left of each vector from a place on."""
+    import numpy as np
+
+    found = []
+    for place, floats in _blocks(vectors, start):
+        of = vectors.unspaced[place : place + len(floats)].astype(np.int8)
+        found.append(np.sqrt(np.vecdot(floats, floats) - 2 * np.vecdot(floats, means[of]) + np.vecdot(means, means)[of]))
+    lengths: Array = np.maximum(np.concatenate(found), SHORTEST)
+    return lengths
+
+
+def _blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
+    """The vectors from a place on as floats, some at a time, each block in the same memory as the one before."""
+    import numpy as np
+
+    room = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
+    behind = 0
+    for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
+        for first in range(max(0, start - behind), len(codes), BLOCK):
+            block = codes[first : first + BLOCK]
+            floats = room[: len(block)]
+            np.multiply(block, factors[first : first + BLOCK, None], out=floats)
+            yield behind + first, floats
+        behind += len(codes)
