@@ -187,6 +187,26 @@ def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, told
     assert told[1] == next(hit.text for hit in memory.recall(question) if hit.text in told)
 
 
+def test_an_answer_says_how_sure_it_is(memory):
+    """What is there is answered with confidence; what only shares a word with the question is not."""
+    said(memory, "We decided to set the retry limit to five.", "我们决定把预算定为三万元")
+    said(memory, *(f"We talked about the garden with neighbour {i}, 聊了花园第{i}次" for i in range(60)))
+    asked = {
+        text: memory.recall(text)
+        for text in ("What is the retry limit?", "预算定为多少？", "Where did we see the film?", "我们哪天看电影？")
+    }
+
+    assert [True, True, False, False] == [hits.confident for hits in asked.values()]
+    assert all(0 <= hits.confidence <= 1 for hits in asked.values())
+
+
+def test_an_exact_slot_is_sure(memory):
+    """Who asks for what is stated is answered without doubt; nothing found is no confidence."""
+    assert (0.0, False) == (memory.recall("我住在哪里？").confidence, memory.recall("我住在哪里？").confident)
+    memory.remember("I live in Oslo")
+    assert memory.recall("我住在哪里？").confidence > 0.9
+
+
 def test_recall_writes_nothing(memory, home):
     """Not a byte of the home changes by asking, explaining, looking at history or listing."""
     kept = memory.remember("I live in Oslo").memory

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
+from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.rules import chunk, erasure
 from yiku.store.gate import Gate
@@ -84,6 +85,9 @@ def embed(
     progress: told how many are done, of how many
     Raises ModelUnavailable where there is no model, and StoreBusy while another process is embedding.
     """
+    checks.optional_call(progress, "progress")
+    if budget_s is not None and (isinstance(budget_s, bool) or not isinstance(budget_s, (int, float)) or not budget_s >= 0):
+        checks.refuse("budget_s", "must be a number of seconds, 0 or more")
     model, why = handle.embedder()
     if model is None:
         raise ModelUnavailable(why or "search = words")

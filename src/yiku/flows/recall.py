@@ -73,6 +73,7 @@ class Search:
     dropped_terms: set[str] = field(default_factory=set)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     diagnostics: list[str] = field(default_factory=list)
+    confidence: float = 0.0
 
     @property
     def past(self) -> bool:
@@ -129,7 +130,9 @@ def recall(
         left_out=tuple(search.left_out),
         weights=dict(fuse.WEIGHTS),
     )
-    return Hits(hits, explanation, tuple(search.diagnostics))
+    exact = max((hit.relevance for hit in hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
+    sure = max(search.confidence, exact) if hits else 0.0
+    return Hits(hits, explanation, tuple(search.diagnostics), round(sure, 4))
 
 
 def _talked_of(search: Search, session: str | None) -> tuple[str, ...]:
@@ -195,10 +198,14 @@ def by_evidence(search: Search, text: str) -> None:
     far_out = None if near is None else fuse.deviations(near.alike)
     scale = fuse.scale([scores for _, scores, _ in words.values()], far_out, None if near is None else near.unspaced)
     shares = None if near is None or far_out is None else (near.ns, near.memories, scale.of_vectors(far_out))
+    found = {}
     if "turn" in search.types:
-        _fetched(search, "turn", _of_turns(search, columns, words["turn"], shares, scale))
+        found["turn"] = _of_turns(search, columns, words["turn"], shares, scale)
     if "memory" in search.types:
-        _fetched(search, "memory", _of_memories(words["memory"], shares, scale))
+        found["memory"] = _of_memories(words["memory"], shares, scale)
+    for index, evidence in found.items():
+        _fetched(search, index, evidence)
+    search.confidence = fuse.confidence(scale, [*found.values()])
 
 
 def _heard(search: Search) -> TurnColumns:

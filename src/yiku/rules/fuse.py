@@ -41,6 +41,10 @@ FLOOR_SDS = 2.0  # below the mean, where resemblance begins
 FLOOR = 0.12  # of the evidence without these: below, a row shares nothing but a common word
 MANNER = {"session", "role", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
 
+USUAL = 50  # the rank of a row that is no answer any more
+ENOUGH, ENOUGH_BY_WORDS = 1.32, 0.86  # of evidence to be confident, with vectors and without
+STEEP = 6.0
+
 EVIDENCE_AT_MOST = 0.8  # relevance that words, vectors and all signals together can give
 EVIDENCE_SLOPE = 1.5
 LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
@@ -140,6 +144,24 @@ def evidence(
     for name in MANNER & signals.keys():
         total += scale.weight(name) * signals[name]
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
+
+
+def confidence(scale: Scale, found: Sequence[Evidence]) -> float:
+    """
+    How sure it is that the evidence asked for is there, 0 to 1; nine in ten questions that have an answer get 0.5 or more.
+
+    It grows with what speaks for the best row, with how many of the question's words it has and how far its vector
+    stands out, and falls with what speaks for rows that nobody asks for: what resembles everything says nothing.
+    """
+    import numpy as np
+
+    totals = np.concatenate([each.total[each.total >= 0] for each in found]) if found else np.empty(0)
+    if not len(totals):
+        return 0.0
+    usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min()
+    sure = float(totals.max() - usual / 2) + scale.best / 2 + (scale.top or 0.0) / 10
+    enough = ENOUGH_BY_WORDS if scale.top is None else ENOUGH
+    return 1 / (1 + math.exp(-STEEP * (sure - enough)))
 
 
 def session_ranks(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:

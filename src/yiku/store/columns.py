@@ -59,8 +59,8 @@ class Columns:
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
         known = self._kept.pop(scope, None)
-        upto = one(connection, "select coalesce(max(n), 0) from conversation_turns")[0]
-        if known is None or known.erasure != erasure or not _there(connection, known.columns):
+        upto = one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
+        if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
             columns = _read(connection, f"{_ALL} indexed by turns_by_time where scope_id = ? and n <= ?", scope, upto)
         elif known.upto < upto:
             found = _read(connection, f"{_ALL} where n > ? and n <= ? and +scope_id = ?", known.upto, upto, scope)
@@ -78,10 +78,12 @@ class Columns:
         self._kept = {}
 
 
-def _there(connection: apsw.Connection, columns: TurnColumns) -> bool:
+def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
     """Whether the newest of these turns is still one."""
-    newest = int(columns.ns[-1]) if len(columns.ns) else 0
-    return not newest or connection.execute("select 1 from conversation_turns where n = ?", (newest,)).fetchone() is not None
+    if not len(columns.ns):
+        return True
+    sql = "select 1 from conversation_turns where n = ? and +scope_id = ?"
+    return connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone() is not None
 
 
 def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:

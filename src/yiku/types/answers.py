@@ -188,11 +188,21 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hits(Sequence[Hit]):
-    """Hits, best first, with what the search could not do and how it came to this order."""
+    """
+    Hits, best first, with what the search could not do and how it came to this order.
+
+    confidence: how sure it is that what is asked for is among them, 0 to 1: that the topic is there, not that an answer is right
+    """
 
     hits: tuple[Hit, ...]
     explanation: Explanation
     diagnostics: tuple[str, ...] = ()
+    confidence: float = 0.0
+
+    @property
+    def confident(self) -> bool:
+        """Whether an answer can be expected; nine in ten questions that have one pass."""
+        return self.confidence >= 0.5
 
     def __len__(self) -> int:
         return len(self.hits)

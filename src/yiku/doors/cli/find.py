@@ -39,6 +39,7 @@ Types = Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help=
 
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
+UNSURE = "Nothing fits well; this is the nearest."
 NOTHING = "Nothing found. Try fewer or other words; `yiku list` shows what is remembered, `yiku traces WORD` searches every turn."
 
 
@@ -85,6 +86,8 @@ def _answers(call: Call, found: Hits) -> Iterator[str]:
     yield from say.hits(found)
     for diagnostic in found.diagnostics:
         call.hint(diagnostic)
+    if found and not found.confident:
+        call.hint(UNSURE)
     if not found:
         call.hint(NOTHING)
 
@@ -107,6 +110,8 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
             ("too common", " ".join(why.dropped_terms) or "none"),
             ("slots", ", ".join(why.slots) or "none"),
             ("the past", "is asked for" if why.wants_history else "is not asked for"),
+            ("times", ", ".join(why.windows) or "none"),
+            ("confidence", f"{found.confidence:.2f}"),
             ("routes", ", ".join(f"{route} {count}" for route, count in why.routes.items())),
         ],
         dim=[0],

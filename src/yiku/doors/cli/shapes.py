@@ -67,7 +67,12 @@ def hit(found: Hit) -> dict[str, Any]:
 
 def hits(question: str, found: Hits) -> dict[str, Any]:
     """The answers to a question."""
-    return {"question": question, "hits": [hit(one) for one in found], "diagnostics": list(found.diagnostics)}
+    return {
+        "question": question,
+        "hits": [hit(one) for one in found],
+        "confidence": found.confidence,
+        "diagnostics": list(found.diagnostics),
+    }
 
 
 def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
