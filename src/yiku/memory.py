@@ -99,7 +99,7 @@ class Memory:
             busy_timeout_s=self.settings.busy_timeout_s,
             network=mounts.kind(place.root) == "network",
         )
-        vectors = Vectors(place.vectors, read_only=store.read_only)
+        vectors = Vectors(place.vectors, busy_timeout_s=self.settings.busy_timeout_s, read_only=store.read_only)
         self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), vectors, key, given=embedder)
         self.admin = Admin(self._handle)
         self._worker = self._started() if background else None

@@ -18,7 +18,7 @@ from models.server import Answer, error, serving
 from workers import together
 
 from yiku import Memory
-from yiku.errors import Closed, Damaged, ModelFailed, ModelUnavailable, StoreBusy, StoreError
+from yiku.errors import Closed, Damaged, InvalidInput, ModelFailed, ModelUnavailable, StoreBusy, StoreError
 from yiku.flows import embed
 from yiku.store.gate import Gate
 from yiku.store.vectors import TRIES, coded
@@ -160,6 +160,16 @@ def test_forgetting_and_restoring_need_no_model(memory, model):
     assert first not in gone
     assert first == memory.recall("屋")[0].id
     assert 0 == memory.admin.embed().done
+
+
+@pytest.mark.parametrize("wrong", [{"budget_s": -1}, {"budget_s": float("nan")}, {"budget_s": "5"}, {"progress": 5}])
+def test_what_embed_cannot_take_is_refused(memory, model, wrong):
+    """A time that is none, and what cannot be called: InvalidInput, before the model is asked anything."""
+    said(memory, *SPOKEN)
+
+    with pytest.raises(InvalidInput):
+        memory.admin.embed(**wrong)
+    assert [] == model.asked
 
 
 # ------------------------------------------------------------------ a model that fails

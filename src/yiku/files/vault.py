@@ -110,9 +110,10 @@ class Home:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
                     raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
-        for folder in (self.blobs, self.locks):
+        for folder in (self.blobs, self.locks, self.vectors.parent):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
+        for folder in (self.blobs, self.locks):
             if folder.is_dir():
                 continue
             try:

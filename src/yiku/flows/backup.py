@@ -42,7 +42,7 @@ LOCK_S = 60.0  # one backup at a time waits so long for another
 MADE_BY_HAND, NIGHTLY, BEFORE_RESTORE = "yiku", "nightly", "before-restore"
 _TIME = re.compile(r"-(\d{8}T\d{6}\.\d{6}Z)\.db$")
 _TIME_FORM = "%Y%m%dT%H%M%S.%fZ"
-_LEFT_HERE = frozenset("backups locks damaged reserve store.id yiku.db yiku.db-wal yiku.db-shm".split())
+_LEFT_HERE = frozenset("backups locks damaged vectors reserve store.id yiku.db yiku.db-wal yiku.db-shm".split())
 
 
 # ------------------------------------------------------------------ making one

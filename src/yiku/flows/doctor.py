@@ -172,6 +172,7 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
         return Repaired(problems, {}, (), None, dry_run)
     kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     salvage.put_aside(place.database, mark.path, kept)
+    Vectors(place.vectors).drop()  # numbers that other texts had may be given again
     if here is None:
         salvage.removed(place.database, mark.path)
     else:

@@ -88,10 +88,10 @@ def embed(
     checks.optional_call(progress, "progress")
     if budget_s is not None and (isinstance(budget_s, bool) or not isinstance(budget_s, (int, float)) or not budget_s >= 0):
         checks.refuse("budget_s", "must be a number of seconds, 0 or more")
+    began, own, done = time.monotonic(), handle.own(), 0
     model, why = handle.embedder()
     if model is None:
         raise ModelUnavailable(why or "search = words")
-    began, own, done = time.monotonic(), handle.own(), 0
     refused: set[tuple[Item, int]] = set()
     if not own:
         return EmbedReport(model.space, 0, 0)

@@ -98,6 +98,7 @@ def recall(
     types = checks.names(types, "types")
     if not types or any(name not in ("memory", "turn") for name in types):
         checks.refuse("types", "must name memory, turn or both")
+    running = checks.optional_name(session, "session")
     recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
     search = Search(
         handle=handle,
@@ -111,7 +112,7 @@ def recall(
         types=types,
     )
     if search.scopes and search.limit:
-        search.around = _talked_of(search, checks.optional_name(session, "session"))
+        search.around = _talked_of(search, running)
         search.question = _anchored(search)
         if "memory" in types:
             by_slot(search)
@@ -247,7 +248,7 @@ def _near(search: Search, text: str) -> Similar | None:
         search.diagnostics += [asked] if asked else []
         return None
     space, vector = asked
-    if late := sum(waiting(search.handle, scope, space) for scope in search.scopes):
+    if late := sum(waiting(search.handle, scope, space) for scope in search.handle.own()):
         search.diagnostics.append(f"{late:,} turns and statements are found by words only until they are embedded: yiku embed")
     return search.handle.vectors.similar(search.scopes, space, vector, unspaced=chunk.unspaced(text))
 

@@ -147,7 +147,7 @@ class Vectors:
             rows = [_rows(each) for each in held.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
             centre = self._centre(number, held, vectors) if held and unspaced is not None else None
-            lengths = [centre.lengths[place] for place in range(len(vectors))] if centre else []
+            lengths = [*centre.lengths] if centre else []
         if not rows:
             return None
         if centre is None or unspaced is None:

@@ -46,7 +46,7 @@ Sql = tuple[str, list[Any]]
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """The conditions, order and limit behind `from memories m`."""
     by_number = any(given is not None for given in (select.ns, select.suffix, select.entity, select.sourced_in))
-    parts, values = [f"{'+' if by_number else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    parts, values = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)
@@ -98,7 +98,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
 def turns(scopes: Sequence[int], select: Turns) -> Sql:
     """The conditions, order and limit behind `from conversation_turns t`."""
     by_number = select.ns is not None or select.suffix is not None
-    parts, values = [f"{'+' if by_number else ''}t.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    parts, values = [f"{'+' if by_number or select.after is not None else ''}t.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)

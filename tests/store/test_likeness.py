@@ -1,0 +1,82 @@
+"""What two texts have in common beyond their languages."""
+
+import numpy as np
+import pytest
+
+from yiku.store import likeness
+from yiku.store.likeness import Codes
+from yiku.store.vectors import coded
+
+DIMENSIONS = 32
+
+
+def unit(values: np.ndarray) -> np.ndarray:
+    return (values / np.linalg.norm(values, axis=-1, keepdims=True)).astype(np.float32)
+
+
+def kept(vectors: np.ndarray, unspaced: np.ndarray, pieces: int = 1) -> Codes:
+    """Vectors as the store keeps them, in so many pieces."""
+    made = [coded(vector) for vector in vectors]
+    codes = np.array([np.frombuffer(code, np.int8) for _, code in made])
+    factors = np.array([factor for factor, _ in made], np.float32)
+    return Codes(np.array_split(codes, pieces), np.array_split(factors, pieces), unspaced)
+
+
+@pytest.fixture
+def two_languages() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Forty topics told in each of two languages: every text is nearer to all of its language than to its own translation."""
+    chance = np.random.default_rng(7)
+    topics = chance.normal(size=(40, DIMENSIONS)) * 0.35
+    languages = chance.normal(size=(2, DIMENSIONS)) * 2
+    texts = unit(np.concatenate([topics + languages[0], topics + languages[1]]))
+    return texts, np.array([False] * 40 + [True] * 40), languages
+
+
+def test_a_question_finds_its_topic_in_the_other_language(two_languages):
+    """By cosines alone every text of the own language comes first; beyond what is common, the translation does."""
+    texts, unspaced, _ = two_languages
+    vectors = kept(texts, unspaced)
+    centre = likeness.centre([vectors], None)
+    for topic in range(0, 40, 7):
+        question = texts[40 + topic]  # asked in the second language
+        plain = likeness.cosines(vectors, question)
+        beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, question, unspaced=True)
+
+        assert plain[:40].max() < plain[40:].min()
+        assert [topic] == np.flatnonzero(beyond[:40] == beyond[:40].max()).tolist()
+        assert beyond[topic] > np.sort(beyond[40:])[-2]
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 80])
+def test_pieces_make_no_difference(two_languages, pieces):
+    """However the vectors came, the same stands for each."""
+    texts, unspaced, _ = two_languages
+    whole, cut = kept(texts, unspaced), kept(texts, unspaced, pieces)
+    one, other = likeness.centre([whole], None), likeness.centre([cut], None)
+
+    assert one.means == pytest.approx(other.means, abs=1e-5)
+    assert one.lengths[0] == pytest.approx(other.lengths[0], abs=1e-5)
+    assert likeness.cosines(whole, texts[3]) == pytest.approx(texts @ texts[3], abs=0.02)
+
+
+def test_who_came_late_ranks_as_who_has_watched(two_languages):
+    """A process that saw each vector come has the same means and lengths as one that reads them all at once."""
+    texts, unspaced, _ = two_languages
+    centre = None
+    for count in range(1, 81):
+        centre = likeness.centre([kept(texts[:count], unspaced[:count])], centre)
+    at_once = likeness.centre([kept(texts, unspaced)], None)
+
+    assert centre is not None
+    assert centre.means == pytest.approx(at_once.means, abs=1e-5)
+    assert centre.lengths[0] == pytest.approx(at_once.lengths[0], abs=1e-5)
+
+
+def test_a_handful_of_texts_has_no_mean():
+    """Among fewer than eight the plain cosine counts."""
+    texts = unit(np.random.default_rng(1).normal(size=(5, DIMENSIONS)))
+    vectors = kept(texts, np.array([False] * 5))
+    centre = likeness.centre([vectors], None)
+    beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, texts[2], unspaced=False)
+
+    assert beyond == pytest.approx(texts @ texts[2], abs=0.02)
