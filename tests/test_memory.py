@@ -41,6 +41,7 @@ VERBS = {
     "admin.backups": lambda m: m.admin.backups(),
     "admin.restore_backup": lambda m: m.admin.restore_backup("none.db"),
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.embed": lambda m: m.admin.embed(),
     "admin.pause": lambda m: [m.admin.pause(), m.admin.resume()],
     "admin.resume": lambda m: m.admin.resume(),
     "admin.blob": lambda m: m.admin.blob("0" * 64),
