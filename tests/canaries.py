@@ -15,6 +15,7 @@ from pathlib import Path
 
 PIECE = 5  # letters
 EMPTY = re.compile(rb"\0{8,}")  # half of a database; no piece of a word lies there
+LETTERS = re.compile(rb"[A-Za-z\x80-\xff]{4,}")  # every piece lies in one of these
 
 
 def latin(chance: random.Random, letters: int = 13) -> str:
@@ -50,12 +51,13 @@ def contents(path: Path) -> Iterator[bytes]:
 def sung(folder: Path, words: Iterable[str]) -> list[str]:
     """Where canaries are heard: each file with the words of which it holds a piece."""
     wanted = {word: set(pieces(word)) for word in words}
+    assert all(LETTERS.fullmatch(part) for parts in wanted.values() for part in parts)
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
-        for content in contents(path):
+        for letters in (b"\0".join(LETTERS.findall(content)) for content in contents(path)):
             found += [
                 f"{path.relative_to(folder)}: {word} {heard[:3]}"
                 for word, parts in wanted.items()
-                if (heard := [part for part in parts if part in content])
+                if (heard := [part for part in parts if part in letters])
             ]
     return found

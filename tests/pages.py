@@ -11,9 +11,10 @@ import io
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import commands
 
 ROOT = Path(__file__).resolve().parent.parent
 STORY_ENDS = "2026-06-30"  # the examples say nothing later, so a later date is that of the run
@@ -75,7 +76,7 @@ def run_shell(page: Path, folder: Path) -> list[tuple[int, str]]:
     found = [block for block in blocks(page) if block.language == "sh"]
     if not found:
         return []
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(commands.on_path(folder / ".bin")), os.environ["PATH"]])
     script = "set -eu\n" + "".join(f"{block.text}\nprintf '{BETWEEN}'\n" for block in found)
     ended = subprocess.run(
         ["bash", "-c", script],

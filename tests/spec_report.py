@@ -18,6 +18,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
+import sampling
 
 MOST_ROWS = 6  # a test that claims more shows none of them well
 BAD_TO_GOOD = ["error", "failed", "skipped", "passed"]
@@ -96,6 +97,8 @@ class SpecReport:
         if self.everything and self.seconds:
             shares = " · ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds.most_common())
             terminalreporter.write_line(f"share of the two minutes, seconds by room: {shares}")
+        if self.outcomes:
+            terminalreporter.write_line(f"samples were drawn with YIKU_SEED={sampling.SEED}")
 
 
 def file_of(test: str) -> str:

@@ -5,8 +5,7 @@ What other processes do in tests: each function runs in a process of its own, no
 child says what was acknowledged through a pipe, after the call returned; so a killed child has told the truth.
 
 The children come from a server that has imported Yiku and opened nothing: they start in a hundredth of the
-time of a new interpreter, and still share no connection, lock or descriptor of a home. SPAWN is for those
-that need an interpreter of their own.
+time of a new interpreter, and still share no connection, lock or descriptor of a home.
 """
 
 import contextlib
@@ -22,9 +21,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-SPAWN = multiprocessing.get_context("spawn")
 READY = multiprocessing.get_context("forkserver")
-READY.set_forkserver_preload(["yiku.memory"])
+READY.set_forkserver_preload(["yiku.memory", "pytest"])  # what a child runs is often a function of a test
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATIENCE_S = 300.0
 

@@ -1,19 +1,18 @@
 """Each verb as a person or a script meets it: a process of its own, on a real home."""
 
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import commands
 import pytest
+from commands import COLD, Ran, Started
 
 from yiku import Memory
+from yiku.doors.cli.app import VERBS
 
 MEMORY = set(
     "type id line kind standing state content subject predicate object cardinality basis flag flagged_with importance base_score"
@@ -28,31 +27,8 @@ TURN = set(
 HIT = set("type id text said_at relevance score superseded_by routes sources item".split())
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What a process came to."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        assert self.out.count("\n") == 1
-        return json.loads(self.out)
-
-
-def run(home: Path, *arguments: str | bytes, stdin: bytes = b"", **environment: str) -> Ran:
-    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
-    done = subprocess.run(
-        [sys.executable, "-m", "yiku", *arguments],
-        input=stdin,
-        capture_output=True,
-        env={**known, "YIKU_HOME": str(home), **environment},
-        timeout=60,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+def run(home: Path, *words: str | bytes | Path, stdin: bytes = b"", **environment: str) -> Ran:
+    return commands.run(*words, stdin=stdin, YIKU_HOME=home, **environment)
 
 
 @pytest.fixture
@@ -181,8 +157,8 @@ def test_forgetting_much_needs_a_yes(home):
 @pytest.mark.parametrize(
     ("arguments", "shape"),
     [
-        (["recall", "where do I live?"], {"question", "hits", "diagnostics"}),
-        (["explain", "我住在哪里？"], {"question", "hits", "diagnostics", "explanation"}),
+        (["recall", "where do I live?"], {"question", "hits", "confidence", "diagnostics"}),
+        (["explain", "我住在哪里？"], {"question", "hits", "confidence", "diagnostics", "explanation"}),
         (["context", "where do I live?"], {"question", "text", "tokens", "omitted", "hits"}),
         (["traces", "pytest"], {"turns"}),
         (["timeline", "--limit", "3"], {"items"}),
@@ -365,7 +341,7 @@ def test_the_version_and_the_help():
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
     assert {"Keep:", "Find:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 31 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    assert 32 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -467,40 +443,35 @@ def test_control_characters_do_not_reach_the_terminal(home):
     assert "red \x1b[31malert" == run(home, "list", "--json").json["memories"][0]["content"]
 
 
-def test_a_reader_that_leaves_is_no_error(talk):
+def test_a_reader_that_leaves_is_no_error(talk, tmp_path):
     """`yiku … | head -1` prints no traceback when the reader goes away."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "yiku", "timeline", "--home", str(talk)],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        timeout=60,
-        check=False,
-    )
-    os.close(writer)
+    with (tmp_path / "stderr").open("w+b") as err:
+        code = Started(["timeline"], [err.fileno(), writer, err.fileno()], commands.plain({"YIKU_HOME": talk})).wait()
+        os.close(writer)
 
-    assert (141, b"") == (done.returncode, done.stderr)
+        assert (141, b"") == (code, err.read())
 
 
-def test_an_interrupt_ends_with_130(home):
+def test_an_interrupt_ends_with_130(home, tmp_path):
     """Ctrl-C while it reads stdin ends the process with 130 and one line."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "yiku", "remember", "-", "--home", str(home)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    deadline = time.monotonic() + 30
-    while not (home / "yiku.db").exists() and time.monotonic() < deadline:  # then it opens the store and waits for the text
-        time.sleep(0.02)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    reader, writer = os.pipe()
+    with (tmp_path / "shown").open("w+b") as shown:
+        started = Started(["remember", "-"], [reader, shown.fileno(), shown.fileno()], commands.plain({"YIKU_HOME": home}))
+        deadline = time.monotonic() + 30
+        while not (home / "yiku.db").exists() and time.monotonic() < deadline:  # then it opens the store and waits for the text
+            time.sleep(0.02)
+        time.sleep(0.3)
+        os.kill(started.pid, signal.SIGINT)
+        code = started.wait()
+        shown.seek(0)
+        lines = shown.read().decode().splitlines()
+    for end in (reader, writer):
+        os.close(end)
 
-    assert (130, b"") == (process.returncode, out)
-    assert b"interrupted" in err
-    assert b"Traceback" not in err
+    assert (130, ["yiku: interrupted", "      What was acknowledged is kept."]) == (code, lines[-2:])
+    assert 3 == len(lines), "the home that was made, and these two: no traceback, no answer"
 
 
 def test_colour_only_where_it_is_welcome(talk):
@@ -509,9 +480,8 @@ def test_colour_only_where_it_is_welcome(talk):
 
     def on_terminal(**environment: str) -> bytes:
         controller, terminal = pty.openpty()
-        command = [sys.executable, "-m", "yiku", "recall", "where do I live?", "--home", str(talk)]
-        known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
-        subprocess.run(command, stdout=terminal, env={**known, "TERM": "xterm", **environment}, timeout=60, check=True)
+        known = commands.plain({"YIKU_HOME": str(talk), "TERM": "xterm", **environment})
+        assert 0 == Started(["recall", "where do I live?"], [terminal] * 3, known).wait()
         os.close(terminal)
         printed = os.read(controller, 1 << 16)
         os.close(controller)
@@ -520,3 +490,31 @@ def test_colour_only_where_it_is_welcome(talk):
     assert "\x1b" not in run(talk, "recall", "where do I live?").out
     assert b"\x1b[2m" in on_terminal()
     assert b"\x1b" not in on_terminal(NO_COLOR="1")
+
+
+# ------------------------------------------------------------------ a start from nothing
+
+
+def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
+    """A new interpreter, which has imported nothing of ours, finds what a verb of each module needs, and says what a fork says."""
+    lines = tmp_path / "some.jsonl"
+    lines.write_text('{"role": "user", "content": "早"}', encoding="utf-8")
+    verbs = {
+        "keep": ["remember", "I like tea 茶", "--dry-run"],
+        "erase": ["erase", "--session", "s1", "--dry-run"],
+        "load": ["import", "jsonl", lines, "--dry-run"],
+        "find": ["recall", "我住在哪里？"],
+        "home": ["status"],
+        "keepsafe": ["export", tmp_path / "out.jsonl"],
+        "mend": ["check", "--quick"],
+        "vectors": ["embed", "--help"],
+        "demo": ["demo", "--help"],
+    }
+    environment = commands.plain({"YIKU_HOME": talk})
+
+    assert {*VERBS.values()} == {*verbs}
+    for module, words in some([*verbs.items()], 4):
+        done = subprocess.run([*COLD, *words], env=environment, capture_output=True, timeout=60, check=False)
+        assert (0, b"", True) == (done.returncode, done.stderr, len(done.stdout) > 0), module
+        if module in ("find", "load", "demo"):  # what they say has no times and no sizes
+            assert done.stdout.decode() == run(talk, *words).out

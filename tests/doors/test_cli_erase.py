@@ -1,25 +1,21 @@
 """`yiku erase` and its kin, as a person and a script see them."""
 
-import json
 import os
 import pty
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 
-def yiku(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "yiku", "--home", str(home), *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", stdin=subprocess.DEVNULL)
+def yiku(home: Path, *words: str) -> commands.Ran:
+    return commands.run(*words, YIKU_HOME=home)
 
 
-def typed(home: Path, answer: str, *arguments: str) -> tuple[int, str]:
+def typed(home: Path, answer: str, *words: str) -> tuple[int, str]:
     """The same on a terminal, where somebody types an answer; the exit code and all that was shown."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "yiku", "--home", str(home), *arguments]
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "dumb"})
+    started = commands.Started(words, [theirs] * 3, commands.plain({"YIKU_HOME": home, "TERM": "dumb"}))
     os.close(theirs)
     os.write(ours, f"{answer}\n".encode())
     shown = b""
@@ -29,7 +25,7 @@ def typed(home: Path, answer: str, *arguments: str) -> tuple[int, str]:
     except OSError:  # the other side was closed
         pass
     os.close(ours)
-    return process.wait(), shown.decode()
+    return started.wait(), shown.decode()
 
 
 @pytest.fixture
@@ -37,14 +33,14 @@ def told(home):
     """A home in which a secret was told; its id."""
     yiku(home, "record", "It rained. My locker code is 4711 for qzvbnntk. 我住在奥斯陆", "--session", "s1")
     done = yiku(home, "remember", "My locker code is 4711 for qzvbnntk", "--json")
-    return json.loads(done.stdout)["memory"]["id"]
+    return done.json["memory"]["id"]
 
 
 def test_a_receipt_is_printed(home, told):
     """Each place, what was done, how much was looked through; exit code 0, and it stays out until it is meant."""
     done = yiku(home, "erase", told, "--yes")
 
-    assert (0, "") == (done.returncode, done.stderr)
+    assert (0, "") == (done.code, done.err)
     for line in (
         "1 memory, sentences of 1 turn",
         "yiku.db",
@@ -52,36 +48,36 @@ def test_a_receipt_is_printed(home, told):
         "none was found",
         "out of reach: copies outside this home",
     ):
-        assert line in done.stdout
+        assert line in done.out
     again = yiku(home, "remember", "My locker code is 4711 for qzvbnntk")
-    assert (1, True) == (again.returncode, again.stdout.startswith("refused  erased on"))
-    assert 0 == yiku(home, "remember", "My locker code is 4711 for qzvbnntk", "--despite-erasure").returncode
+    assert (1, True) == (again.code, again.out.startswith("refused  erased on"))
+    assert 0 == yiku(home, "remember", "My locker code is 4711 for qzvbnntk", "--despite-erasure").code
 
 
 def test_nothing_goes_unless_somebody_says_so(home, told):
     """Without a terminal and --yes it is refused; --dry-run lists; a person may say no, and must type the scope's name."""
-    assert 2 == yiku(home, "erase", told).returncode
-    assert 2 == yiku(home, "forget", "--hard", told).returncode
-    listed = yiku(home, "erase", told, "--dry-run").stdout
+    assert 2 == yiku(home, "erase", told).code
+    assert 2 == yiku(home, "forget", "--hard", told).code
+    listed = yiku(home, "erase", told, "--dry-run").out
     assert ("would erase  My locker code" in listed, "redacts  It rained. [erased] 我住在奥斯陆" in listed) == (True, True)
     assert 0 != typed(home, "n", "erase", told)[0]
     assert 0 != typed(home, "user:somebody", "erase", "--everything")[0]
-    assert 0 == yiku(home, "get", told).returncode
-    scope = json.loads(yiku(home, "status", "--json").stdout)["status"]["scope"]
+    assert 0 == yiku(home, "get", told).code
+    scope = yiku(home, "status", "--json").json["status"]["scope"]
     code, shown = typed(home, scope, "erase", "--everything")
     assert (0, True) == (code, "none was found" in shown)
-    assert 1 == yiku(home, "get", told).returncode
+    assert 1 == yiku(home, "get", told).code
 
 
 def test_what_is_still_found_is_named(home, told):
     """A note that somebody laid there: named with the words, exit code 1; as JSON the same, with ids and no text of what went."""
     (home / "notes.md").write_text("qzvbnntk")
     done = yiku(home, "forget", "--hard", "--since", "2020-01-01", "--yes", "--json")
-    answer = json.loads(done.stdout)
+    answer = done.json
 
-    assert (1, False, [told]) == (done.returncode, answer["clean"], answer["memories"])
+    assert (1, False, [told]) == (done.code, answer["clean"], answer["memories"])
     assert ["notes.md"] == [place["name"] for place in answer["places"] if place["found"]]
     assert "qzvbnntk" in next(place["found"] for place in answer["places"] if place["found"])
-    assert "locker" not in done.stdout
-    assert 2 == yiku(home, "erase", "--resume", "--session", "s1").returncode
-    assert 2 == yiku(home, "forget", "--hard", "--session", "s1", "--reason", "x", "--yes").returncode
+    assert "locker" not in done.out
+    assert 2 == yiku(home, "erase", "--resume", "--session", "s1").code
+    assert 2 == yiku(home, "forget", "--hard", "--session", "s1", "--reason", "x", "--yes").code

@@ -1,10 +1,6 @@
 """What the command line keeps out, and how it says so: secrets, pauses, folders that are switched off."""
 
-import json
-import os
-import subprocess
-import sys
-
+import commands
 import pytest
 
 KEY = "gh" + "p_" + "aB3dE9fG1hJ5kL7mN2pQ4rS6tU8vW0xY1zA3"
@@ -15,11 +11,9 @@ def yiku(tmp_path):
     """Runs a verb in a folder of its own, on one home."""
     (folder := tmp_path / "工作").mkdir()
 
-    def run(*arguments: str, below: str = ".") -> subprocess.CompletedProcess[str]:
+    def run(*words: str, below: str = ".") -> commands.Ran:
         (here := folder / below).mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "YIKU_HOME": str(tmp_path / "home"), "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, "-m", "yiku", *arguments]
-        return subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return commands.run(*words, cwd=here, YIKU_HOME=tmp_path / "home")
 
     run("status")
     run.folder = folder
@@ -32,30 +26,30 @@ def test_what_was_masked_is_told(yiku, verb):
     done = yiku(verb, f"部署用 {KEY}，还有 {KEY}")
     again = yiku(verb, "这是 [secret github-token 3f9a1c2e]")
 
-    assert (0, "2 secrets were masked: github-token, github-token\n") == (done.returncode, done.stderr)
-    assert KEY not in done.stdout
-    assert (0, "") == (again.returncode, again.stderr)
+    assert (0, "2 secrets were masked: github-token, github-token\n") == (done.code, done.err)
+    assert KEY not in done.out
+    assert (0, "") == (again.code, again.err)
 
 
 def test_a_pause_has_a_length_or_an_end(yiku):
     """`--for 2h`, `--until`, or until `yiku resume`; what is neither is asked wrongly."""
     for given in (["--for", "1h30m"], ["--until", "2999-01-01"], []):
-        assert json.loads(yiku("pause", *given, "--json").stdout)["paused"] is True
-        assert (1, "paused") == ((done := yiku("remember", "早")).returncode, done.stderr[done.stderr.index("paused") :][:6])
+        assert yiku("pause", *given, "--json").json["paused"] is True
+        assert (1, "paused") == ((done := yiku("remember", "早")).code, done.err[done.err.index("paused") :][:6])
     assert [2, 2, 2] == [
-        yiku("pause", *bad).returncode for bad in (["--for", "soon"], ["--for", ""], ["--for", "1h", "--until", "2999-01-01"])
+        yiku("pause", *bad).code for bad in (["--for", "soon"], ["--for", ""], ["--for", "1h", "--until", "2999-01-01"])
     ]
-    assert ["resumed", "memory was not paused"] == [yiku("resume").stdout.strip() for _ in range(2)]
-    assert 0 == yiku("remember", "早").returncode
+    assert ["resumed", "memory was not paused"] == [yiku("resume").out.strip() for _ in range(2)]
+    assert 0 == yiku("remember", "早").code
 
 
 @pytest.mark.parametrize("verb", ["record", "remember"])
 def test_in_a_folder_that_is_off_nothing_is_kept(yiku, verb):
     """A file `.yiku-off` in it or above it; the answer names it, and looking goes on."""
-    assert 0 == yiku(verb, "早").returncode
+    assert 0 == yiku(verb, "早").code
     (yiku.folder / ".yiku-off").touch()
     done = yiku(verb, "我们周三见", below="a/b")
 
-    assert (1, True) == (done.returncode, ".yiku-off switches this folder off" in " ".join(done.stderr.split()))
-    assert 0 == yiku("recall", "早").returncode
-    assert "周三" not in yiku("timeline").stdout
+    assert (1, True) == (done.code, ".yiku-off switches this folder off" in " ".join(done.err.split()))
+    assert 0 == yiku("recall", "早").code
+    assert "周三" not in yiku("timeline").out

@@ -1,13 +1,11 @@
 """The demonstration: every answer right, and a home that the next commands work on."""
 
 import json
-import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import COLD, run
 
 from yiku.doors.cli.demo import MATERIAL
 
@@ -17,19 +15,13 @@ LINES = {
 }
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    known = {name: value for name, value in os.environ.items() if not name.startswith("YIKU_")}
-    command = [sys.executable, "-m", "yiku", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**known, **environment}, timeout=60, check=False)
-
-
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """One run of the demonstration, for a script."""
     home = tmp_path_factory.mktemp("demo") / "a home"
     ran = run("demo", "--home", str(home), "--json")
-    assert "" == ran.stderr
-    return ran.returncode, json.loads(ran.stdout)
+    assert "" == ran.err
+    return ran.code, ran.json
 
 
 def test_every_answer_is_right(shown):
@@ -75,9 +67,10 @@ def test_the_home_that_it_leaves(shown):
     _, data = shown
 
     for command in data["next"]:
-        done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=60, check=False)
-        assert (0, "") == (done.returncode, done.stderr), command
-        assert done.stdout
+        words = shlex.split(command)
+        done = run(*words[3:])
+        assert (COLD, 0, "") == (words[:3], done.code, done.err), command
+        assert done.out
 
 
 def test_the_history_of_the_corrected_fact(shown):
@@ -93,13 +86,13 @@ def test_what_it_prints_fits_a_narrow_terminal(tmp_path):
     """A person sees questions, answers, sources and dates in lines of at most 80 cells."""
     from rich.cells import cell_len
 
-    ran = run("demo", COLUMNS="80", TMPDIR=str(tmp_path))
+    ran = run("demo", COLUMNS="80", TMPDIR=tmp_path)
 
-    assert 0 == ran.returncode
-    assert " 1 ✓ Where do I live?\n     I live in Oslo.\n     memory · Mei · 2026-04-11-oslo · 2026-04-11 15:30 · " in ran.stdout
-    assert "✗" not in ran.stdout
-    assert "24 of 24 answers right" in ran.stdout
-    body = ran.stdout.partition("\nNow you\n")[0].splitlines()
+    assert 0 == ran.code
+    assert " 1 ✓ Where do I live?\n     I live in Oslo.\n     memory · Mei · 2026-04-11-oslo · 2026-04-11 15:30 · " in ran.out
+    assert "✗" not in ran.out
+    assert "24 of 24 answers right" in ran.out
+    body = ran.out.partition("\nNow you\n")[0].splitlines()
     assert [] == [line for line in body if cell_len(line) > 80 and str(tmp_path) not in line]
     assert 1 == len([*tmp_path.glob("yiku-demo-*")])
 
@@ -109,7 +102,7 @@ def test_it_makes_its_own_home_anew(shown):
     _, data = shown
     again = run("demo", "--home", data["home"], "--json")
 
-    assert (0, 24) == (again.returncode, json.loads(again.stdout)["right"])
+    assert (0, 24) == (again.code, again.json["right"])
 
 
 @pytest.mark.parametrize("name", ["yiku.toml", "thesis.txt"])
@@ -118,6 +111,6 @@ def test_it_touches_nothing_of_anybody_else(tmp_path, name):
     (tmp_path / name).write_text('owner = "user:ann"\n')
     ran = run("demo", "--home", str(tmp_path))
 
-    assert (2, "") == (ran.returncode, ran.stdout)
-    assert "holds something already" in " ".join(ran.stderr.split())
+    assert (2, "") == (ran.code, ran.out)
+    assert "holds something already" in " ".join(ran.err.split())
     assert [name] == [path.name for path in Path(tmp_path).iterdir()]

@@ -393,7 +393,7 @@ def mutated(line: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
-def test_ten_thousand_mutated_lines_raise_nothing(write, tmp_path):
+def test_thousands_of_mutated_lines_raise_nothing(write, tmp_path):
     """Whatever happens to the bytes of a transcript, each line is a turn, counted or reported; nothing raises or hangs."""
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
@@ -409,10 +409,10 @@ def test_ten_thousand_mutated_lines_raise_nothing(write, tmp_path):
         {"type": "attachment", "attachment": {"type": "queued_command", "prompt": ["x"]}, "sessionId": "s1"},
     ]
     lines = [json.dumps(record).encode() for record in whole]
-    path = write(*(mutated(chance.choice(lines), chance) for _ in range(10_000)), name="fuzz.jsonl")
+    path = write(*(mutated(chance.choice(lines), chance) for _ in range(4_000)), name="fuzz.jsonl")
     with Memory(tmp_path / "home", owner="user:ann") as memory:
         report = memory.admin.import_(claude_code.read(path), source="fuzz", dry_run=True)
 
-    assert report.records > 9_000
-    assert report.turns > 100
+    assert report.records > 3_600
+    assert report.turns > 40
     assert MemoryRecord not in {type(record) for record in claude_code.read(path)}

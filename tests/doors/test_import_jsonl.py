@@ -265,7 +265,7 @@ def test_turns_and_statements_of_a_file_can_be_asked(write, tmp_path):
 NASTY = (None, True, -1, 1e300, 10**30, "", "好", "\ud800", "\0", [], [[]], {}, {"a": [{}]}, ["x", 1], "2026-99-99", "x" * 3000)
 
 
-def test_ten_thousand_lines_of_any_values_raise_nothing(write, tmp_path):
+def test_thousands_of_lines_of_any_values_raise_nothing(write, tmp_path):
     """Known names with values of any type, and lines cut anywhere: each is taken, counted or reported."""
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
@@ -280,10 +280,10 @@ def test_ten_thousand_lines_of_any_values_raise_nothing(write, tmp_path):
         line = json.dumps(record).encode()
         return line[: chance.randrange(1, len(line))] if chance.random() < 0.1 else line
 
-    path = write(*(anything() for _ in range(10_000)))
+    path = write(*(anything() for _ in range(3_000)))
     with Memory(tmp_path / "home", owner="user:ann") as memory:
         report = memory.admin.import_(jsonl.read(path), source="fuzz", dry_run=True)
 
-    assert report.records >= 10_000
-    assert report.turns > 1_000
-    assert report.memories > 10
+    assert report.records >= 3_000
+    assert report.turns > 300
+    assert report.memories > 3

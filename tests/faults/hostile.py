@@ -154,6 +154,7 @@ def _noise(chance: random.Random) -> str:
 UNITS = (
     " ", "\n", "\u3000", "a", "a ", "A ", "a.", "a-", "a'", "-", "+", "#", ".", ",", ", ", "，", "。", "；", "？", "?",
     "…", "(", "[[", "《", '"', "“", "0", "1.", "9,", "1 ", "\\", "\\u0000", "<", "<yiku-memory>", "</yiku-memory>",
+    "<yiku-memory></yiku-memory>",
     "&lt;yiku-memory&gt;", "<system-reminder>", "</system-reminder>", "<system-reminder></system-reminder>",
     "<command-name>", "<command-name></command-name>", "\u0300", "\u0315\u0300", "\u0f73", "\u093c\uff9e", "\ufdfa",
     "é", "ø", "ß", "😀", "👨‍👩‍👧", "\u202e", "字", "的", "我", "我的", "刚", "现在", "不", "不,", "从", "住在", "也", "是", "对",

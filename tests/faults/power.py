@@ -35,7 +35,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import apsw
-from workers import SPAWN
+from workers import READY
 
 SECTOR = 512  # bytes; with larger ones less is torn
 ROOT = 0  # the number of the recorded folder itself
@@ -215,9 +215,9 @@ def in_memory(otherwise: Path) -> Iterator[Path]:
 
 def record(folder: Path, script: Callable[..., None], **how: Any) -> Recording:
     """What `script(home, say, **how)` does in a new folder, in a fresh process; it says what is acknowledged."""
-    hear, tell = SPAWN.Pipe(duplex=False)
+    hear, tell = READY.Pipe(duplex=False)
     # the script travels packed: what it imports must come after the recorder, which is below all others
-    process = SPAWN.Process(target=_record, args=(tell, folder, pickle.dumps((script, how))))
+    process = READY.Process(target=_record, args=(tell, folder, pickle.dumps((script, how))))
     process.start()
     tell.close()
     try:

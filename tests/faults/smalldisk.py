@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 from faults import disk
-from workers import PATIENCE_S, SPAWN
+from workers import PATIENCE_S, READY
 
 from yiku.store import pages
 
@@ -33,10 +33,10 @@ MiB = 1024 * 1024
 
 def on_a_disk(size_bytes: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function of a disk's folder returns or raises, run in a process of its own with a disk of that size."""
-    hear, tell = SPAWN.Pipe(duplex=False)
-    # as bytes, because a process that has imported numpy has threads, and may not change its namespaces
+    hear, tell = READY.Pipe(duplex=False)
+    # as bytes, because a process that imports numpy has threads, and may not change its namespaces any more
     work = pickle.dumps((function, arguments))
-    process = SPAWN.Process(target=_run, args=(size_bytes, work, tell))
+    process = READY.Process(target=_run, args=(size_bytes, work, tell))
     process.start()
     tell.close()
     try:

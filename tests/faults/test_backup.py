@@ -14,7 +14,7 @@ from workers import READY, clocked
 from yiku import Memory, restore_backup
 from yiku.errors import StoreError
 
-EVERY = 30  # operations: one in so many; the soak does more of them
+EVERY = {"restore": 75, "back_up": 25}  # operations: one in so many; the soak does more of them
 BEFORE, AFTER = ["I moved to Rome"], ["我住在 Oslo。"]
 
 
@@ -54,7 +54,7 @@ def back_up(home: Path, _: str) -> None:
 @pytest.mark.parametrize("act", [restore, back_up], ids=lambda act: act.__name__)
 def test_R15_killed_at_any_operation(tmp_path, act):
     """The home opens as it was or as it should become, whole, and what was half-done goes with the next backup."""
-    assert killed_at_operations(tmp_path, act, EVERY) > 2
+    assert killed_at_operations(tmp_path, act, EVERY[act.__name__]) > 2
 
 
 def killed_at_operations(folder: Path, act: Callable[[Path, str], None], every: int) -> int:

@@ -15,6 +15,7 @@ import apsw
 import pytest
 from faults.disk import BROKEN, FULL, Disk, failing
 from integrity import check
+from sampling import Choice
 
 from yiku import Memory
 from yiku.errors import StorageFull, StoreError
@@ -23,7 +24,7 @@ from yiku.types import Confirmed, Flagged, MemoryRecord, New, Past, Replaced, Tu
 NOW = datetime(2026, 5, 5, 12, tzinfo=UTC)
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 FAILURES = {"full": FULL, "broken": BROKEN}
-EVERY = {"full": 30, "broken": 8}  # of a run of writes to one file; other operations are all tried, and in the soak each write
+TRIED = 4  # operations of a call, and as many of a creation: in the soak all of them
 
 
 def at(days: float) -> datetime:
@@ -137,17 +138,17 @@ def after(template: Path, home: Path, act: Callable[[Memory], object]) -> object
     return state(home)
 
 
-def operations(disk: Disk, call: Callable[[], object], every: int) -> list[int]:
-    """
-    Which operations of a call to fail, found by letting it succeed once.
-
-    All of them; or, of a run of writes to one file, its ends and every so many between. One more than there are ends the list.
-    """
+def operations(disk: Disk, call: Callable[[], object]) -> range:
+    """The operations of a call, found by letting it succeed once; and one more than there are, which never comes."""
     disk.arm(0, None)
     call()
-    seen = [None, *disk.seen, None]
-    inner = range(1, len(seen) - 1)
-    return [*(n for n in inner if n % every == 0 or not seen[n - 1] == seen[n] == seen[n + 1]), len(seen) - 1]
+    return range(1, len(disk.seen) + 2)
+
+
+def failures(operations: range, choose: Choice) -> list[tuple[int, str]]:
+    """Which operations to fail, and how; the first, and the one that never comes, always."""
+    both = [(n, kind) for n in operations[1:-1] for kind in FAILURES]
+    return [(1, "full"), *choose(both, TRIED), (operations[-1], "broken")]
 
 
 def failed(call: Callable[[], object], disk: Disk, n: int, kind: str) -> bool:
@@ -164,33 +165,33 @@ def failed(call: Callable[[], object], disk: Disk, n: int, kind: str) -> bool:
         disk.disarm()
 
 
-@pytest.mark.parametrize("kind", FAILURES)
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
-def test_R8_a_call_whose_disk_fails_is_done_whole_or_not_at_all(tmp_path, flow, kind):
+def test_R8_a_call_whose_disk_fails_is_done_whole_or_not_at_all(tmp_path, flow, some):
     """Whichever operation fails: typed error, the state before (or a whole step), and the same call then succeeds."""
-    call_on_failing_disks(tmp_path, flow, kind, EVERY[kind])
+    assert call_on_failing_disks(tmp_path, flow, some) > 3, "a flow that writes has at least a write and a flush"
 
 
-def call_on_failing_disks(tmp_path: Path, flow: Flow, kind: str, every: int) -> None:
+def call_on_failing_disks(tmp_path: Path, flow: Flow, choose: Choice) -> int:
+    """Let operations of one call fail, each on a fresh home; how many operations it has."""
     source, home = template(flow, tmp_path), tmp_path / "home"
     wanted = after(source, home, flow.act)
     allowed = [state(source), *(after(source, home, step) for step in flow.states)]
     assert wanted not in allowed
     with failing(home) as disk:
-        ns = operations(disk, lambda: after(source, home, flow.act), every)
-        for n in ns:
+        every = operations(disk, lambda: after(source, home, flow.act))
+        for n, kind in failures(every, choose):
             shutil.rmtree(home, ignore_errors=True)
             shutil.copytree(source, home)
             with opened(home) as memory:
                 acknowledged = failed(lambda memory=memory: flow.act(memory), disk, n, kind)
             found = state(home)
-            assert found == wanted if acknowledged else found in allowed, f"after a failed {disk.fired} (operation {n})"
+            assert found == wanted if acknowledged else found in allowed, f"after a failed {disk.fired} (operation {n}, {kind})"
             check(home / "yiku.db")
-            if not acknowledged and n % 7 == 1:  # a sample: it is the dearest part
+            if not acknowledged and n % 3 == 1:  # a sample: it is the dearest part
                 with opened(home) as memory:
                     flow.act(memory)
                 assert flow.states or wanted == state(home)
-    assert len(ns) > 3, "a flow that writes has at least a write and a flush"
+    return len(every)
 
 
 def test_the_flows_come_to_what_they_are_named_after(tmp_path):
@@ -202,18 +203,17 @@ def test_the_flows_come_to_what_they_are_named_after(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
-@pytest.mark.parametrize("kind", FAILURES)
-def test_R8_a_home_whose_creation_fails_is_made_by_the_next_opening(tmp_path, kind):
+def test_R8_a_home_whose_creation_fails_is_made_by_the_next_opening(tmp_path, some):
     """Whichever operation of the first opening fails: a typed error, and the next opening makes a whole home."""
-    create_on_failing_disks(tmp_path, kind, every=20)
+    assert create_on_failing_disks(tmp_path, some) > 50
 
 
-def create_on_failing_disks(folder: Path, kind: str, every: int) -> None:
+def create_on_failing_disks(folder: Path, choose: Choice) -> int:
+    """Let operations of a creation fail, each of a home of its own; how many it has."""
     with failing(folder) as disk:
-        ns = operations(disk, lambda: opened(folder / "first").close(), every)
-    assert len(ns) > 10
-    for n in ns:
-        home = folder / f"home{n}"
+        every = operations(disk, lambda: opened(folder / "first").close())
+    for n, kind in failures(every, choose):
+        home = folder / f"home{n} {kind}"
         with failing(folder) as disk:
             failed(lambda home=home: opened(home).close(), disk, n, kind)
         with opened(home) as memory:
@@ -221,6 +221,7 @@ def create_on_failing_disks(folder: Path, kind: str, every: int) -> None:
             assert ["你好 hello"] == [hit.text for hit in memory.recall("hello 你好")]
         check(home / "yiku.db")
         assert [] == [path for path in home.rglob(".*") if path.is_file()], "a temporary file was left"
+    return len(every)
 
 
 @pytest.mark.parametrize("kind", FAILURES)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 import integrity
 import pytest
 from faults.hostile import CONTENTS, KEYS, QUERIES, STRUCTURES, UNITS
+from sampling import Choice, drawn_for
 
 import yiku
 from yiku import Memory
@@ -193,9 +195,9 @@ def last_change(memory: Memory) -> int:
     return next((change.number for change in memory.admin.journal(limit=1)), 0)
 
 
-def asked(memory: Memory, text: str, verbs: Iterable[str] | None = None) -> None:
-    """Every verb that answers answers, or refuses with a typed error, and soon."""
-    for name in ASKING if verbs is None else verbs:
+def asked(memory: Memory, text: str, verbs: Iterable[str]) -> None:
+    """Each of these verbs answers, or refuses with a typed error, and soon."""
+    for name in verbs:
         with soon(name), suppress(YikuError):
             ASKING[name](memory, text)
 
@@ -233,14 +235,19 @@ def peopled(memory: Memory) -> Memory:
 
 @pytest.mark.spec("S2-33")
 @pytest.mark.parametrize("name", CONTENTS)
-def test_R23_a_hostile_content_is_kept_exactly_or_refused(peopled: Memory, name: str) -> None:
-    """On every way into the memory; afterwards every question is still answered, and the store is whole."""
-    taken = {way.name: carried(peopled, way, CONTENTS[name]) for way in WAYS}
-    asked(peopled, CONTENTS[name])
-
+def test_R23_a_hostile_content_is_kept_exactly_or_refused(peopled: Memory, name: str, some: Choice) -> None:
+    """On some ways into the memory (in the soak on all); afterwards questions are still answered, and the store is whole."""
     unstorable = any(character in CONTENTS[name] for character in ("\0", "\ud83d"))
-    assert taken["turn"] is not unstorable
-    assert "Oslo" in peopled.recall("where do I live?")[0].text
+
+    assert attacked(peopled, name, some) is not unstorable
+
+
+def attacked(memory: Memory, name: str, choose: Choice) -> bool:
+    """Send one content in on several ways, and ask for it; whether it was taken as a turn."""
+    taken = {way.name: carried(memory, way, CONTENTS[name]) for way in (WAYS[0], *choose(WAYS[1:], 4))}
+    asked(memory, CONTENTS[name], choose([*ASKING], 4))
+    assert "Oslo" in memory.recall("where do I live?")[0].text
+    return taken["turn"]
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
@@ -280,10 +287,10 @@ def test_R23_a_key_is_found_by_its_own_name_alone(memory: Memory) -> None:
     assert [] == refused
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query[:24]!a} x{len(query)}")
-def test_R23_a_hostile_question_is_answered_or_refused(peopled: Memory, query: str) -> None:
-    """By every verb that answers; and what it looks for is taken letter by letter, never as a pattern."""
-    asked(peopled, query)
+@pytest.mark.parametrize("query", drawn_for("questions")(QUERIES, 30), ids=lambda query: f"{query[:24]!a} x{len(query)}")
+def test_R23_a_hostile_question_is_answered_or_refused(peopled: Memory, query: str, some: Choice) -> None:
+    """By some verbs that answer (in the soak by all); and what it looks for is taken letter by letter, never as a pattern."""
+    asked(peopled, query, some([*ASKING], 3))
     rows = peopled.get_all()
     for operator, fold in (("contains", str), ("icontains", lambda text: text.lower() if text.isascii() else text)):
         with suppress(YikuError):
@@ -294,7 +301,7 @@ def test_R23_a_hostile_question_is_answered_or_refused(peopled: Memory, query: s
 
 @pytest.mark.parametrize("name", ["a forged fence", "a forged fence, escaped", "a second memory", "openers by the thousand"])
 def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memory: Memory, name: str) -> None:
-    """What is packed for a prompt has one fence, one line a hit, and each line ends in the id of its hit."""
+    """What is packed for a prompt has one fence, one line a hit or date, and each hit's line ends in its id."""
     text = f"The lantern 灯笼 says: {CONTENTS[name]}"[:2_000]
     memory.remember(text)
     memory.record_turn("assistant", "The lantern 灯笼 is lit", speaker="Ann, #12345678)")
@@ -305,7 +312,9 @@ def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memor
     assert 1 == packed.text.count("<yiku-") == packed.text.count("</yiku-")
     assert "" == fence.strip(packed.text).strip()
     assert "" == fence.strip(packed.text.replace("<", "&lt;").replace(">", "&gt;")).strip()
-    assert [hit.id[-8:] for hit in packed.hits] == [re.fullmatch(r"- .* \(.*, #([0-9a-f]{8})\)", line)[1] for line in lines]
+    shown = [line for line in lines if not re.fullmatch(r"\d{4}-\d\d-\d\d", line)]
+    assert {hit.id[-8:] for hit in packed.hits} == {re.fullmatch(r"- .* \((?:.*, )?#([0-9a-f]{8})\)", line)[1] for line in shown}
+    assert len(shown) == len(packed.hits)
     assert len(packed.hits) == 2
     for separator in ("\n", "\r", "\x0b", "\x1e", "\x85", "\u2028", "\u2029"):
         with pytest.raises(YikuError, match="one line"):
@@ -343,17 +352,16 @@ def test_the_longest_questions_are_answered_within_a_second(peopled: Memory) -> 
             peopled.recall((unit * 33_333)[:33_333])
 
 
-def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory) -> None:
-    """After all contents on all ways, checked row by row; and a second opening reads them all."""
+def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory, some: Choice) -> None:
+    """After all contents, each on some ways, checked row by row; and a second opening reads them all."""
     memory.record_turn("user", "早")
-    for text in CONTENTS.values():
-        for way in WAYS:
-            carried(memory, way, text[:3_000])
+    for way, text in some([(way, text) for text in CONTENTS.values() for way in WAYS], 300):
+        carried(memory, way, text[:3_000])
     integrity.check(memory._handle.store.path)
     kept = [item.content for item in memory.timeline(limit=10_000)]
     with Memory(memory.settings.home) as again:
         assert kept == [item.content for item in again.timeline(limit=10_000)]
-    assert len(kept) > 500
+    assert len(kept) > 150
 
 
 # ------------------------------------------------------------------ S21: linear scanners
@@ -389,6 +397,7 @@ SCANNERS: dict[str, Callable[[str], object]] = {
     "tokens": analyze.tokens,
     "question": analyze.question,
     "ask": ask.analyse,
+    "ask at a time": lambda text: ask.analyse(text, (), datetime(2026, 3, 1, tzinfo=UTC)),
     "slot": slots.read,
     "slot stated": lambda text: slots.stated(text[:256], text[:256], text[:256], None),
     "subject": slots.subject_of,
@@ -404,9 +413,9 @@ SCANNERS: dict[str, Callable[[str], object]] = {
 
 
 @pytest.mark.parametrize("scanner", SCANNERS)
-def test_S21_ten_times_the_text_takes_at_most_twelve_times_as_long(scanner: str) -> None:
+def test_S21_ten_times_the_text_takes_at_most_twelve_times_as_long(scanner: str, some: Choice) -> None:
     """Whatever it is made of: spaces, triggers, brackets, openers, digits, marks, half-matches in both languages."""
-    too_steep = {unit: f"{ratio:.0f}x" for unit in UNITS if (ratio := grows(SCANNERS[scanner], unit)) > LINEAR}
+    too_steep = {unit: f"{ratio:.0f}x" for unit in some(UNITS, 20) if (ratio := grows(SCANNERS[scanner], unit)) > LINEAR}
 
     assert {} == too_steep
 
@@ -438,43 +447,50 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 
 
 # They see questions and statements of at most 300 characters, names of 256 and what folding makes of those.
-SHORT_ONLY = {"yiku.rules.ask", "yiku.rules.slots", "yiku.rules.predicates"}
+SHORT_ONLY = {f"yiku.rules.{name}" for name in "ask slots predicates when days english_times chinese_times holidays".split()}
 
 
-def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only() -> None:
-    """Also those that come later: a pattern at the top of any module is tried with all half-matches."""
+def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only(some: Choice) -> None:
+    """Also those that come later: a pattern at the top of any module is tried with half-matches."""
+    steep, tried = steep_patterns(some)
+
+    assert tried > 15
+    assert [] == steep
+
+
+def steep_patterns(choose: Choice) -> tuple[list[str], int]:
+    """The patterns that take too long, with what; and how many patterns there are."""
     found, code = dict(patterns()), "".join(path.read_text() for path in Path(yiku.__file__).parent.rglob("*.py"))
     scanning = {*re.findall(r"(\w+)\.(?:sub|subn|search|findall|finditer|split|scanner)\b", code)}
     steep = []
     for name, pattern in found.items():
         module, _, own = name.rpartition(".")
         scan = partial(scanned, pattern, everywhere=own in scanning)
-        steep += [f"{name} with {unit!r}" for unit in UNITS if module not in SHORT_ONLY and grows(scan, unit) > LINEAR]
-
-    assert len(found) > 15
+        if module not in SHORT_ONLY:
+            steep += [f"{name} with {unit!r}" for unit in choose(UNITS, 20) if grows(scan, unit) > LINEAR]
     assert len(scanning & {name.rpartition(".")[2] for name in found}) > 8
-    assert [] == steep
+    return steep, len(found)
 
 
-def test_S21_what_reads_statements_is_fast_for_the_longest(peopled: Memory) -> None:
+def test_S21_what_reads_statements_is_fast_for_the_longest(some: Choice) -> None:
     """300 characters, the longest that the patterns of slots see, of any two half-matches: no pattern runs away."""
     slowest = max(
         (best_of(lambda text=text: (slots.read(text), ask.analyse(text)), 1), text[:40])
-        for first in UNITS
-        for second in ("", "在", "to ")
+        for first, second in some([(first, second) for first in UNITS for second in ("", "在", "to ")], 60)
         for text in (((first + second) * 300)[:300], f"我{(first + second) * 300}"[:300])
     )
 
     assert slowest[0] < 0.25, slowest
 
 
-def test_what_is_remembered_of_words_stays_small() -> None:
-    """Long words are met once, as hashes are; they do not stay in the memory of the process."""
-    for i in range(200):
-        analyze.tokens(f"{i}-" * 5_000 + f"词 {i}é-" * 3_000)
+def test_what_is_remembered_of_words_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long words are met once, as hashes are, and many words are soon too many: they do not fill the memory of the process."""
+    monkeypatch.setattr(analyze, "CACHED_WORDS", 500)
+    for i in range(20):
+        analyze.tokens(f"{i}-" * 5_000 + f"词 {i}é-" * 300 + " ".join(f"w{i}x{k}" for k in range(100)))
 
     assert max(map(len, analyze._WORDS)) <= analyze.TOKEN_CHARS
-    assert len(analyze._WORDS) <= analyze.CACHED_WORDS
+    assert 0 < len(analyze._WORDS) <= 500
 
 
 def test_sorted_marks_fold_to_the_same() -> None:

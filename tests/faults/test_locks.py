@@ -11,7 +11,7 @@ and from outside, by a process that tries to take the locks that we must hold.
 import fcntl
 import io
 import os
-import subprocess
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import commands
 import pytest
 from faults.power import in_memory
 from integrity import check
@@ -29,6 +30,7 @@ from yiku import Memory
 from yiku.admin import Admin
 from yiku.doors.cli import app
 from yiku.errors import StoreError
+from yiku.store import sqlite
 from yiku.types import TurnRecord
 
 LIVE = ("yiku.db", "yiku.db-wal", "yiku.db-shm")
@@ -242,13 +244,19 @@ def opened(home: Path, **settings: Any) -> Memory:
     return Memory(home, owner="user:mei", **{"busy_timeout_s": 0.05, **settings})
 
 
-@pytest.fixture
-def prepared(home: Path) -> Path:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("locks") / "home"
     with opened(home) as memory:
         memory.record_turn("user", LONG)
         memory.remember("I like coffee 咖啡")
         memory.remember("Ann likes tea 茶")
     return home
+
+
+@pytest.fixture
+def prepared(template: Path, home: Path) -> Path:
+    return Path(shutil.copytree(template, home))
 
 
 def test_R7_each_verb_there_is_is_watched():
@@ -279,6 +287,7 @@ def test_R7_no_verb_of_memory_touches_the_live_files(prepared, ask, verb):
 def test_R7_no_verb_of_the_command_line_touches_the_live_files(prepared, ask, tmp_path, monkeypatch, verb):
     """The same for each verb in the process of a program that reads the store while it calls it."""
     monkeypatch.setenv("YIKU_BUSY_TIMEOUT_S", "0.05")
+    monkeypatch.setattr(sqlite, "CLOSE_WITHIN_S", 0.05)  # who reads here would be waited for by each close
     (tmp_path / "lines.jsonl").write_text('{"role": "user", "content": "导入 one"}\n')
     with opened(prepared) as memory:
         kept, gone = memory.get_all()[:2]
@@ -368,8 +377,8 @@ apsw.sqlite_lib_version = lambda: {version!r}
 from yiku.doors.cli.app import main
 sys.exit(main(["record", "早 morning", "--home", sys.argv[1]]))"""
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "home")], check=False, capture_output=True)
+        done = commands.run(tmp_path / "home", program=program)
 
-        assert code == done.returncode
+        assert code == done.code
         assert (code == 0) == (tmp_path / "home" / "yiku.db").exists()
-        assert code == 0 or b"SQLite 3.51.3 or later" in b" ".join(done.stderr.split())
+        assert code == 0 or "SQLite 3.51.3 or later" in " ".join(done.err.split())

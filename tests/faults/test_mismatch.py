@@ -7,12 +7,11 @@ person does every day (kill, copy, restore the whole folder) is none.
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
+import commands
 import pytest
 from integrity import check as whole
 from workers import READY, clocked
@@ -106,9 +105,8 @@ def files(home: Path) -> dict[str, bytes]:
     return {str(p.relative_to(home)): p.read_bytes() for p in home.rglob("*") if p.is_file() and not p.name.endswith(BESIDE)}
 
 
-def ran(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "yiku", *arguments, "--home", str(home)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+def ran(home: Path, *words: str) -> commands.Ran:
+    return commands.run(*words, YIKU_HOME=home)
 
 
 @pytest.mark.parametrize("what", MISMATCHES)
@@ -132,8 +130,8 @@ def test_R12_the_command_line_says_so_too(told):
     before = files(told)
     asked, checked = ran(told, "recall", "Oslo"), ran(told, "check")
 
-    assert (1, 1) == (asked.returncode, checked.returncode)
-    said, found = (" ".join(text.split()) for text in (asked.stderr, checked.stdout))  # lines break where the path ends
+    assert (1, 1) == (asked.code, checked.code)
+    said, found = (" ".join(text.split()) for text in (asked.err, checked.out))  # lines break where the path ends
     assert "yiku.db is not there" in said and "yiku repair" in said
     assert "yiku.db is not there" in found
     assert before == files(told)

@@ -22,6 +22,7 @@ from faults.disk import BROKEN, Disk
 from faults.test_failing_disk import CALL, LONG, RECORDS, RESULT, live, opened, prepared, state
 from integrity import check
 from powers import permissions_hold
+from sampling import Choice
 
 from yiku import Memory
 from yiku.admin import Admin
@@ -29,7 +30,7 @@ from yiku.errors import SettingsError, StoreError, YikuError
 from yiku.types import Erased, Restored
 
 QUESTION = "where do I live? 我住在哪里？"
-SAMPLE = 4  # of the operations of a call fail, its first three and its last among them; in the soak nearly all do
+SAMPLE = 3  # of the operations of a call fail, beside its first and its last; in the soak nearly all do
 
 # Every public verb, as a call that succeeds on the prepared home.
 VERBS: dict[str, Callable[[Memory], Any]] = {
@@ -134,11 +135,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def call_on_unreadable_disks(template: Path, home: Path, verb: str, at_most: int) -> int:
+def call_on_unreadable_disks(template: Path, home: Path, verb: str, choose: Choice) -> int:
     """Let operations of one call fail, each on a fresh home, in a handle whose caches are cold; how many did."""
     with unreadable(home) as disk:
         before, after, total = succeeded(template, home, verb, disk)
-        ns = sorted({1, 2, 3, total, *range(4, total, total // at_most + 1)} & {*range(1, total + 1)})
+        ns = sorted({1, total, *choose(range(1, total + 1), SAMPLE)})
         for n in ns:
             whole = False
             with copied(template, home) as memory:
@@ -158,7 +159,7 @@ def call_on_unreadable_disks(template: Path, home: Path, verb: str, at_most: int
             assert not whole or state(home) == after, f"{verb} says that it is done, and it is not"
             # what fails after the commit, while the row is read again, is an error too
             assert verb == "admin.import_" or state(home) in (before, after), f"half done after a failed {disk.fired}"
-            if n % 7 == 1:  # a sample: it is the dearest part
+            if n % 5 == 1:  # a sample: it is the dearest part
                 check(home / "yiku.db")
     return len(ns)
 
@@ -181,9 +182,9 @@ def succeeded(template: Path, home: Path, verb: str, disk: Disk) -> tuple[object
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("verb", VERBS)
-def test_R24_a_verb_says_when_the_disk_fails_under_it(template: Path, tmp_path: Path, verb: str) -> None:
+def test_R24_a_verb_says_when_the_disk_fails_under_it(template: Path, tmp_path: Path, verb: str, some: Choice) -> None:
     """Whichever read, write or flush it is: a StoreError from the verb, no answer made of half a store, and nothing half done."""
-    assert call_on_unreadable_disks(template, tmp_path / "home", verb, SAMPLE) > 1
+    assert call_on_unreadable_disks(template, tmp_path / "home", verb, some) > 1
 
 
 def test_R24_a_blob_that_cannot_be_read_says_so(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ soon, and without a byte outside.
 
 import hashlib
 import os
+import shutil
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 import tracemalloc
@@ -20,8 +19,10 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+import commands
 import integrity
 import pytest
+from sampling import Choice
 
 from yiku import Memory
 from yiku.doors import importers
@@ -108,10 +109,15 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_S13_a_name_never_becomes_a_path(memory: Memory, outside: Path, door: str) -> None:
+def test_S13_a_name_never_becomes_a_path(memory: Memory, outside: Path, door: str, some: Choice) -> None:
     """Absolute, with drives, with dots encoded once and twice: kept as a name or refused; no file anywhere is called so."""
+    named(memory, outside, door, some)
+
+
+def named(memory: Memory, outside: Path, door: str, choose: Choice) -> None:
+    """Give names like these at one door; what lies in the home and beside it then has none of them."""
     before = everything(outside)
-    for name in NAMES:
+    for name in choose(NAMES, 6):
         with soon(), suppress(YikuError):
             DOORS[door](memory, name)
 
@@ -165,14 +171,19 @@ PLACES = (
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_S14_what_is_put_into_a_home_leads_nowhere(tmp_path: Path, outside: Path, place: str) -> None:
+def test_S14_what_is_put_into_a_home_leads_nowhere(tmp_path: Path, outside: Path, place: str, some: Choice) -> None:
     """A link, a pipe, a device or a folder under any name of ours: an error of ours or none, soon, and outside nothing changed."""
-    before = everything(outside)
-    for i, put in enumerate(in_the_way(outside).values()):
-        home = tmp_path / f"home{i}"
-        with Memory(home, owner="user:mei") as memory:
-            name = memory.record_turn("user", LONG).blob
-            memory.remember("I live in Oslo 奥斯陆")
+    put_in_the_way(tmp_path, outside, place, some)
+
+
+def put_in_the_way(tmp_path: Path, outside: Path, place: str, choose: Choice) -> None:
+    """Put some of these things in that place of a home, and use the home."""
+    before, template = everything(outside), tmp_path / "template"
+    with Memory(template, owner="user:mei") as memory:
+        name = memory.record_turn("user", LONG).blob
+        memory.remember("I live in Oslo 奥斯陆")
+    for i, put in enumerate(choose([*in_the_way(outside).values()], 2)):
+        home = Path(shutil.copytree(template, tmp_path / f"home{i}"))
         for path in list(home.glob(place)) or [home / place]:
             with suppress(FileNotFoundError):
                 path.rename(tmp_path / f"aside{next(serial)}")
@@ -367,9 +378,8 @@ def test_S24_folders_are_0700_and_files_0600(tmp_path: Path, umask: int) -> None
 def test_S24_a_home_made_by_the_command_line_is_the_owner_s_alone(tmp_path: Path, umask: int) -> None:
     """The same modes, whatever the shell's umask was."""
     home = tmp_path / "home"
-    command = [sys.executable, "-m", "yiku", "record", "-", "--home", str(home)]
-    done = subprocess.run(command, input=LONG, capture_output=True, text=True, umask=umask, timeout=60, check=False)
-    assert 0 == done.returncode, done.stderr
+    done = commands.run("record", "-", stdin=LONG.encode(), umask=umask, YIKU_HOME=home)
+    assert 0 == done.code, done.err
     assert {} == wrong(home)
     assert len(modes(home)) > 6
     integrity.check(home / "yiku.db")

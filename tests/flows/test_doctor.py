@@ -214,8 +214,8 @@ def test_the_command_line_repairs_when_it_is_told_to(damaged):
 
 
 def test_a_repair_killed_while_it_puts_files_in_place_can_be_done_again(homes, tmp_path):
-    """Killed before each third step from the first renaming to the end, a WAL in play: what is there then is mended, with nothing less."""
-    assert 4 < killed_repairs(homes, tmp_path, first="rename", every=3)
+    """Killed before each sixth step from the first renaming to the end, a WAL in play: what is there then is mended, with nothing less."""
+    assert 2 < killed_repairs(homes, tmp_path, first="rename", every=6)
 
 
 def killed_repairs(homes: Sound, folder: Path, first: str = "", every: int = 1) -> int:

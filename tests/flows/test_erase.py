@@ -5,10 +5,11 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import apsw
@@ -16,6 +17,8 @@ import canaries
 import integrity
 import pytest
 from powers import permissions_hold
+from sampling import drawn_for
+from workers import READY
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
@@ -23,11 +26,15 @@ from yiku.flows import erase
 from yiku.rules import conflict, erasure
 from yiku.types import TurnRecord
 
-LONG = "The lantern burns. 灯笼亮着。\n" * 1_900  # a text that becomes a blob
+LONG = "The lantern burns. 灯笼亮着。\n" * 1_050  # twice it is a text that becomes a blob
 
 
 @pytest.fixture
 def words() -> dict[str, str]:
+    return some_words()
+
+
+def some_words() -> dict[str, str]:
     """Canaries by where they will be said."""
     chance = random.Random(20260301)
     places = (
@@ -43,7 +50,7 @@ def told(words: dict[str, str], place: str) -> str:
 
 def neighbours(memory: Memory, words: dict[str, str]) -> None:
     """What others say, in this scope and beside it: common words, and nothing of the canaries."""
-    for i in range(20):
+    for i in range(8):
         memory.record_turn("user", f"I water plant {i} of the garden. 我浇了第{i}棵花。", session=f"garden-{i % 3}")
         memory.remember(f"Plant {i} likes water. 第{i}棵花喜欢水。", metadata={"plant": i}, tags=["garden"])
     for scope in ("user:tom", "public"):
@@ -171,39 +178,58 @@ SAID_WHERE = {
 }
 
 
-@pytest.mark.parametrize("what", SAID_WHERE)
+@contextmanager
+def another_has_it_open(home: Path) -> Iterator[None]:
+    """Meanwhile another process has looked into the home, and keeps it open."""
+    ours, theirs = READY.Pipe()
+    process = READY.Process(target=_keep_open, args=(home, theirs))
+    process.start()
+    assert ours.recv()
+    try:
+        yield
+    finally:
+        ours.send("enough")
+        process.join()
+
+
+def _keep_open(home: Path, ask: Connection) -> None:
+    with Memory(home) as memory:
+        ask.send(memory.status().home)
+        ask.recv()
+
+
+TRIED = ["statement", *drawn_for("what is erased")([what for what in SAID_WHERE if what != "statement"], 1)]  # in the soak all
+
+
+@pytest.mark.parametrize("what", TRIED)
 @pytest.mark.spec("T-39")
 def test_what_is_erased_is_in_no_byte_of_the_home(home, words, what):
     """No piece of a canary is left in any file: rows, index, journal, receipts, blobs, backups, damaged and forgotten files, WAL."""
+    assert [] == heard_after_erasing(home, words, what)
+
+
+def heard_after_erasing(home: Path, words: dict[str, str], what: str) -> list[str]:
+    """Say the canaries everywhere, make every sort of copy, erase; where they are heard then. The rest is checked here."""
     with Memory(home, owner="user:mei", names=["Mei"], durability="fast") as memory:
         neighbours(memory, words)
         meant = SAID_WHERE[what](memory, words)
     copies_made(home, words)
     assert canaries.sung(home, words.values())
-    other = subprocess.Popen(
-        [sys.executable, "-c", f"from yiku import Memory; m = Memory({str(home)!r}); m.status(); print(flush=True); input()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        other.stdout.readline()
-        with Memory(home) as memory, Memory(home, scope="user:tom") as tom:
-            others = reads(tom)
-            erased = memory.admin.erase(**meant)
+    with another_has_it_open(home), Memory(home) as memory, Memory(home, scope="user:tom") as tom:
+        others = reads(tom)
+        erased = memory.admin.erase(**meant)
 
-            assert [] == canaries.sung(home, words.values())
-            assert erased.clean, [place for place in erased.places if place.found]
-            assert erased.looked_for > 20
-            assert others == reads(tom)
-            assert () == tuple(trouble for trouble in memory.status().troubles if "erasure" in trouble)
-    finally:
-        other.communicate(b"\n", timeout=30)
-    assert [] == canaries.sung(home, words.values())
+        assert [] == canaries.sung(home, words.values())
+        assert erased.clean, [place for place in erased.places if place.found]
+        assert erased.looked_for > 20
+        assert others == reads(tom)
+        assert () == tuple(trouble for trouble in memory.status().troubles if "erasure" in trouble)
     integrity.check(home / "yiku.db")
     for path in (home / "backups").glob("*.db"):
         copies = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         assert "ok" == copies.pragma("integrity_check")
         copies.close()
+    return canaries.sung(home, words.values())
 
 
 def test_many_rows_leave_the_index_at_once(memory, home):
@@ -483,8 +509,8 @@ def test_common_words_and_those_of_the_schema_do_not_alarm(memory):
     assert erased.clean, [place for place in erased.places if place.found]
 
 
-def test_the_seal_of_a_short_code_tells_nothing(memory, home):
-    """With the database in hand, and all ten thousand codes tried in every way that is written down, none fits; with the key one does."""
+def test_the_seal_of_a_short_code_tells_nothing(memory, home, some):
+    """With the database in hand, and codes tried in every way that is written down, none fits; with the key the right one does."""
     kept = memory.remember("My locker code is 4711", subject="user", predicate="locker code", object="4711").memory
     memory.admin.erase(kept.id)
     memory.close()
@@ -493,11 +519,12 @@ def test_the_seal_of_a_short_code_tells_nothing(memory, home):
     hashes = {there[at : at + size] for at in range(len(there)) for size in (16, 32)} | {bytes.fromhex(seal) for seal in seals}
 
     key = bytes.fromhex((home / "key").read_text())
+    codes = {4711, *some(range(10_000), 1_000)}
 
     def guessed(key: bytes) -> list[int]:
         """The codes of which some hash stands there, of any of the texts that are ever hashed."""
         fits = []
-        for code in range(10_000):
+        for code in codes:
             one = replace(kept, content=f"My locker code is {code:04}", object=f"{code:04}")
             texts = [f"user:mei\0{text}".encode() for text in erasure.of_statement(one)] + [
                 one.content.encode(),

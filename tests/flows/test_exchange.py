@@ -13,7 +13,7 @@ from yiku.errors import InvalidInput
 from yiku.flows import exchange
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
-TURNS = 6_000  # of the import that is killed
+TURNS = 2_400  # of the import that is killed; a transaction takes 500
 
 IMPORT = """
 import sys
@@ -23,7 +23,7 @@ from yiku.doors.importers import jsonl
 
 home, path = sys.argv[1:]
 with Memory(home, owner="user:ann", durability="fast") as memory:
-    memory.admin.import_(jsonl.read(Path(path)), source="big", progress=lambda line: line % 1000 or print(line, flush=True))
+    memory.admin.import_(jsonl.read(Path(path)), source="big", progress=lambda line: line % 400 or print(line, flush=True))
 """
 
 
@@ -194,7 +194,7 @@ def test_a_killed_import_goes_on_where_it_stopped(tmp_path):
 
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
-            if int(line) >= 2_000:
+            if int(line) >= 800:
                 os.kill(process.pid, signal.SIGKILL)
                 break
         process.wait()

@@ -116,7 +116,7 @@ def told(item: Any) -> Any:
     return {name: getattr(item, name) for name in item.__dataclass_fields__ if name not in ("n", "changed", "scope")}
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9), steps=st.integers(3, 12))
 def test_what_is_exported_and_imported_is_the_same_in_every_answer(tmp_path_factory, seed, steps):
     """The export of the new home has the same bytes, every look gives the same, and importing once more changes nothing."""
@@ -185,7 +185,7 @@ def test_an_export_of_one_scope_has_no_word_of_another(file, tmp_path):
 def test_an_import_that_was_cut_short_is_completed_by_the_next(file, tmp_path):
     """After each part of the file: the cut is told with its line, the store is whole, and the whole file brings the rest."""
     content, wanted = file.read_bytes(), file.read_bytes().splitlines()[1:]
-    for k, cut in enumerate(range(300, len(content), len(content) // 9)):
+    for k, cut in enumerate(range(300, len(content), len(content) // 5)):
         part, home = tmp_path / f"part{k}.jsonl", tmp_path / f"home{k}"
         part.write_bytes(content[:cut])
         report = taken(home, part)

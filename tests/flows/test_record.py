@@ -231,11 +231,15 @@ def test_beyond_64_mib_is_refused(memory, home):
     assert (0, []) == (memory.admin.stats().turns, [*(home / "blobs").iterdir()])
 
 
-def test_64_mib_are_kept(memory):
-    """The limit itself is taken, whole."""
-    content = "x" * (64 * 1024 * 1024)
+def test_megabytes_are_kept(memory):
+    """They are taken whole; in the soak the limit itself."""
+    assert kept_whole(memory, 2)
 
-    assert content == memory.admin.blob(memory.record_turn("user", content).blob)
+
+def kept_whole(memory: Memory, mebibytes: int) -> bool:
+    content = "x字 y" * (mebibytes * 1024 * 1024 // len("x字 y".encode()))
+    content += "x" * (mebibytes * 1024 * 1024 - len(content.encode()))
+    return content == memory.admin.blob(memory.record_turn("user", content).blob)
 
 
 # ------------------------------------------------------------------ when, and many at once

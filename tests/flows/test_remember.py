@@ -6,11 +6,13 @@ from datetime import datetime, timedelta, timezone
 from itertools import permutations
 
 import pytest
+from sampling import drawn_for
 
 from yiku import Memory
 from yiku.errors import IdempotencyMismatch, InvalidInput, NotFound, TooLarge
 from yiku.types import Confirmed, Flagged, Kind, New, Origin, Past, Replaced, Standing, State
 
+ORDERS = drawn_for("orders of telling")([*permutations(range(4))], 8)  # the soak tells others, longer ones, in all (R25)
 MOVES = [
     ("I live in Bergen.", "2026-01-05T10:00:00+01:00"),
     ("我住在奥斯陆。", "2026-01-20T10:00:00+01:00"),
@@ -67,7 +69,7 @@ def test_a_correction_on_the_same_day_wins(memory, clock):
     assert ["更正：我们项目的截止日期改到3月9日了"] == texts(memory.get_all())
 
 
-@pytest.mark.parametrize("order", [*permutations(range(4))], ids=lambda order: "".join(map(str, order)))
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join(map(str, order)))
 def test_statements_come_in_any_order(memory, order):
     """Two languages, four homes, any order of recording: the same chain, and the home said last is live."""
     for i in order:
@@ -83,7 +85,7 @@ def test_statements_come_in_any_order(memory, order):
     assert ["我搬到上海了"] == texts(memory.get_all())
 
 
-@pytest.mark.parametrize("order", [*permutations(range(4))], ids=lambda order: "".join(map(str, order)))
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join(map(str, order)))
 def test_a_return_to_what_was_is_a_version_of_its_own(memory, order):
     """Bergen, Bergen again, Oslo, Bergen: in any order of recording three versions, the first with two sources."""
     said = [("I live in Bergen", 1), ("i live in Bergen!", 8), ("I live in Oslo", 15), ("I live in Bergen", 22)]

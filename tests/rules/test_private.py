@@ -43,7 +43,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
     took = []
     gc.collect()
     gc.disable()  # what other tests left would be counted in
-    for size in (30_000, 300_000):
+    for size in (6_000, 60_000):
         text, runs = unit * (size // len(unit)), []
         for _ in range(3):  # the best of three, as the machine may be busy
             started = time.process_time()
@@ -52,4 +52,4 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
         took.append(min(runs))
     gc.enable()
 
-    assert took[1] <= max(12 * took[0], 0.1)
+    assert took[1] <= max(12 * took[0], 0.02)

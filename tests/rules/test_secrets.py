@@ -129,7 +129,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
     took = []
     gc.collect()
     gc.disable()  # what other tests left would be counted in
-    for size in (10_000, 100_000):
+    for size in (4_000, 40_000):
         text, runs = unit * (size // len(unit)), []
         for _ in range(3):  # the best of three, as the machine may be busy
             started = time.process_time()
@@ -138,5 +138,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
         took.append(min(runs))
     gc.enable()
 
-    assert took[1] <= 12 * took[0] + 0.02  # s: the larger text fits the cache less well; what is quadratic takes a hundred times as long
-    assert took[1] < 0.1 * 3  # a second for a megabyte on an idle core
+    assert (
+        took[1] <= 12 * took[0] + 0.02
+    )  # s: the larger text fits the cache less well; what is quadratic takes a hundred times as long
+    assert took[1] < 0.04 * 3  # a second for a megabyte on an idle core

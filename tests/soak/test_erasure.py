@@ -7,10 +7,12 @@ from pathlib import Path
 
 import canaries
 import integrity
+import pytest
 from conftest import Clock
 from faults.disk import BROKEN, FULL, failing
 from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
 from flows.test_barred import came_back
+from flows.test_erase import SAID_WHERE, heard_after_erasing, some_words
 from workers import together
 
 from yiku import Memory
@@ -50,12 +52,18 @@ def test_S4_one_of_two_thousand_and_one_whole_scope(tmp_path, count, figure):
     integrity.check(home / "yiku.db")
 
 
+@pytest.mark.parametrize("what", SAID_WHERE)
+def test_S4_what_is_erased_is_in_no_byte_of_the_home(home, what):
+    """A statement, a turn, a session, a source, a time, a scope; of rows, index, journal, blobs, backups and what lies about."""
+    assert [] == heard_after_erasing(home, some_words(), what)
+
+
 def test_S4_nothing_comes_back(tmp_path, count, seed):
     """Random histories, random erasures, every way in."""
     for i in range(count(4, 300, "histories")):
         folder = tmp_path / str(i)
         folder.mkdir()
-        came_back(folder / "home", folder, Clock(), seed + i)
+        assert [] == came_back(folder / "home", folder, Clock(), seed + i)[1]
         shutil.rmtree(folder)
 
 

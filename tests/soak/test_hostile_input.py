@@ -4,10 +4,25 @@ import random
 
 import integrity
 import pytest
-from faults.hostile import mutated
-from faults.test_hostile_input import ASKING, LONGEST_CALL_S, WAYS, asked, carried
+from faults.hostile import CONTENTS, QUERIES, UNITS, mutated
+from faults.test_hostile_input import (
+    ASKING,
+    LINEAR,
+    LONGEST_CALL_S,
+    SCANNERS,
+    WAYS,
+    asked,
+    attacked,
+    carried,
+    grows,
+    peopled,  # noqa: F401 - a fixture
+    steep_patterns,
+)
 from faults.test_typed_errors import VERBS, call_on_unreadable_disks, template  # noqa: F401 - a fixture
-from files.test_paths import swapped_while_writing
+from files.test_paths import DOORS, PLACES, named, outside, put_in_the_way, swapped_while_writing  # noqa: F401 - a fixture
+from flows.test_record import kept_whole
+from sampling import drawn_for
+from test_bad_input import CALLS, taken_wrongly, target, watch  # noqa: F401 - two of them are fixtures
 
 from yiku import Memory
 
@@ -32,16 +47,62 @@ def test_R23_no_fuzzed_text_crashes_hangs_or_is_altered(tmp_path, seed, count):
     assert taken > texts
 
 
+def every(items, _):
+    """What the fast tests take some of."""
+    return [*items]
+
+
+def test_R23_each_content_on_every_way_and_each_question_to_every_verb(peopled):  # noqa: F811 - the fixture
+    """Kept exactly or refused, answered or refused, within a second; and the store stays whole."""
+    for name in CONTENTS:
+        attacked(peopled, name, every)
+    for query in QUERIES:
+        asked(peopled, query, ASKING)
+
+
+def test_R23_64_mib_are_kept(memory):
+    """The limit of one turn is taken, whole."""
+    assert kept_whole(memory, 64)
+
+
+def test_R23_no_scanner_and_no_pattern_is_steep(figure):
+    """Ten times the text takes at most twelve times as long, with all half-matches."""
+    steep, tried = steep_patterns(every)
+    figure("patterns tried", tried, least=15)
+    steep += [f"{name} with {unit!r}" for name, scan in SCANNERS.items() for unit in UNITS if grows(scan, unit) > LINEAR]
+
+    assert [] == steep
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_R23_no_name_becomes_a_path(memory, outside, door):  # noqa: F811 - the fixture
+    """Absolute, with drives, with dots encoded once and twice, at each door that takes a name."""
+    named(memory, outside, door, every)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_R23_nothing_in_a_place_of_the_home_leads_outside(tmp_path, outside, place):  # noqa: F811 - the fixture
+    """Each link, pipe, device and folder under each name of ours: an error of ours or none, and outside nothing changed."""
+    put_in_the_way(tmp_path, outside, place, every)
+
+
 @pytest.mark.parametrize("level", ["blobs", "blobs/ab"])
 def test_R23_no_swapped_link_catches_a_byte(tmp_path, count, level):
     """A folder of the home becomes a link and a folder again, while we write: nothing lies outside, nothing is lost."""
     swapped_while_writing(tmp_path, level, count(1_000, 10_000, "swaps"))
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_R24_every_bad_value_is_refused(target, watch, call):  # noqa: F811 - the fixtures
+    """Each of them, as each argument: an error of ours and soon, or allowed; after an error everything is as it was."""
+    assert [] == taken_wrongly(target, watch, call, every)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("verb", VERBS)
-def test_R24_every_operation_under_a_verb_may_fail(template, tmp_path, count, verb):  # noqa: F811 - the fixture
+def test_R24_every_operation_under_a_verb_may_fail(template, tmp_path, seed, count, verb):  # noqa: F811 - the fixture
     """Each read, write and flush of it in turn: a StoreError from the verb, and nothing half done."""
-    failed = call_on_unreadable_disks(template, tmp_path / "home", verb, count(25, 10_000, f"operations at most under {verb}"))
+    at_most, some = count(25, 10_000, f"operations at most under {verb}"), drawn_for(str(seed))
+    failed = call_on_unreadable_disks(template, tmp_path / "home", verb, lambda operations, _: some(operations, at_most))
     print(f"  {failed:,} failed")
     assert failed > 1

@@ -26,7 +26,7 @@ def cut_all(tmp_path, chance: Random, images: int, **how: Any) -> list[Cut]:
     found: list[Cut] = []
     for i in range(images // EACH):
         with in_memory(tmp_path) as folder:
-            life = lived(folder, seed=chance.randrange(10**9), handles=1 + i % 2, **how)
+            life = lived(folder, seed=chance.randrange(10**9), handles=1 + i % 2, calls=40, **how)
             for kind in KINDS:
                 found += cuts(life, kind, chance, folder, EACH)
     return found

@@ -1,9 +1,8 @@
 """R26: a million calls of all public verbs over 42 hostile names, and whether time tells what words do not."""
 
+import pytest
 from store.scope_home import World
-from store.test_scopes import AT_MOST, crowded, timed
-
-__all__ = ["crowded"]  # a fixture: pytest finds it by its name here
+from store.test_scopes import AT_MOST, beside, timed
 
 
 def test_R26_no_call_shows_anything_of_another_scope(tmp_path, seed, count, figure):
@@ -13,6 +12,12 @@ def test_R26_no_call_shows_anything_of_another_scope(tmp_path, seed, count, figu
 
     figure("homes", many.homes)
     figure("leaks", 0, most=0)  # the first would have ended the run, with its seed and the last operations
+
+
+@pytest.fixture
+def crowded(home):
+    """A small scope beside one of 10,000 turns."""
+    yield from beside(home, 10_000)
 
 
 def test_R26_time_does_not_tell_what_is_foreign(crowded, count, figure):

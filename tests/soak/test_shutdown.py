@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -118,6 +118,21 @@ def test_R29_whoever_is_asked_to_end_ends_soon_and_loses_nothing(tmp_path, seed,
         PROGRAMS[program].kept(home, out)
         open_and_check(home)
     figure("longest until gone", longest, "s", most=WITHIN_S)
+
+
+@pytest.fixture(autouse=True)
+def who_is_asked_listens() -> Iterator[None]:
+    """
+    A shell lets what it starts in the background ignore SIGINT, `nohup` lets it ignore SIGHUP, and so does all that it starts.
+
+    What has a handler in us is at its default in a program that we start.
+    """
+    before = {asked: signal.getsignal(asked) for asked in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    for asked, handler in before.items():
+        signal.signal(asked, handler)
 
 
 def ended(program: Program, home: Path, way: int | None, after_s: float) -> tuple[str, float]:

@@ -76,6 +76,6 @@ def test_a_flipped_byte_in_a_copy_is_found(database, tmp_path, offset):
 def test_a_store_that_does_not_fit_into_the_cache_is_copied_whole(home, tmp_path):
     """Pages that are written before the first one carry checksums too: 3 MB, and a cache of 2."""
     with Memory(home, owner="user:mei") as memory:
-        memory.record([{"role": "user", "content": f"{i} " + "灯笼 lantern " * 3_000} for i in range(80)])
+        memory.record([{"role": "user", "content": f"{i} 灯笼 " + "x" * 40_000} for i in range(80)])
 
     assert [] == copy.troubles(copy.kept(connected(home / "yiku.db"), tmp_path / "copy.db"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from powers import read_only
-from workers import SPAWN, together
+from workers import READY, together
 
 from yiku.errors import ReadOnly, StoreBusy, StoreError
 from yiku.store.gate import Gate
@@ -98,7 +98,7 @@ def test_an_error_inside_frees_it(tmp_path):
 def test_a_killed_holder_frees_it_at_once(tmp_path):
     """A process is killed inside the gate: the next enters, with nothing to clean, and the side file stays."""
     held = tmp_path / "held"
-    process = SPAWN.Process(target=hold_for_ever, args=(tmp_path / "lock", held))
+    process = READY.Process(target=hold_for_ever, args=(tmp_path / "lock", held))
     process.start()
     while not held.exists():
         time.sleep(0.005)

@@ -56,10 +56,10 @@ def test_the_index_holds_as_many_tokens_as_the_analyzer_made(store, text):
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True, database=None
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True, database=None
 )
 @given(st.lists(ANY_TEXT | SCRIPTS, min_size=5, max_size=30))
-@example([chr(i) + "a" + chr(i) for i in range(1, 0x3000) if unicodedata.category(chr(i)) != "Cs"])
+@example([chr(i) + "a" + chr(i) for i in range(1, 0x3000, 3) if unicodedata.category(chr(i)) != "Cs"])
 def test_any_text_at_all_is_indexed_token_for_token(store, texts):
     """The same, for texts that nobody thought of."""
     scope = new_scope(store, f"scope{store.scope('x') or 0}-{len(store._scopes)}")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sampling
 from store.scope_home import World
 from store.scoped_sql import EXCUSED, SOMETIMES, Watch, judged, scoped_tables
 from store.scopes import EXACT, OPERATIONS, REFUSED
@@ -91,8 +92,11 @@ def test_R26_every_public_verb_is_tried() -> None:
 
 @pytest.mark.spec("S1-53", "T-20")
 def test_R26_random_calls_show_nothing_of_another_scope(tmp_path: Path) -> None:
-    """Two thousand calls by eighteen scopes of one home: no canary and no id in a foreign answer, error, explanation or count."""
-    World(tmp_path, seed=42).run(2_000)
+    """Hundreds of calls by eighteen scopes of one home: no canary and no id in a foreign answer, error, explanation or count."""
+    world = World(tmp_path, seed=sampling.SEED)
+    world.run(400)  # the first leak ends it, with the last operations
+
+    assert world.calls >= 400
 
 
 def test_R26_what_is_in_sight_may_be_a_source_and_is_not_changed(home: Path) -> None:
@@ -116,7 +120,7 @@ def test_R26_what_is_in_sight_may_be_a_source_and_is_not_changed(home: Path) -> 
 def test_R26_every_statement_keeps_to_its_scope(tmp_path: Path) -> None:
     """What SQLite really executes in a run over all verbs is narrowed to scopes that the handle reads, and writes to its own."""
     watch = Watch(tmp_path, seed=26)
-    watch.each(12)
+    watch.each(6)
 
     assert {} == watch.wrong
     assert set() == set(watch.scoped) - watch.tables, "a table with a scope that no verb has touched"
@@ -157,9 +161,14 @@ def test_a_dropped_scope_is_noticed(memory: Memory, sql: str, wrong: int) -> Non
 
 @pytest.fixture
 def crowded(home: Path) -> Iterator[tuple[Memory, list[str], list[str]]]:
-    """A small scope beside one of 10,000 turns: its handle, ids of the other, and ids beside those that nothing has."""
+    """A small scope beside one of 2,000 turns: its handle, ids of the other, and ids beside those that nothing has."""
+    yield from beside(home, 2_000)
+
+
+def beside(home: Path, crowd: int) -> Iterator[tuple[Memory, list[str], list[str]]]:
+    """A small scope beside one of so many turns."""
     with Memory(home, owner="user:ann", durability="fast") as ann, Memory(home, scope="user:bo", durability="fast") as bo:
-        for k in range(10):
+        for k in range(crowd // 1_000):
             turns = [{"role": "user", "content": f"tea 茶 {i} foreignword{i % 90}"} for i in range(1000 * k, 1000 * k + 1000)]
             ids = ann.record(turns).ids
         foreign = [*ids[::20], *(ann.remember(f"Statement {i} 陈述 with foreignword{i % 90}").memory.id for i in range(50))]
@@ -220,7 +229,7 @@ def timed(bo: Memory, foreign: list[str], absent: list[str], pairs: int) -> dict
 
 def test_R26_what_is_foreign_takes_as_long_as_what_is_not_there(crowded: tuple[Memory, list[str], list[str]]) -> None:
     """Neither an id nor a word tells by its time whether another scope has it."""
-    found = timed(*crowded, pairs=200)
+    found = timed(*crowded, pairs=60)
 
     print("  ".join(f"{name} {ratio:.3f}" for name, ratio in found.items()))
     assert {} == {name: ratio for name, ratio in found.items() if ratio > AT_MOST}

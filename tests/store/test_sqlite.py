@@ -4,7 +4,6 @@ The store on SQLite: the contract, and what is SQLite's own.
 Its settings, the errors of its file, what opening and closing leave on the disk, forks and threads.
 """
 
-import multiprocessing
 import os
 import stat
 import threading
@@ -19,6 +18,7 @@ from powers import read_only
 from store.contract import StoreContract
 from store.looking import new_scope, totals
 from store.samples import a_memory, a_turn, added, cause, kept
+from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
 from yiku.flows.record import tokens
@@ -28,8 +28,6 @@ from yiku.store.gate import Gate, Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Memories, SetTurnHidden, Turns, UpdateMemory
-
-SPAWN = multiprocessing.get_context("spawn")
 
 
 def opened(folder: Path, **settings: object) -> SqliteStore:
@@ -414,7 +412,7 @@ def test_the_wal_stays_small(tmp_path, store):
 
 def run(target: object, *args: object) -> int:
     """Run a function in a fresh process; how it ended."""
-    process = SPAWN.Process(target=target, args=args)
+    process = READY.Process(target=target, args=args)
     process.start()
     process.join()
     return process.exitcode
