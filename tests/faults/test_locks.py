@@ -22,6 +22,7 @@ from typing import Any
 import apsw
 import commands
 import pytest
+from embedders import Hashed
 from faults.power import in_memory
 from integrity import check
 from workers import READY
@@ -168,6 +169,11 @@ def forgotten(memory: Memory) -> str:
     return id
 
 
+def embedded(memory: Memory) -> object:
+    memory._handle.given = Hashed()
+    return memory.admin.embed()
+
+
 VERBS: dict[str, Callable[[Memory], object]] = {
     "record": lambda m: m.record([{"role": "user", "content": "早 morning"}], idempotency_key="k"),
     "record_turn": lambda m: m.record_turn("user", LONG + "again"),
@@ -201,6 +207,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "admin.blob": lambda m: m.admin.blob(m.search_traces()[0].blob),
     "admin.pause": lambda m: m.admin.pause(),
     "admin.resume": lambda m: m.admin.resume(),
+    "admin.embed": embedded,
 }
 
 COMMANDS: dict[str, list[str]] = {
@@ -227,6 +234,7 @@ COMMANDS: dict[str, list[str]] = {
     "backups": [],
     "restore-backup": ["BACKUP", "--yes"],
     "export": ["EXPORT"],
+    "embed": ["--help"],  # without a model it does nothing; admin.embed is above
     "check": ["--deep"],
     "repair": ["--yes"],
     "status": [],

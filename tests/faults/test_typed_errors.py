@@ -18,6 +18,7 @@ from typing import Any
 
 import apsw
 import pytest
+from embedders import Hashed
 from faults.disk import BROKEN, Disk
 from faults.test_failing_disk import CALL, LONG, RECORDS, RESULT, live, opened, prepared, state
 from integrity import check
@@ -32,7 +33,13 @@ from yiku.types import Erased, Restored
 QUESTION = "where do I live? 我住在哪里？"
 SAMPLE = 3  # of the operations of a call fail, beside its first and its last; in the soak nearly all do
 
+
 # Every public verb, as a call that succeeds on the prepared home.
+def embedded(memory: Memory) -> object:
+    memory._handle.given = Hashed()
+    return memory.admin.embed()
+
+
 VERBS: dict[str, Callable[[Memory], Any]] = {
     "record": lambda m: m.record([{"role": "user", "content": "第二 turn"}], session="s", idempotency_key="k"),
     "record_turn": lambda m: m.record_turn("assistant", "看 look", tool_calls=[CALL], tool_results=[RESULT]),
@@ -58,6 +65,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.import_": lambda m: m.admin.import_(RECORDS, source="jsonl"),
     "admin.blob": lambda m: m.admin.blob(next(turn.blob for turn in m.search_traces("Lantern 灯笼") if turn.blob)),
     "admin.erase": lambda m: m.admin.erase(session="s"),
+    "admin.embed": embedded,
     "admin.export": lambda m: m.admin.export(BytesIO()),
     "admin.backup": lambda m: m.admin.backup(),
     "admin.restore_backup": lambda m: m.admin.restore_backup(m.admin.backups()[0].name),

@@ -188,4 +188,4 @@ def test_every_phrase_names_whom_it_would_name_alone() -> None:
         others = {phrase.removesuffix("'s") for phrase in phrases if phrase.endswith("'s")}
         expected = {slots.subject_of(phrase, names=("Mei",)) for phrase in phrases | others}
 
-        assert expected - {"user"} == ask._subjects(folded, phrases, ("Mei",)) - {"user", "the"}  # «the» is no owner
+        assert expected - {"user", "the"} == ask._subjects(folded, phrases, ("Mei",)) - {"user", "the"}  # «the» is no owner
