@@ -48,7 +48,7 @@ def drawn(n: int, seed: int = 1) -> np.ndarray:
 def add(vectors: Vectors, values: np.ndarray, first: int = 1, *, scope: int = SCOPE, item: str = "turn", parts: int = 1) -> None:
     """These vectors, `parts` of them a row, from this row number on."""
     rows = [Vector(item, first + k // parts, k % parts, k % 3 == 0, one) for k, one in enumerate(values)]
-    marks = {"turns": 0, "memories": 0, f"{item}s".replace("memorys", "memories"): rows[-1].n}
+    marks = {"turns": 0, "memories": 0, {"turn": "turns", "memory": "memories"}[item]: rows[-1].n}
     assert vectors.add(scope, SPACE, rows, **marks, still=lambda: True)
 
 
