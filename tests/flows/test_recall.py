@@ -187,6 +187,21 @@ def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, told
     assert told[1] == next(hit.text for hit in memory.recall(question) if hit.text in told)
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered", "question"),
+    [
+        ("Which wine goes with fish?", "A dry white wine goes with fish.", "Which wine did you recommend with fish?"),
+        ("今晚吃鱼，要配酒", "推荐吃鱼配干白葡萄酒", "你推荐我吃鱼配哪种酒？"),
+    ],
+)
+def test_what_the_assistant_said_is_found_when_it_is_asked_for(memory, asked, answered, question):
+    """Though the person's own words are nearer to the question."""
+    memory.record_turn("assistant", answered, session="s")
+    memory.record_turn("user", asked, session="s")
+
+    assert answered == memory.recall(question)[0].text
+
+
 def test_an_answer_says_how_sure_it_is(memory):
     """What is there is answered with confidence; what only shares a word with the question is not."""
     said(memory, "We decided to set the retry limit to five.", "我们决定把预算定为三万元")

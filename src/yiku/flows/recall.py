@@ -271,8 +271,8 @@ def _of_turns(
             signals["recency"] = fuse.session_ranks(columns.said_at, sessions)
     if question.windows:
         signals["time"] = _in_windows(columns, question.windows)
-    if not question.asks_assistant:
-        signals["role"] = columns.user.astype(np.float64)
+    wanted = columns.user != question.asks_assistant
+    signals["role"] = wanted * (fuse.ASKED_OF_IT if question.asks_assistant else 1.0)
     named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
     if len(named) == 1:
         signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)

@@ -32,6 +32,7 @@ WEIGHTS = {  # of the parts of a turn's evidence, measured in docs/quality.md
     "speaker": 0.1,
     "recency": 0.05,
 }
+ASKED_OF_IT = 2.0  # times the share of role, for what the assistant said where that is asked for
 BY_WORDS = {"session": 4 / 3}  # times the weight, without vectors: what was talked about all around has to do more
 TWO_SCRIPTS = {"vectors": 7 / 6, "words": 3 / 4, "session": 2 / 3}  # in a memory of two languages words speak for one
 WEAK = 0.4  # of the question's words: a best match below this is no full match
