@@ -10,7 +10,6 @@ While nothing was erased, none of this is asked.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,7 +17,7 @@ from typing import Any
 
 from yiku.errors import Damaged, NotFound
 from yiku.files import blobs, sweep
-from yiku.flows.handle import Handle
+from yiku.flows.handle import Handle, content_hash
 from yiku.rules import analyze, erasure
 from yiku.types import Lift, Memories, SemanticMemory, State, Turn, Turns
 
@@ -141,7 +140,7 @@ def without(handle: Handle, turn: Turn, left: Callable[[str], str], *, keep: boo
     whole = content(handle, turn)
     if (rest := left(whole)) == whole:
         return after
-    digest, name = hashlib.blake2b(rest.encode(), digest_size=16).digest(), None
+    digest, name = content_hash(rest), None
     if blobs.is_long(rest):
         name, rest = blobs.put(handle.blobs, rest) if keep else None, blobs.excerpt(rest)
     return replace(after, content=rest, content_hash=digest, blob=name)

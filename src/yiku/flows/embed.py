@@ -13,13 +13,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows import checks
 from yiku.flows.handle import Handle
+from yiku.flows.record import spoken
 from yiku.rules import chunk, erasure
 from yiku.store.gate import Gate
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
@@ -225,7 +226,7 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
     if missing := sorted(set(before.values()) - known.keys()):
         known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
-        said = f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
+        said = spoken(turn)
         windows = chunk.windows(said) if _told(turn) else []
         yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
@@ -381,9 +382,3 @@ def trouble(handle: Handle) -> str | None:
     """What keeps the thread of this memory from embedding, where it has one."""
     workers = (thread for thread in threading.enumerate() if isinstance(thread, Worker) and thread.handle is handle)
     return next((worker.trouble for worker in workers), None)
-
-
-def a_moment(handle: Handle, budget_s: float) -> None:
-    """A little of what waits, after an answer; troubles are for `status` to tell."""
-    with suppress(ModelError, StoreError, OSError):
-        embed(handle, budget_s=budget_s)

@@ -12,7 +12,6 @@ statement goes, and what the next one said takes its place under a new id.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,7 +22,7 @@ from yiku.files import sweep
 from yiku.flows import barred, checks, scour
 from yiku.flows.browse import find
 from yiku.flows.forget import closed_up, unflagged
-from yiku.flows.handle import Handle
+from yiku.flows.handle import Handle, content_hash
 from yiku.flows.record import tokens, tool_tokens
 from yiku.flows.remember import index_tokens
 from yiku.rules import analyze, conflict, erasure
@@ -347,7 +346,7 @@ def _blank(turn: Turn) -> Turn:
     return replace(
         turn,
         content=content,
-        content_hash=hashlib.blake2b(content.encode(), digest_size=16).digest(),
+        content_hash=content_hash(content),
         blob=None,
         speaker=None,
         tool_calls=(),

@@ -128,6 +128,11 @@ class Handle:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def content_hash(content: str) -> bytes:
+    """What a turn's whole content is told again by: 16 bytes."""
+    return hashlib.blake2b(content.encode(), digest_size=16).digest()
+
+
 def settled(handle: Handle, attempt: Callable[[], T]) -> T:
     """
     Decide and apply; if what the decision rested on has changed meanwhile, decide once more with every other writer waiting.

@@ -18,7 +18,7 @@ from typing import Any
 from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, TooLarge, WasErased
 from yiku.files import blobs
 from yiku.flows import barred, checks, pause
-from yiku.flows.handle import Handle, settled
+from yiku.flows.handle import Handle, content_hash, settled
 from yiku.flows.intake import NOTHING, clean
 from yiku.rules import analyze, fence
 from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Tokens, Turn, Turns
@@ -113,7 +113,12 @@ def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
 
 def tokens(turn: Turn) -> Tokens:
     """What a turn is found by: its speaker's name and what was said."""
-    return analyze.tokens(f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content)
+    return analyze.tokens(spoken(turn))
+
+
+def spoken(turn: Turn) -> str:
+    """What was said, behind the name of who said it."""
+    return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
 
 
 def tool_tokens(turn: Turn) -> Tokens | None:
@@ -156,7 +161,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     if not content.strip() and not calls and not results:
         raise InvalidInput("a turn needs content, tool_calls or tool_results")
     blob = None
-    content_hash = hashlib.blake2b(content.encode(), digest_size=16).digest()
+    digest = content_hash(content)
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
@@ -169,7 +174,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
         session=name("session") or clean(handle, checks.name("default" if session is None else session, "session")),
         role=role,
         content=content,
-        content_hash=content_hash,
+        content_hash=digest,
         blob=blob,
         said_at=said_at,
         recorded_at=now,

@@ -10,7 +10,6 @@ Operations are gathered into transactions; a killed import has done whole ones, 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 from yiku.errors import InvalidInput
 from yiku.files import blobs
 from yiku.flows import barred, checks
-from yiku.flows.handle import Handle, settled
+from yiku.flows.handle import Handle, content_hash, settled
 from yiku.flows.intake import clean
 from yiku.flows.record import tokens, tool_tokens
 from yiku.flows.remember import index_tokens
@@ -431,9 +430,8 @@ def _turn(handle: Handle, record: Mapping[str, Any], *, keep: bool) -> Turn:
     turn = _made(Turn, given)
     if turn.blob is not None:  # it was missing already where the export was made
         return turn
-    content_hash = hashlib.blake2b(turn.content.encode(), digest_size=16).digest()
     results = tuple(_shortened(handle, result, keep) for result in turn.tool_results)
-    turn = replace(turn, content_hash=content_hash, tool_results=results)
+    turn = replace(turn, content_hash=content_hash(turn.content), tool_results=results)
     if not blobs.is_long(turn.content):
         return turn
     blob = blobs.put(handle.blobs, turn.content) if keep else None

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from yiku.rules import analyze, fence
+from yiku.rules import analyze, fence, score
 from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context, Hit, Origin, SemanticMemory, Turn
 
@@ -21,7 +21,6 @@ CUT_TOKENS = 96
 TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older tokenizers take 1.2
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
-CHARACTER = 0.4  # of a single Chinese character, a word being 1
 _SENTENCE = re.compile(r".*?(?:[.!?](?=\s)|[。！？]|$)", re.DOTALL)
 
 HEADINGS = {
@@ -47,7 +46,7 @@ def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collecti
     spent = estimate(fence.wrap(heading))
     groups: dict[str, list[tuple[int, str]]] = {}
     packed: list[Hit] = []
-    wanted = {term: CHARACTER if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
+    wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
     for hit in hits:
         group, line = _group(hit), _line(hit, language, wanted)
         cost = estimate(line) + 1 + (0 if group in groups else DATE_TOKENS)

@@ -166,7 +166,7 @@ class Vectors:
         return Similar(ns[order], memories[order], scripts[order], values[order])
 
     def _centre(self, space: int, held: Mapping[int, Held], vectors: Sequence[Codes]) -> Centre:
-        """What the texts of these scopes have in common, as it was a few vectors ago."""
+        """What the texts of these scopes have in common; made anew when they are twice as many, or some were taken out."""
         key = (space, *((scope, each.removals) for scope, each in held.items()))
         self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None))
         while len(self._centres) > SCOPES_KEPT:
