@@ -1,0 +1,217 @@
+"""
+What Yiku learns from one turn without a model, beside what a reader would: bench/learning/README.md says how it is judged.
+
+    python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
+    python bench/learning.py DATA_FOLDER --wrong     and each item that was missed, each memory that was wrong
+
+Every turn is given to the rules alone (`extract.drafts`), as its user's, at its own date. What they say counts as
+learned; a retraction by itself adds nothing. Files are read where they lie.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import lzma
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from datasets import moment
+from rich.console import Console
+from rich.table import Table
+
+from yiku.rules import extract
+from yiku.types.learning import Draft
+
+MARKS = Path(__file__).parent / "learning"
+INVENTED_AT = datetime(2026, 4, 15, 12, tzinfo=UTC)  # when the cases of kinds.jsonl are said
+SPEAKS = re.compile(r"(?m)^(?=user: |assistant: )")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A marked turn with what was learned from it."""
+
+    mark: dict[str, Any]
+    text: str
+    learned: tuple[Draft, ...]
+
+    @property
+    def explicit(self) -> list[dict[str, Any]]:
+        """What must be learned and is said outright."""
+        return [item for item in self.mark["must"] if item["explicit"]]
+
+    @property
+    def missed(self) -> list[dict[str, Any]]:
+        """What must be learned and was not."""
+        return [item for item in self.mark["must"] if not any(matches(draft.text, item) for draft in self.learned)]
+
+    @property
+    def wrong(self) -> list[Draft]:
+        """What was learned and matches nothing."""
+        items = [*self.mark["must"], *self.mark["may"]]
+        return [draft for draft in self.learned if not any(matches(draft.text, item) for item in items)]
+
+
+def matches(content: str, item: dict[str, Any]) -> bool:
+    """Whether a memory says an item: of every group of words, one occurs."""
+    told = content.casefold()
+    return all(any(word in told for word in group) for group in item["words"])
+
+
+# ------------------------------------------------------------------ the turns
+
+
+def turns(folder: Path, marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
+    """The marks of turns.jsonl with their texts and dates; a text that is not the marked one ends the run."""
+    marks = [json.loads(line) for line in (marked / "turns.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = {place: told for name in {mark["file"] for mark in marks} for place, told in _said(folder / name)}
+    found = []
+    for mark in marks:
+        text, at = said[mark["file"], mark["case"], mark["session"], mark["turn"]]
+        text = spoken(text)[mark["part"]] if mark.get("part") is not None else text
+        if (text := _same(text, mark["sha256"])) is None:
+            raise SystemExit(f"{mark['id']}: the text in {mark['file']} is not the one that was marked")
+        found.append((mark, text, at))
+    return found
+
+
+def kinds(marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
+    """The invented cases; a folder may have none."""
+    if not (marked / "kinds.jsonl").exists():
+        return []
+    marks = [json.loads(line) for line in (marked / "kinds.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [(mark, mark["text"], INVENTED_AT) for mark in marks]
+
+
+def spoken(chat: str) -> list[str]:
+    """The user's pieces of a chat that is kept in one record."""
+    return [piece.removeprefix("user: ") for piece in SPEAKS.split(chat) if piece.startswith("user: ")]
+
+
+def _same(text: str, digest: str) -> str | None:
+    """The text whose hash was marked; a piece of a chat may have been marked without the line end that follows it."""
+    return next((t for t in (text, text.rstrip("\n")) if hashlib.sha256(t.encode()).hexdigest()[:16] == digest), None)
+
+
+def _said(path: Path) -> Iterator[tuple[tuple[str, str, str, int], tuple[str, datetime]]]:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        if ".jsonl" in path.name:
+            for place, line in enumerate(map(json.loads, file)):
+                message = line.get("message")
+                if isinstance(message, dict) and isinstance(message.get("content"), str):
+                    yield (path.name, "", line["sessionId"], place), (message["content"], moment(line["timestamp"]))
+            return
+        entries = json.load(file)
+    for entry in entries:
+        if "haystack_sessions" in entry:
+            for name, date, session in zip(
+                entry["haystack_session_ids"], entry["haystack_dates"], entry["haystack_sessions"], strict=True
+            ):
+                for place, turn in enumerate(session):
+                    yield (path.name, entry["question_id"], name, place), (turn["content"], moment(date))
+        else:
+            for session in entry["sessions"]:
+                for place, turn in enumerate(session["turns"]):
+                    at = turn.get("datetime") or session["datetime"]
+                    yield (path.name, entry["id"], session["id"], place), (turn["text"], moment(at))
+
+
+# ------------------------------------------------------------------ the figures
+
+
+def judge(cases: Sequence[tuple[dict[str, Any], str, datetime]]) -> list[Judged]:
+    """Each turn with what the rules learn from it alone."""
+    return [
+        Judged(mark, text, tuple(draft for draft in extract.drafts(text, said_at=at) if draft.action == "state"))
+        for mark, text, at in cases
+    ]
+
+
+def figures(judged: Sequence[Judged]) -> dict[str, float]:
+    """Recall of explicit items, precision, how many memories were learned and how long they are in the middle."""
+    items = [(item, case) for case in judged for item in case.explicit]
+    learned = [draft for case in judged for draft in case.learned]
+    missed = sum(item in case.missed for item, case in items)
+    wrong = sum(len(case.wrong) for case in judged)
+    return {
+        "items": len(items),
+        "recall": 1 - missed / len(items) if items else 1.0,
+        "learned": len(learned),
+        "precision": 1 - wrong / len(learned) if learned else 1.0,
+        "length": statistics.mean(len(draft.text) for draft in learned) if learned else 0.0,
+    }
+
+
+def groups(real: Sequence[Judged], invented: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """The rows of the report: all real turns, by how they were drawn, by language; the invented ones by their sort."""
+    rows: dict[str, list[Judged]] = defaultdict(list)
+    for case in real:
+        for row in ("turns", f"drawn by {case.mark['drawn']}", f"turns, {case.mark['lang']}"):
+            rows[row].append(case)
+    for case in invented:
+        for row in ("kinds", f"kinds, {case.mark['lang']}", f"· {case.mark['of']}"):
+            rows[row].append(case)
+    return {row: rows[row] for row in sorted(rows, key=lambda row: (row[0] == "·", "kinds" in row))}
+
+
+def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
+    """Of the items that were learned, how many, with the right kind, and with the right standing."""
+    pairs = [
+        (draft, item) for case in invented for item in case.mark["must"] for draft in case.learned if matches(draft.text, item)
+    ]
+    kind = sum(draft.kind.value == item["kind"] for draft, item in pairs)
+    standing = sum(draft.standing.value == item.get("standing", "fact") for draft, item in pairs)
+    return len(pairs), kind, standing
+
+
+def show(rows: dict[str, list[Judged]], console: Console) -> None:
+    """One line a group."""
+    table = Table("", "items", "recall %", "learned", "precision %", "mean length", box=None)
+    for name, cases in rows.items():
+        row = figures(cases)
+        shown = (f"{row['items']:.0f}", f"{100 * row['recall']:.1f}", f"{row['learned']:.0f}")
+        table.add_row(name, *shown, f"{100 * row['precision']:.1f}", f"{row['length']:.0f}")
+    console.print(table)
+
+
+def show_wrong(judged: Sequence[Judged], console: Console) -> None:
+    """Each turn that is not right, with what was missed and what was wrong in it."""
+    for case in judged:
+        missed = [item for item in case.missed if item["explicit"] or case.mark.get("of")]
+        if missed or case.wrong:
+            console.print(f"\n{case.mark['id']}: {case.text[:300]}", markup=False, highlight=False)
+            for item in missed:
+                console.print(f"  missed  {item['says']}", markup=False, highlight=False)
+            for draft in case.wrong:
+                console.print(f"  wrong   {draft.text}  ({draft.rule})", markup=False, highlight=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
+    parser.add_argument("folder", type=Path, help="the development data")
+    parser.add_argument("marks", type=Path, nargs="?", default=MARKS, help="a folder with a turns.jsonl of marks")
+    parser.add_argument("--wrong", action="store_true", help="each item missed and each memory that is wrong")
+    options = parser.parse_args()
+    console = Console(width=132)
+    real, invented = judge(turns(options.folder, options.marks)), judge(kinds(options.marks))
+    if options.wrong:
+        show_wrong([*real, *invented], console)
+    show(groups(real, invented), console)
+    if not invented:
+        return
+    learned, kind, standing = fit(invented)
+    console.print(
+        f"of {learned} items of kinds.jsonl that were learned, {kind} have the kind and {standing} the standing of their mark"
+    )
+
+
+if __name__ == "__main__":
+    main()
