@@ -29,7 +29,7 @@ demo: $(BASE)  ## record a conversation, ask about it, leave ./demo-home to try 
 test: $(DEV)  ## the fast tests, under two minutes
 	@set --; trap 'exit 130' INT TERM; \
 	if [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print ($$4 > 1048576) }')" = 1 ]; then \
-	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; set -- --basetemp="$$fast/tmp"; \
+	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; export TMPDIR="$$fast"; set -- --basetemp="$$fast/tmp"; \
 	fi; \
 	$(PYTEST) -n auto --dist worksteal "$$@" $(ARGS)
 

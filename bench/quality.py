@@ -5,6 +5,7 @@ How well Yiku finds: the questions of LongMemEval, LoCoMo, LifeBench and RealMem
     python bench/quality.py FILE… --limit 40         so many questions of each set, for a first look
     python bench/quality.py FILE… --ablate           and once without each weight, to see what it is worth
     python bench/quality.py FILE… --together         all conversations of a language in one scope
+    python bench/quality.py FILE… --learn            what the rules learn from the turns is in memory, too
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
 valid_at=its date)` with default settings, and through `context` for what a prompt would hold. Then it is asked once
@@ -61,6 +62,7 @@ class Options:
     search: str = "words"
     cache: Path = field(default_factory=embedded.default_path)
     baselines: bool = True
+    learn: bool = False  # from the turns, by rules
     whole: bool = True  # prompts and confidence too, not only the ranks
     variants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # weights that differ from the product's
     folder: str | None = None
@@ -108,6 +110,7 @@ class Conversation:
         given: dict[str, Any] = {"embedder": embedder} if embedder is not None else {}
         if any(setting.name == "search" for setting in dataclasses.fields(Settings)):
             given["search"] = options.search
+        self.learns = options.learn
         self.memory = Memory(home, owner="user:bench", durability="fast", clock=self.clock, **given)
         self.last = self.clock.now  # when all of it had been said
         self.session_of: dict[str, str] = {}
@@ -132,6 +135,8 @@ class Conversation:
         ]
         for start in range(0, len(drafts), BATCH):
             self.memory.record(drafts[start : start + BATCH])
+        if self.learns:
+            self.memory.learn()
         if self.embeds and (report := self.memory.admin.embed()).waiting:  # a program does it beside its work
             raise SystemExit(f"{report.waiting:,} turns have no vector: this would measure another search than it says")
 
@@ -317,6 +322,7 @@ def main() -> int:
     options = Options(
         search=settled(given.search),
         cache=given.cache,
+        learn=given.learn,
         baselines=not given.no_baselines,
         whole=not given.ranks_only,
         variants=variants(given.ablate),
@@ -333,6 +339,7 @@ def main() -> int:
         "limit": given.limit,
         "seed": given.seed,
         "together": given.together,
+        "learn": given.learn,
         "ranks_only": given.ranks_only,
         "tokens": packed.TOKENIZER,
     }
@@ -379,6 +386,7 @@ def arguments() -> argparse.Namespace:
         "--ranks-only", action="store_true", help="neither prompts nor confidence: several times as fast, for tuning"
     )
     parser.add_argument("--together", action="store_true", help="all conversations of a language in one scope")
+    parser.add_argument("--learn", action="store_true", help="learn from the turns by rules before asking")
     parser.add_argument("--json", metavar="OUT", help="everything, with the ranks of each question's evidence")
     parser.add_argument("--picture", metavar="OUT", help="evidence against tokens, as SVG")
     parser.add_argument("--cache", type=Path, default=embedded.default_path(), help="the file of vectors (%(default)s)")

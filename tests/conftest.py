@@ -1,5 +1,6 @@
 """What every test shares: a home, a clock that stands where it is set, and a memory on both."""
 
+import gc
 import os
 import shutil
 import sys
@@ -62,7 +63,7 @@ def a_plain_machine(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home of Mei's that was made and closed: to copy it takes a third of the time of making it."""
+    """A home of Mei's that was made and closed: to copy it takes a tenth of the time of making it."""
     home = tmp_path_factory.mktemp("blank") / "home"
     with pytest.MonkeyPatch.context() as patch:
         a_plain_machine(patch, home)
@@ -73,11 +74,19 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def memory(blank: Path, home: Path, clock: Clock) -> Iterator[Memory]:
     """A memory of Mei's. When the test is over, its store is whole."""
-    shutil.copytree(blank, home)
+    shutil.copytree(blank, home, ignore=shutil.ignore_patterns("reserve"))
+    (home / "reserve").touch(0o600)
+    os.truncate(home / "reserve", (blank / "reserve").stat().st_size)  # a megabyte of nothing, which takes half of the time to copy
     with Memory(home, owner="user:mei", names=["Mei"], clock=clock) as memory:
         yield memory
     if (home / "yiku.db").read_bytes() != (blank / "yiku.db").read_bytes():  # what was never written to is as it was
         integrity.check(home / "yiku.db")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: whoever looks for garbage need not look through it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

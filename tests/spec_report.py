@@ -78,14 +78,15 @@ class SpecReport:
         with (self.root / ".spec-report.jsonl").open("a+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # `make -j test check` ends two runs at once
             file.seek(0)
-            kept = [entry for entry in map(json.loads, file) if self.keeps(entry["test"])]
+            ran = {*map(file_of, self.rows)}
+            kept = [entry for entry in map(json.loads, file) if self.keeps(entry["test"], ran)]
             file.truncate(0)
             file.writelines(json.dumps(entry) + "\n" for entry in [*kept, *self.entries()])
 
-    def keeps(self, test: str) -> bool:
-        """Whether the line of an earlier run still stands."""
+    def keeps(self, test: str, ran: set[str]) -> bool:
+        """Whether the line of an earlier run still stands, when these files ran."""
         if self.whole_files:
-            return file_of(test) not in map(file_of, self.rows) and (self.root / file_of(test)).exists()
+            return file_of(test) not in ran and (self.root / file_of(test)).exists()
         return test not in self.rows
 
     def entries(self) -> Iterable[dict[str, str]]:

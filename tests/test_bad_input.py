@@ -24,6 +24,7 @@ from sampling import Choice
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import InvalidInput, YikuError
+from yiku.sessions import Sessions
 from yiku.types import MemoryRecord, TurnRecord
 
 SOON_S = 1.0
@@ -189,7 +190,7 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"{name} question", lambda m, v, name=name: getattr(m, name)(v)
     for name in ("limit", "where", "as_of", "valid_at", "types", "session"):
         yield f"recall {name}", lambda m, v, name=name: m.recall("Oslo", **{name: v})
-    for name in ("limit", "where"):
+    for name in ("limit", "where", "as_of", "valid_at", "types", "session"):
         yield f"explain {name}", lambda m, v, name=name: m.explain("Oslo", **{name: v})
     for name in ("max_tokens", "where", "as_of", "valid_at", "session"):
         yield f"context {name}", lambda m, v, name=name: m.context("Oslo", **{name: v})
@@ -219,6 +220,13 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"admin.export {name}", lambda m, v, name=name: m.admin.export(BytesIO(), **{name: v})
     for name in ("budget_s", "progress"):
         yield f"admin.embed {name}", lambda m, v, name=name: m.admin.embed(**{name: v})
+    for name in ("budget_s", "session", "progress", "everything"):
+        yield f"learn {name}", lambda m, v, name=name: m.learn(**{name: v})
+    for name in ("confirm", "reject"):
+        yield f"{name} id", lambda m, v, name=name: getattr(m, name)(v)
+    yield "admin.review limit", lambda m, v: m.admin.review(limit=v)
+    yield "admin.queue dead", lambda m, v: m.admin.queue(dead=v)
+    yield "admin.spent since", lambda m, v: m.admin.spent(since=v)
     yield "admin.backup to", lambda m, v: m.admin.backup(v)
     yield "admin.backup nightly", lambda m, v: m.admin.backup(nightly=v)
     yield "admin.restore_backup name", lambda m, v: m.admin.restore_backup(v)
@@ -227,6 +235,7 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "admin.pause until", lambda m, v: (m.admin.pause(v), m.admin.resume())
     yield "admin.check depth", lambda m, v: m.admin.check(v)
     yield "admin.check progress", lambda m, v: m.admin.check("quick", progress=v)
+    yield from calls_of_sessions()
     for operator in "eq ne gt gte lt lte in nin contains icontains exists".split():
         for field in ("content", "importance", "said_at", "tags", "kind", "metadata.a"):
             yield f"where {field} {operator}", lambda m, v, f=field, o=operator: m.get_all(where={f: {o: v}})
@@ -236,6 +245,9 @@ def calls() -> Iterator[tuple[str, object]]:
         "home",
         "scope",
         "clock",
+        "embedder",
+        "chat",
+        "background",
         "owner",
         "reads",
         "names",
@@ -251,6 +263,45 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"Memory {name}", lambda m, v, name=name: Memory(**{"home": m.settings.home + "/new", name: v}).close()
 
 
+def calls_of_sessions() -> Iterator[tuple[str, object]]:
+    """The same of the drawer for running conversations."""
+    messages = [GOOD_TURN]
+    yield "sessions.compressing messages", lambda m, v: m.sessions.compressing(v, session="s")
+    yield "sessions.compressing message", lambda m, v: m.sessions.compressing([GOOD_TURN, v], session="s")
+    yield "sessions.compressing content", lambda m, v: m.sessions.compressing([{"role": "user", "content": v}], session="s")
+    for name in ("role", "content", "tool_calls", "tool_results", "external_id", "metadata", "colour"):
+        yield f"sessions.compressing {name}", lambda m, v, n=name: m.sessions.compressing([{**GOOD_TURN, n: v}], session="s")
+    for name in ("session", "summary"):
+        yield (
+            f"sessions.compressing {name}",
+            lambda m, v, n=name: m.sessions.compressing(messages, **{"session": "s", n: v}),
+        )
+    for name in ("session", "budget_s"):
+        yield f"sessions.end {name}", lambda m, v, n=name: m.sessions.end(**{"session": "s", n: v})
+    yield "sessions.get session", lambda m, v: m.sessions.get(v)
+    yield "sessions.get_all limit", lambda m, v: m.sessions.get_all(limit=v)
+    for name in ("session", "task", "variables"):
+        yield f"sessions.set {name}", lambda m, v, n=name: m.sessions.set(**{"session": "s", n: v})
+    for name in ("session", "since", "until", "limit"):
+        yield f"sessions.episodes {name}", lambda m, v, n=name: m.sessions.episodes(**{n: v})
+    yield "sessions.scratchpad user", lambda m, v: m.sessions.scratchpad(v)
+    for name in ("add_open_questions", "settle_open_questions", "add_next_steps", "settle_next_steps", "user"):
+        yield f"sessions.patch_scratchpad {name}", lambda m, v, n=name: m.sessions.patch_scratchpad(**{n: v})
+    for name in ("text", "user"):
+        yield f"sessions.edit_scratchpad {name}", lambda m, v, n=name: m.sessions.edit_scratchpad(**{"text": "早", n: v})
+    yield "sessions.to_markdown item", lambda m, v: m.sessions.to_markdown(v)
+    yield "sessions.to_markdown language", lambda m, v: m.sessions.to_markdown(m.sessions.scratchpad(), v)
+    for name in (
+        "place session keep turn direction filename original_filename mime_type url description transcription extracted_text tags colour"
+    ).split():
+        yield f"sessions.attach {name}", lambda m, v, n=name: m.sessions.attach(**{"place": "早.png", "session": "s", n: v})
+    for name in ("id", "description", "tags", "colour"):
+        yield f"sessions.describe {name}", lambda m, v, n=name: m.sessions.describe(**{"id": m.attached, n: v})
+    for name in ("session", "limit"):
+        yield f"sessions.attachments {name}", lambda m, v, n=name: m.sessions.attachments(**{n: v})
+    yield "sessions.content id", lambda m, v: m.sessions.content(v)
+
+
 CALLS = dict(calls())
 
 
@@ -259,7 +310,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A small memory that no bad call may change; it knows a good id."""
 
     class Target(Memory):
-        target = ""
+        target = attached = ""
 
     now = datetime.fromisoformat("2026-03-01T09:00:00+01:00")
     folder = tmp_path_factory.mktemp("bad")
@@ -271,6 +322,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         patch.chdir(deep_down)  # a relative path may be a good one
         patch.setenv("HOME", str(folder))  # and without one there is the default
         memory.record_turn("user", "I live in Bergen", session="s", tool_calls=[{"name": "look"}])
+        memory.attached = memory.sessions.attach("a.png", session="s").id
         memory.target = memory.remember("I live in Oslo", tags=["家"], entities=["Ann"]).memory.id
         yield memory
 
@@ -300,7 +352,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
     skipped = {"self", "details", "settings", "create"}
     wanted = {
         f"{prefix}{name} {argument}"
-        for owner, prefix in ((Memory, ""), (Admin, "admin."))
+        for owner, prefix in ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."))
         for name, verb in vars(owner).items()
         if inspect.isfunction(verb) and not name.startswith("_")
         for argument in inspect.signature(verb).parameters
@@ -320,7 +372,7 @@ def test_a_bad_value_is_refused_and_nothing_is_written(target: Memory, watch: Wa
 def taken_wrongly(target: Memory, watch: Watch, call: str, choose: Choice) -> list[str]:
     """Give values to one argument; what went wrong."""
     wrong = []
-    for name, value in choose([*BAD.items()], 8):
+    for name, value in choose([*BAD.items()], 5):
         if call.endswith(" progress") and callable(value):
             continue  # a callable is what is wanted, and what it raises is its caller's
         before, start = watch.state(), time.process_time()
@@ -343,7 +395,7 @@ def test_a_refused_call_makes_no_scope(target: Memory, watch: Watch) -> None:
     """In a scope to which nothing was ever written, bad input leaves it so."""
     before = watch.state()
     with Memory(target.settings.home, scope="team:new") as fresh:
-        fresh.target = target.target
+        fresh.target, fresh.attached = target.target, target.attached
         for name, call in CALLS.items():
             if not name.startswith("Memory "):
                 with pytest.raises(YikuError):

@@ -20,6 +20,8 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "reads": (("a", "b"), "c, d ,", ["e"]),
     "names": (("Mei", "梅"), "Mei Ling, 梅", ["M"]),
     "agent": ("a", "b", "c"),
+    "learn": ("later", "off", "at_once"),
+    "learn_calls": (3, "4", 6),
     "project": ("阿特拉斯", "b", "c"),
     "actor": ("a", "b", "c"),
     "language": ("en", "zh", "auto"),
@@ -39,6 +41,11 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "embed_passage_prefix": ("passage: ", "文： ", "c"),
     "embed_batch": (10, "20", 30),
     "embed_timeout_s": (1, "2.5", 3),
+    "chat_url": ("http://localhost:11434/v1", "https://b.example/v1", "https://c.example"),
+    "chat_model": ("a", "对话", "c"),
+    "chat_key": (Secret("sk-argument"), "sk-environment", "sk-file"),
+    "chat_timeout_s": (1, "2.5", 3),
+    "chat_max_tokens": (100, "200", 300),
 }
 EXPECTED = {
     "reads": ("c", "d"),
@@ -46,12 +53,17 @@ EXPECTED = {
     "private_folders": ("/c", "~/日记"),
     "busy_timeout_s": 2.5,
     "limit": 2,
+    "learn_calls": 4,
     "context_tokens": 200,
     "embed_key": Secret("sk-environment"),
     "embed_dimensions": 512,
     "embed_batch": 20,
     "embed_timeout_s": 2.5,
+    "chat_key": Secret("sk-environment"),
+    "chat_timeout_s": 2.5,
+    "chat_max_tokens": 200,
 }
+KEYS = ("embed_key", "chat_key")
 
 
 def toml(value):
@@ -75,7 +87,7 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
     place.settings.unlink()
     found.append(settings.load(place, {name: None}, {f"YIKU_{name.upper()}": ""}))
 
-    file_value = tuple(in_file) if isinstance(in_file, list) else Secret(in_file) if name == "embed_key" else in_file
+    file_value = tuple(in_file) if isinstance(in_file, list) else Secret(in_file) if name in KEYS else in_file
     assert [argument, EXPECTED.get(name, text), file_value, settings.DEFAULTS[name]] == [getattr(s, name) for s in found]
     assert ["argument", f"YIKU_{name.upper()}", "yiku.toml", "default"] == [s.origins[name] for s in found]
 
@@ -111,6 +123,10 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
         ("embed_batch", 0, "from 1 to 2048"),
         ("embed_timeout_s", 0, "from 0.1 to 3600"),
         ("embed_key", "钥匙", "on one line"),
+        ("chat_url", "localhost:11434", "an address, http"),
+        ("chat_key", "钥匙", "on one line"),
+        ("chat_timeout_s", 0, "from 0.1 to 3600"),
+        ("chat_max_tokens", 63, "from 64 to 131072"),
     ],
 )
 def test_a_bad_value_is_named_with_its_place(place, name, value, why):
@@ -126,34 +142,37 @@ def test_a_bad_value_is_named_with_its_place(place, name, value, why):
             settings.load(place, {}, {})
 
 
+@pytest.mark.parametrize("sort", ["embed", "chat"])
 @pytest.mark.parametrize("url", ["https://me:hunter2@a/v1", "https://a/v1?key=hunter2", "https://a/v1#hunter2"])
-def test_an_address_holds_nothing_secret(place, url):
+def test_an_address_holds_nothing_secret(place, sort, url):
     """It is shown everywhere, so a password or key in it is refused, and not repeated."""
-    with pytest.raises(SettingsError, match="a key goes into embed_key") as told:
-        settings.load(place, {"embed_url": url}, {})
+    with pytest.raises(SettingsError, match=f"a key goes into {sort}_key") as told:
+        settings.load(place, {f"{sort}_url": url}, {})
     assert "hunter2" not in str(told.value)
 
 
+@pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("value", [4711_4711_4711_4711, "钥匙 4711471147114711", ["4711471147114711"]])
-def test_a_bad_key_is_not_shown(place, value):
-    """The message says what is wrong with embed_key without its value."""
-    with pytest.raises(SettingsError, match="argument: embed_key must be a key") as told:
-        settings.load(place, {"embed_key": value}, {})
+def test_a_bad_key_is_not_shown(place, name, value):
+    """The message says what is wrong with a key without its value."""
+    with pytest.raises(SettingsError, match=f"argument: {name} must be a key") as told:
+        settings.load(place, {name: value}, {})
     assert "4711" not in str(told.value)
 
 
-def test_a_key_shows_itself_to_nobody(place, capsys):
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_shows_itself_to_nobody(place, capsys, name):
     """Printed, formatted, logged, made JSON or text of any kind, by `yiku config` too: its last four characters at most."""
     from yiku.doors.cli import app, shapes
 
     key = "sk-live-4f5e6d7c8b9a0123"
-    place.settings.write_text(f'embed_key = "{key}"\n')
+    place.settings.write_text(f'{name} = "{key}"\n')
     found = settings.load(place, {}, {})
     for options in ([], ["--json"]):
         assert 0 == app.main(["config", "--home", str(place.root), *options])
-    texts = [str(found), repr(found), f"{found.embed_key}", str(shapes.plain(found))]
+    texts = [str(found), repr(found), f"{getattr(found, name)}", str(shapes.plain(found))]
 
-    assert key == found.embed_key.reveal()
+    assert key == getattr(found, name).reveal()
     assert "…" == str(Secret("short"))
     for text in (*texts, capsys.readouterr().out):
         assert key[:-4] not in text

@@ -11,6 +11,7 @@ time of a new interpreter, and still share no connection, lock or descriptor of 
 import contextlib
 import multiprocessing
 import os
+import pkgutil
 import random
 import signal
 import time
@@ -21,8 +22,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import yiku
+
 READY = multiprocessing.get_context("forkserver")
-READY.set_forkserver_preload(["yiku.memory", "pytest"])  # what a child runs is often a function of a test
+FLOORS = [module.name for module in pkgutil.walk_packages(yiku.__path__, "yiku.") if "__main__" not in module.name]
+READY.set_forkserver_preload([*FLOORS, "numpy", "pytest"])  # what a child runs is often a function of a test
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATIENCE_S = 300.0
 

@@ -14,7 +14,22 @@ from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
 from yiku.flows.handle import Handle
-from yiku.types import Backup, BackupFile, ChangeRow, Checked, EmbedReport, Erased, Exported, ImportReport, Restored, Stats, Undone
+from yiku.types import (
+    Backup,
+    BackupFile,
+    ChangeRow,
+    Checked,
+    EmbedReport,
+    Erased,
+    Exported,
+    ImportReport,
+    Job,
+    ModelCall,
+    Restored,
+    Stats,
+    ToReview,
+    Undone,
+)
 
 Time = datetime | str
 
@@ -140,6 +155,28 @@ class Admin:
         from yiku.flows import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
+
+    def review(self, *, limit: int = 50) -> list[ToReview]:
+        """What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`."""
+        from yiku.flows import review
+
+        return review.review(self._handle, limit=limit)
+
+    def queue(self, *, dead: bool | None = None) -> list[Job]:
+        """What waits for a model; with `dead` what failed for good, and why."""
+        from yiku.flows import checks
+
+        if dead is not None:
+            checks.flag(dead, "dead")
+        own = self._handle.own()
+        return self._handle.store.jobs(own[0], dead=dead) if own else []
+
+    def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
+        """What models were asked for, with tokens and seconds, oldest first."""
+        from yiku.flows import checks
+
+        own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
+        return self._handle.store.spent(own[0], since=start) if own else []
 
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """

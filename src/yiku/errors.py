@@ -24,6 +24,7 @@ Every error Yiku raises, and what the caller can do about it.
         ├── StorageFull         no space left
         ├── ReadOnly            the store cannot be written here
         ├── Damaged             the file is not a sound database
+        │   └── VectorsDamaged  only the vectors are, and they can be made anew
         ├── StoreMismatch       the file is not the one that store.id means: gone, emptied, older, another's
         ├── ForeignStore        the file belongs to another program or another home
         ├── SchemaTooNew        written by a later version of Yiku
@@ -116,11 +117,17 @@ class ModelError(YikuError):
 
 
 class ModelUnavailable(ModelError):
-    """The model is not there, and nothing was lost. `search = "words"` does without one."""
+    """The model is not there, and nothing was lost. `search = "words"` searches without one; learning waits for it."""
 
 
 class ModelFailed(ModelError):
     """The model's answer cannot be used, and nothing was lost. `yiku config` shows which model is asked, and how."""
+
+    def __init__(self, detail: str = "", said: str = "") -> None:
+        super().__init__(detail)
+        self.said = said[:2_000]  # the beginning of what it said, where it said something: to ask it for a repair
+        self.prompt_tokens: int | None = None  # what it cost all the same, where the endpoint counts that
+        self.completion_tokens: int | None = None
 
 
 class StoreError(YikuError):
@@ -141,6 +148,10 @@ class ReadOnly(StoreError):
 
 class Damaged(StoreError):
     """The database is damaged there; what lies elsewhere is still served. `yiku check` says what, `yiku repair` mends it."""
+
+
+class VectorsDamaged(Damaged):
+    """The vectors are damaged, and nothing else: questions are answered by words. `yiku embed` makes them anew."""
 
 
 class StoreMismatch(StoreError):

@@ -19,9 +19,10 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import browse, context, feedback, forget, recall, record, remember, traces, update
+from yiku.flows import browse, checks, context, feedback, forget, recall, record, remember, traces, update
 from yiku.flows.handle import Handle, local_time
 from yiku.rules import analyze
+from yiku.sessions import Sessions
 from yiku.store.sqlite import SqliteStore
 from yiku.store.vectors import Vectors
 from yiku.types import (
@@ -31,6 +32,7 @@ from yiku.types import (
     Forgotten,
     Hit,
     Hits,
+    LearnReport,
     Outcome,
     Recorded,
     Repaired,
@@ -44,7 +46,7 @@ from yiku.types import (
 
 if TYPE_CHECKING:
     from yiku.flows.embed import Worker
-    from yiku.models.api import Embedder
+    from yiku.models.api import ChatModel, Embedder
 
 CLOSE_WITHIN_S = 1.5  # for the thread in the background
 Time = datetime | str
@@ -72,6 +74,7 @@ class Memory:
         create: bool = True,
         clock: Callable[[], datetime] | None = None,
         embedder: Embedder | None = None,
+        chat: ChatModel | None = None,
         background: bool = False,
         **settings: Any,
     ) -> None:
@@ -82,9 +85,13 @@ class Memory:
         create:     make the home, owned by you, when it is not there; else raise HomeMissing
         clock:      gives the time, for tests
         embedder:   a model of your own that makes vectors, instead of the one that the settings name
+        chat:       a model of your own that reads and writes text, likewise
         background: embed what is said in a thread of this memory; else `admin.embed` does when it is called
         settings:   any of docs/settings.md, over the environment and yiku.toml
         """
+        checks.optional_call(clock, "clock")
+        checks.can(embedder, "embed", "embedder")
+        checks.can(chat, "ask", "chat")
         place = _settings.home(home)
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)
@@ -100,8 +107,11 @@ class Memory:
             network=mounts.kind(place.root) == "network",
         )
         vectors = Vectors(place.vectors, busy_timeout_s=self.settings.busy_timeout_s, read_only=store.read_only)
-        self._handle = Handle(store, self.settings, name, clock or local_time, str(place.root), vectors, key, given=embedder)
+        self._handle = Handle(
+            store, self.settings, name, clock or local_time, str(place.root), vectors, key, given=embedder, given_chat=chat
+        )
         self.admin = Admin(self._handle)
+        self.sessions = Sessions(self._handle)
         self._worker = self._started() if background else None
 
     @property
@@ -118,8 +128,18 @@ class Memory:
         return record.record(self._handle, turns, session=session, idempotency_key=idempotency_key)
 
     def record_turn(self, role: str, content: str, *, idempotency_key: str | None = None, **details: Unpack[TurnDetails]) -> Turn:
-        """Store one turn; it is on the disk when this returns. An external id that is known gives the turn as it was."""
-        return record.record_turn(self._handle, {"role": role, "content": content, **details}, idempotency_key=idempotency_key)
+        """
+        Store one turn; it is on the disk when this returns. An external id that is known gives the turn as it was.
+
+        What a user plainly says of himself in it is learned at once (`learn = at_once`).
+        """
+        draft = {"role": role, "content": content, **details}
+        turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
+        if turn.role == "user" and self.settings.learn == "at_once":
+            from yiku.flows import learn
+
+            learn.after(self._handle, turn)
+        return turn
 
     # -------------------------------------------------------------- what is held
 
@@ -142,6 +162,38 @@ class Memory:
         return remember.remember(
             self._handle, text, details, idempotency_key=idempotency_key, despite_erasure=despite_erasure, dry_run=dry_run
         )
+
+    def learn(
+        self,
+        *,
+        budget_s: float | None = None,
+        session: str | None = None,
+        everything: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> LearnReport:
+        """
+        Learn from what was said and waits: by rules, and by a model where the settings name one.
+
+        budget_s:   for at most so long; what is left waits
+        session:    of what waits for the model only what belongs to this one
+        everything: also what is not due yet, and what failed for good
+        progress:   told how many are done, of how many
+        """
+        from yiku.flows import learn
+
+        return learn.learn(self._handle, budget_s=budget_s, session=session, everything=everything, progress=progress)
+
+    def confirm(self, id: str) -> Outcome:
+        """Say that a candidate, a belief, or one of two that contradict each other holds. See `admin.review`."""
+        from yiku.flows import review
+
+        return review.confirm(self._handle, id)
+
+    def reject(self, id: str) -> Forgotten:
+        """Say that a statement does not hold: it leaves memory, and `restore` brings it back."""
+        from yiku.flows import review
+
+        return review.reject(self._handle, id)
 
     def update(self, id: str, text: str | None = None, **details: Unpack[Details]) -> SemanticMemory:
         """A new version with another text, or other details of the current one. The old is kept."""
@@ -212,7 +264,7 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[str] = ("memory", "turn"),
+        types: Sequence[str] = ("memory", "turn", "episode", "attachment"),
         session: str | None = None,
     ) -> Hits:
         """
@@ -224,9 +276,19 @@ class Memory:
             self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session
         )
 
-    def explain(self, question: str, *, limit: int | None = None, where: Where | None = None) -> Hits:
+    def explain(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        where: Where | None = None,
+        as_of: Time | None = None,
+        valid_at: Time | None = None,
+        types: Sequence[str] = ("memory", "turn", "episode", "attachment"),
+        session: str | None = None,
+    ) -> Hits:
         """`recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why."""
-        return recall.recall(self._handle, question, limit=limit, where=where)
+        return self.recall(question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session)
 
     def context(
         self,
@@ -293,9 +355,7 @@ class Memory:
     def _started(self) -> Worker:
         from yiku.flows.embed import Worker
 
-        worker = Worker(self._handle)
-        worker.start()
-        return worker
+        return Worker(self._handle)
 
     def __enter__(self) -> Memory:
         return self

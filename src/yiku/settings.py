@@ -31,6 +31,7 @@ _CHOICES = {
     "secrets": ("mask", "keep"),
     "backups": ("nightly", "off"),
     "search": ("auto", "words", "local", "api"),
+    "learn": ("at_once", "later", "off"),
 }
 _BOUNDS = {
     "limit": (1, 10_000),
@@ -39,7 +40,12 @@ _BOUNDS = {
     "embed_dimensions": (1, 16_384),
     "embed_batch": (1, 2_048),
     "embed_timeout_s": (0.1, 3600.0),
+    "chat_timeout_s": (0.1, 3600.0),
+    "chat_max_tokens": (64, 131_072),
+    "learn_calls": (0, 1_000),
 }
+_ADDRESSES = ("embed_url", "chat_url")
+_KEYS = ("embed_key", "chat_key")
 _PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
 _LISTS = ("reads", "names", "private_folders")
 
@@ -144,8 +150,8 @@ def _checked(name: str, value: Any, place: str) -> Any:
         if not scopes.allowed(value):
             raise InvalidScope(f"{place}: {name} = {shown(value)}")
         return value
-    if name == "embed_key":
-        return _key(value, place)
+    if name in _KEYS:
+        return _key(name, value, place)
     if name in _LISTS:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in items):
@@ -165,22 +171,22 @@ def _checked(name: str, value: Any, place: str) -> Any:
     if not isinstance(value, str) or (name in _CHOICES and value not in _CHOICES[name]):
         wanted = f"one of {', '.join(_CHOICES[name])}" if name in _CHOICES else "text"
         raise SettingsError(f"{place}: {name} must be {wanted}, not {shown(value)}")
-    if name == "embed_url":
-        return _address(value, place)
+    if name in _ADDRESSES:
+        return _address(name, value, place)
     if name in _PREFIXES:
         return value[: len(value) - len(value.lstrip())] + _line(name, value, place) + value[len(value.rstrip()) :]
     return _line(name, value, place)
 
 
-def _key(value: object, place: str) -> Secret:
+def _key(name: str, value: object, place: str) -> Secret:
     """A key, which no message shows."""
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip() or not (text.isascii() and text.strip().isprintable()):
-        raise SettingsError(f"{place}: embed_key must be a key, as text on one line")
+        raise SettingsError(f"{place}: {name} must be a key, as text on one line")
     return value if isinstance(value, Secret) else Secret(text.strip())
 
 
-def _address(value: str, place: str) -> str:
+def _address(name: str, value: str, place: str) -> str:
     """The address of an endpoint; it is shown, so nothing secret may be in it."""
     try:
         parts = urlsplit(value)
@@ -188,9 +194,10 @@ def _address(value: str, place: str) -> str:
     except ValueError:
         sound = False
     if not sound or not value.isascii() or not value.isprintable() or " " in value:
-        raise SettingsError(f"{place}: embed_url must be an address, http://… or https://…")
+        raise SettingsError(f"{place}: {name} must be an address, http://… or https://…")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise SettingsError(f"{place}: embed_url must be without a password or anything behind ? or #; a key goes into embed_key")
+        key = name.replace("url", "key")
+        raise SettingsError(f"{place}: {name} must be without a password or anything behind ? or #; a key goes into {key}")
     return value
 
 

@@ -7,7 +7,7 @@ does not show is a start from nothing: what tests that starts COLD, and says so.
 
     run        a command to its end: exit code, what it wrote
     Started    one whose streams are the caller's: a terminal, a closed pipe, a call that is interrupted
-    on_path    a folder with an executable `yiku`, for scripts
+    on_path    a folder with an executable `yiku` and a `python`, for scripts
 """
 
 import json
@@ -107,12 +107,12 @@ class Started:
 
 
 def on_path(folder: Path) -> Path:
-    """The folder, with a `yiku` in it that does what the installed one does."""
+    """The folder, with a `yiku` in it that does what the installed one does, and the `python` that runs the tests."""
     folder.mkdir()
-    words = [sys.executable, "-IS", str(HERE / "client.py"), _server()[2]]
-    program = folder / "yiku"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$0" "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    ask = [sys.executable, "-IS", str(HERE / "client.py"), _server()[2]]
+    for name, program in (("yiku", f'{shlex.join(ask)} "$0"'), ("python", f"{shlex.quote(sys.executable)} -S")):
+        (folder / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n', encoding="utf-8")
+        (folder / name).chmod(0o755)
     return folder
 
 

@@ -18,19 +18,27 @@ import socket
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from typing import NoReturn
 
 from client import NUMBER
 
 CONTROL = 0  # our stdin: whoever started us holds the other end, and when he is gone, we go
 LATE = "apsw.ext apsw.sqlite_extra csv logging numpy pydantic rich.console rich.progress rich.table typer._adapters zipfile".split()
-SAID = ["I live in Oslo.", "我住在奥斯陆。"]
+SAID = [  # so that most of the patterns are compiled, which wait for the first text that needs them
+    "I live in Oslo. Actually, I moved to Rome last week, because I like tea; maybe I'll stay. My sister Ann works at Acme.",
+    "Please always write tests first. Just kidding.",
+    "我住在奥斯陆。其实我上周搬到了罗马，因为我喜欢喝茶，可能会住下。我的妹妹小安在工厂工作，对花生过敏。",
+    "以后请都先写测试。开玩笑的。",
+]
 
 
 def load() -> None:
-    """Import everything, what a verb imports late too, and compile the patterns that read a statement."""
+    """Import everything, what a verb imports late too, and prepare what reads a statement, a command line and a page."""
     import yiku
-    from yiku.rules import slots
+    from yiku.doors.cli import app
+    from yiku.rules import ask, compile, extract, retract, slots
+    from yiku.store import pages
 
     for name in [*(module.name for module in pkgutil.walk_packages(yiku.__path__, "yiku.")), *LATE]:
         with contextlib.suppress(Exception):  # the command that needs it says so
@@ -38,6 +46,13 @@ def load() -> None:
     for text in SAID:
         slots.read(text)
         slots.asked(text)
+        retract.marker(text)
+        ask.analyse(text)
+        extract.drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))
+        compile.task(text)
+    pages.verified()
+    with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody), contextlib.redirect_stderr(nobody):
+        app.main(["status", "--home", os.devnull])  # which is no home
     gc.collect()
     gc.freeze()
 

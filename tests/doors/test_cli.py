@@ -1,5 +1,6 @@
 """Each verb as a person or a script meets it: a process of its own, on a real home."""
 
+import functools
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
+from yiku.doors.cli import app, call
 from yiku.doors.cli.app import VERBS
 
 MEMORY = set(
@@ -24,7 +26,7 @@ TURN = set(
     "type id session position role content said_at recorded_at speaker tool_calls tool_results external_id parent agent project"
     " metadata origin actor blob hidden_at scope".split()
 )
-HIT = set("type id text said_at relevance score superseded_by routes sources item".split())
+HIT = set("type id text said_at relevance score superseded_by taken_back routes sources item".split())
 
 
 def run(home: Path, *words: str | bytes | Path, stdin: bytes = b"", **environment: str) -> Ran:
@@ -38,9 +40,9 @@ def home(tmp_path):
 
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory):
-    """A home in which Mei moved, told in two languages."""
+    """A home in which Mei moved, told in two languages; what is known was told outright, and nothing learned."""
     root = tmp_path_factory.mktemp("talk") / "home"
-    with Memory(root, owner="user:mei") as memory:
+    with Memory(root, owner="user:mei", names=["Mei"], learn="off") as memory:
         said = {"session": "s1", "speaker": "Mei"}
         turn = memory.record_turn("user", "I live in Bergen, 天天下雨 🌧️", said_at="2026-03-02T09:24:00+01:00", **said)
         called = [{"name": "bash", "input": {"command": "pytest -q"}, "id": "c1"}]
@@ -64,7 +66,7 @@ def test_a_turn_is_recorded_with_all_that_is_said_of_it(home):
     )  # fmt: skip
 
     assert 0 == ran.code
-    assert {"yiku", "verb", "turn"} == {*ran.json}
+    assert {"yiku", "verb", "turn", "learned", "taken_back"} == {*ran.json}
     turn = ran.json["turn"]
     assert TURN == {*turn}
     assert ("turn", "assistant", "在看 🍵", "s1", "Yi") == (
@@ -85,7 +87,8 @@ def test_a_statement_and_its_correction(home):
     second = run(home, "remember", "我住在奥斯陆。", "--tag", "家", "--importance", "0.9", "--json")
 
     assert ("", True) == (first.err, first.out.startswith("new  I live in Bergen.\n  #"))
-    assert {"yiku", "verb", "outcome", "memory", "replaced", "current", "others", "operation", "dry_run", "why"} == {*second.json}
+    names = "yiku verb outcome memory replaced current said others operation dry_run why".split()
+    assert {*names} == {*second.json}
     assert (1, "remember", "replaced", None, []) == tuple(second.json[k] for k in ("yiku", "verb", "outcome", "current", "others"))
     assert MEMORY == {*second.json["memory"]} == {*second.json["replaced"]}
     assert (["家"], 0.9) == (second.json["memory"]["tags"], second.json["memory"]["importance"])
@@ -159,7 +162,7 @@ def test_forgetting_much_needs_a_yes(home):
     [
         (["recall", "where do I live?"], {"question", "hits", "confidence", "diagnostics"}),
         (["explain", "我住在哪里？"], {"question", "hits", "confidence", "diagnostics", "explanation"}),
-        (["context", "where do I live?"], {"question", "text", "tokens", "omitted", "hits"}),
+        (["context", "where do I live?"], {"question", "text", "tokens", "omitted", "hits", "diagnostics", "confidence"}),
         (["traces", "pytest"], {"turns"}),
         (["timeline", "--limit", "3"], {"items"}),
         (["list", "--kind", "preference"], {"memories", "count"}),
@@ -340,8 +343,8 @@ def test_the_version_and_the_help():
     assert (0, "yiku 0.1.0\n") == (version.code, version.out)
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
-    assert {"Keep:", "Find:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 32 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    assert {"Keep:", "Find:", "Learn:", "Converse:", "Look after:"} <= {*help_.out.splitlines()}
+    assert 45 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -504,6 +507,10 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "erase": ["erase", "--session", "s1", "--dry-run"],
         "load": ["import", "jsonl", lines, "--dry-run"],
         "find": ["recall", "我住在哪里？"],
+        "learning": ["review", "--json"],
+        "sessions": ["sessions"],
+        "scratchpad": ["scratchpad", "--json"],
+        "attachments": ["attachments", "--json"],
         "home": ["status"],
         "keepsafe": ["export", tmp_path / "out.jsonl"],
         "mend": ["check", "--quick"],
@@ -518,3 +525,19 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         assert (0, b"", True) == (done.returncode, done.stderr, len(done.stdout) > 0), module
         if module in ("find", "load", "demo"):  # what they say has no times and no sizes
             assert done.stdout.decode() == run(talk, *words).out
+
+
+def test_no_value_waits_for_pydantic():
+    """Typer takes each value with it, unless we do: to import it takes as long as all that `yiku remember` does."""
+    taken = {(verb, one.name): one.process_value for verb in VERBS for one in call.command(verb, app._function(verb)).params}
+
+    assert len(taken) > 200
+    assert [] == [where for where, process in taken.items() if not isinstance(process, functools.partial)]
+
+
+def test_an_import_without_its_form_says_what_is_missing(tmp_path):
+    """The path that was given stands in the line that would be right."""
+    ran = run(tmp_path / "home", "import", "out 出.jsonl")
+
+    assert 2 == ran.code
+    assert "yiku import claude-code|jsonl|yiku out 出.jsonl" in ran.err

@@ -9,7 +9,7 @@ import pytest
 
 
 def yiku(home: Path, *words: str) -> commands.Ran:
-    return commands.run(*words, YIKU_HOME=home)
+    return commands.run(*words, YIKU_HOME=home, YIKU_LEARN="off")
 
 
 def typed(home: Path, answer: str, *words: str) -> tuple[int, str]:
@@ -67,6 +67,26 @@ def test_nothing_goes_unless_somebody_says_so(home, told):
     code, shown = typed(home, scope, "erase", "--everything")
     assert (0, True) == (code, "none was found" in shown)
     assert 1 == yiku(home, "get", told).code
+
+
+def test_what_grew_out_of_a_session_is_named(home):
+    """Before it goes, in the receipt, and counted; `undo` of an end says that an episode goes too."""
+    yiku(home, "record", "请修复登录 fix the login of qzvbnntk", "--session", "s1")
+    yiku(home, "attach", "/tmp/qzvbnntk.png", "--session", "s1")
+    yiku(home, "scratchpad", "--add-step", "tell qzvbnntk")
+    yiku(home, "end", "s1")
+    stats, grown = yiku(home, "stats").out.split(), "1 episode, 1 attachment, lines of the scratchpad"
+    listed = yiku(home, "erase", "--session", "s1", "--dry-run")
+
+    assert ["1", "1", "0"] == [stats[stats.index(name) + 1] for name in ("episodes", "attachments", "queue")]
+    assert "would erase  qzvbnntk.png" in listed.out and "redacts  the scratchpad" in listed.out
+    assert grown in yiku(home, "erase", "--session", "s1").err
+    done = yiku(home, "erase", "--session", "s1", "--yes", "--json")
+    assert (3, True) == (len(done.json["records"]), done.json["clean"])
+    yiku(home, "record", "one more 再来一个", "--session", "s2")
+    yiku(home, "end", "s2")
+    told = next(row for row in yiku(home, "journal", "--json").json["changes"] if row["table"] == "episodes")
+    assert "1 episode or other record" in yiku(home, "undo", str(told["transaction"])).out
 
 
 def test_what_is_still_found_is_named(home, told):

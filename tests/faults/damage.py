@@ -22,14 +22,19 @@ from workers import READY
 
 from yiku import Memory
 from yiku.errors import YikuError
-from yiku.store import copy, pages
-from yiku.types import Stats, Turn
+from yiku.store import copy, pages, records
+from yiku.types import Hits, Stats, Turn
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 PAGE = 4_096
 HANG_S = 5.0
 PLACES = "Oslo 北京 Bergen 深圳 London 上海".split()
+ALONE = (  # docs/durability.md: what a session is about; and the map of a search index, which is not needed while that is small
+    "session_state",
+    "sqlite_schema",
+    *(f"{index}_index_idx" for index in ("turn", "tool", "memory", "episode", "attachment")),
+)
 QUESTIONS = (
     "where do I live? 我住在哪里？",
     "Oslo 北京",
@@ -57,22 +62,23 @@ class Sound:
     answers_wal: dict[str, str]
 
 
-def sound(folder: Path, rows: int = 90) -> Sound:
-    """Make both homes; each has a backup from before its last rows."""
+def sound(folder: Path, rows: int) -> Sound:
+    """Make both homes, a third of their rows being the first so many; each has a backup from before its last rows."""
     home = folder / "rest"
+    second, third, last = 2 * rows, rows * 5 // 2, 3 * rows
     with opened(home) as memory:
         lived(memory, 0, rows)
     old = (home / "yiku.db").read_bytes()
     with opened(home) as memory:
-        lived(memory, rows, rows + 30)
+        lived(memory, rows, second)
         memory.record_turn("user", LONG, session="long")
         backed_up(home)
-        lived(memory, rows + 30, rows + 40)
+        lived(memory, second, third)
     freed(home / "yiku.db")
     holds = pages_of(home / "yiku.db")
     shutil.copytree(home, folder / "live")
     with opened(folder / "live") as memory:
-        lived(memory, rows + 40, rows + 50)
+        lived(memory, third, last)
         shutil.copytree(folder / "live", folder / "wal")  # as after a kill
     with opened(folder / "live") as memory:
         ids = [item.id for item in memory.timeline(limit=10_000)] + [m.id for m in memory.get_all(limit=10_000)]
@@ -86,7 +92,7 @@ def opened(home: Path) -> Memory:
 
 
 def lived(memory: Memory, first: int, last: int) -> None:
-    """Turns and statements in both languages, chains, flags, forgotten ones, access."""
+    """Turns and statements in both languages, chains, flags, forgotten ones, access; sessions that end, with what grows out of them."""
     for i in range(first, last):
         at = START + timedelta(minutes=i)
         memory.record_turn("user", f"{i} 我说了 {PLACES[i % 6]} tea 茶 😀 {'字' * (i * 7 % 300)}", session=f"s{i % 5}", said_at=at)
@@ -104,7 +110,10 @@ def lived(memory: Memory, first: int, last: int) -> None:
                 memory.remember(f"The gateway {i}'s mode is {PLACES[i % 5]}", said_at=at, metadata={"原因": "test"})
             case _:
                 call = {"name": "read_file", "input": {"path": f"码/{i}.md"}, "id": f"c{i}"}
-                memory.record_turn("assistant", "看 look", session=f"s{i % 5}", tool_calls=[call], said_at=at)
+                turn = memory.record_turn("assistant", "看 look", session=f"s{i % 5}", tool_calls=[call], said_at=at)
+                memory.sessions.attach(f"/tmp/码/{i}.md", session=turn.session, turn=turn.id, description=f"文件 {i} {'字' * i}")
+                memory.sessions.patch_scratchpad(add_next_steps=[f"发布 release {i}"])
+                memory.sessions.end(turn.session)
 
 
 def backed_up(home: Path) -> None:
@@ -227,9 +236,11 @@ def swapped_pages(case: Case) -> None:
 
 
 def old_page(case: Case) -> None:
-    """A page as it was before the last writes: the disk lost a write."""
+    """A page as it was before the last writes: the disk lost a write. Not one of which nothing else tells that it is old."""
     now, old = case.database.read_bytes(), case.sound.old
+    alone = {page - 1 for name in ALONE for page in case.sound.holds.get(name, ())}
     numbers = [n for n in range(len(old) // PAGE) if now[n * PAGE : (n + 1) * PAGE] != old[n * PAGE : (n + 1) * PAGE]]
+    numbers = [n for n in numbers if n not in alone]
     number = case.chance.choice(numbers)
     write(case.database, number * PAGE, old[number * PAGE : (number + 1) * PAGE])
 
@@ -287,6 +298,8 @@ WAYS: dict[str, Way] = {
     "a page of garbage": garbage_page,
     "a bit in a turn": flipped("conversation_turns"),
     "a bit in a memory": flipped("memories"),
+    "a bit in an episode": flipped("episodes"),
+    "a bit in an attachment or a scratchpad": flipped("attachments", "scratchpad"),
     "a bit in the journal": flipped("changes"),
     "a bit in a source": flipped("memory_sources", "memory_entities", "memory_tag_rel", "sessions", "scopes", "meta"),
     "a bit above the leaves": flipped("conversation_turns/inner", "memories/inner", "changes/inner"),
@@ -345,12 +358,16 @@ def answers(home: Path, ids: Sequence[str]) -> dict[str, str]:
     with memory:
         asked: dict[str, Callable[[], Any]] = {f"get {id}": lambda id=id: memory.get(id) for id in ids}
         asked |= {f"history {id}": lambda id=id: [m.id for m in memory.history(id)] for id in ids[::5]}
-        asked |= {f"recall {q}": lambda q=q: [(hit.id, hit.text, hit.sources) for hit in memory.recall(q)] for q in QUESTIONS}
+        asked |= {f"recall {q}": lambda q=q: hits(memory.recall(q)) for q in QUESTIONS}
         asked |= {
             "list": lambda: memory.get_all(limit=10_000),
             "timeline": lambda: memory.timeline(limit=10_000),
             "traces": lambda: [turn.id for turn in memory.search_traces("码 tea", limit=500)],
             "about": lambda: [m.id for m in memory.about("小明7")],
+            "episodes": lambda: memory.sessions.episodes(limit=1_000),
+            "attachments": lambda: memory.sessions.attachments(limit=1_000),
+            "scratchpad": memory.sessions.scratchpad,
+            "sessions": lambda: memory.sessions.get_all(limit=1_000),
             "stats": lambda: counts(memory.admin.stats()),
             "journal": lambda: memory.admin.journal(limit=10_000),
             "blob": lambda: [
@@ -370,6 +387,12 @@ def answers(home: Path, ids: Sequence[str]) -> dict[str, str]:
 def counts(found: Stats) -> list[Any]:
     """What is counted, without the sizes of files."""
     return [getattr(found, name) for name in "turns sessions memories kinds entities relations tags changes".split()]
+
+
+def hits(found: Hits) -> list[Any]:
+    """What was found; with a line in front where something that is damaged was left out."""
+    said = [f"! Damaged: {line}" for line in found.diagnostics if "are damaged" in line]
+    return [*said, *((hit.id, hit.text, hit.sources) for hit in found)]
 
 
 def told(error: YikuError) -> str:
@@ -413,4 +436,6 @@ def silent(found: dict[str, str], right: dict[str, str]) -> list[str]:
 def names_it(answer: str) -> bool:
     """Whether it is an error of damage that names a file or a row."""
     types = ("! Damaged", "! StoreMismatch", "! ForeignStore", "! SchemaTooNew")
-    return answer.startswith(types) and any(name in answer for name in ("yiku.db", "turn ", "memory ", "blob ", "schema "))
+    return answer.startswith((*types, *(f"['{name}" for name in types))) and any(
+        name in answer for name in ("yiku.db", "turn ", "memory ", "blob ", "schema ", *records.KINDS)
+    )

@@ -119,7 +119,7 @@ class Space:
 
 
 def used(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return sum(os.stat(os.path.join(place, name)).st_size for place, _, names in os.walk(folder) for name in names)
 
 
 @contextlib.contextmanager

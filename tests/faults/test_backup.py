@@ -14,7 +14,7 @@ from workers import READY, clocked
 from yiku import Memory, restore_backup
 from yiku.errors import StoreError
 
-EVERY = {"restore": 75, "back_up": 25}  # operations: one in so many; the soak does more of them
+EVERY = {"restore": 100, "back_up": 35}  # operations: one in so many; the soak does more of them
 BEFORE, AFTER = ["I moved to Rome"], ["我住在 Oslo。"]
 
 

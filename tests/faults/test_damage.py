@@ -9,22 +9,38 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from faults.damage import BESIDE, HARMLESS, UNSEEN, WAYS, WAYS_OF_A_WAL, Sound, answers, asked, made, silent, sound
+from faults.damage import (
+    BESIDE,
+    HARMLESS,
+    PAGE,
+    UNSEEN,
+    WAYS,
+    WAYS_OF_A_WAL,
+    Sound,
+    answers,
+    asked,
+    copied,
+    made,
+    opened,
+    silent,
+    sound,
+    write,
+)
 from integrity import check as whole
 from sampling import drawn_for
 
 import yiku
-from yiku.types import Checked, Repaired
+from yiku.types import Attachment, Checked, Episode, Repaired
 
 ALWAYS = ["a bit in a turn", "a bit in a memory"]
-DONE = list(dict.fromkeys([*ALWAYS, *drawn_for("damage")([*WAYS, *WAYS_OF_A_WAL], 8)]))
-MENDED = drawn_for("mended")(DONE, 5)  # it is the dearest part
+DONE = list(dict.fromkeys([*ALWAYS, *drawn_for("damage")([*WAYS, *WAYS_OF_A_WAL], 3)]))
+MENDED = drawn_for("mended")(DONE, 2)  # it is the dearest part
 SERVED = 0.9  # of all answers, when one page of turns or memories is damaged
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Sound:
-    return sound(tmp_path_factory.mktemp("sound"), rows=12)
+    return sound(tmp_path_factory.mktemp("sound"), rows=20)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +83,26 @@ def found_and_mended(home: Path, way: str, *, mend: bool = True) -> tuple[Checke
     assert (repaired.kept is None) == (way in ("a bit in store.id", "store.id lost"))
     assert [] == [path for path in home.rglob(".*") if path.is_file()]
     return checked, repaired
+
+
+@pytest.mark.parametrize("table", ["episodes", "attachments"])
+def test_R11_what_grew_out_of_damaged_sessions_takes_no_answer_with_it(homes, tmp_path, table):
+    """Turns and statements are found as before, a line says what is missing and how to mend it, and that mends it."""
+    home = copied(homes.rest, tmp_path / "home")
+    for page in homes.holds[table]:
+        write(home / "yiku.db", page * PAGE - 100, b"?")
+    asked_for = "Where is the file 码/5.md? 文件 5"
+    with opened(homes.rest) as memory:
+        right = {hit.id for hit in memory.recall(asked_for, limit=50) if not isinstance(hit.item, Episode | Attachment)}
+
+    with opened(home) as memory:
+        found = memory.recall(asked_for, limit=50)
+
+    assert right <= {hit.id for hit in found}
+    assert [table] == [line.split()[0] for line in found.diagnostics if "yiku repair" in line]
+    found_and_mended(home, table)
+    with opened(home) as memory:
+        assert () == memory.recall(asked_for).diagnostics
 
 
 def test_R11_a_wrong_answer_would_be_noticed(homes):

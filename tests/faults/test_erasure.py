@@ -108,7 +108,7 @@ def every(before: Path, tmp_path_factory: pytest.TempPathFactory) -> range:
 @pytest.mark.spec("T-39")
 def test_a_kill_leaves_all_of_it_or_nothing(before, tmp_path, every, some):
     """Killed at an operation (a few here, each in the soak), and opened again."""
-    for n in some(every, 3):
+    for n in some(every, 2):
         home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
         assert killed_at(home, n)
         finished(home)
@@ -117,8 +117,8 @@ def test_a_kill_leaves_all_of_it_or_nothing(before, tmp_path, every, some):
 
 @pytest.mark.parametrize("failure", [FULL, BROKEN])
 def test_a_failing_operation_is_told_or_made_good(before, tmp_path, failure, every, some):
-    """An operation fails (a few here, each in the soak): an error or a place that is not done, never «clean» while a byte is left."""
-    for n in some(every, 2):
+    """An operation fails (any of them here, each in the soak): an error or a place that is not done, never «clean» while a byte is left."""
+    for n in some(every, 1):
         home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
         with failing(home) as disk:
             disk.arm(n, failure)

@@ -15,7 +15,7 @@ import apsw
 import pytest
 from faults.disk import BROKEN, FULL, Disk, failing
 from integrity import check
-from sampling import Choice
+from sampling import Choice, drawn_for
 
 from yiku import Memory
 from yiku.errors import StorageFull, StoreError
@@ -24,7 +24,7 @@ from yiku.types import Confirmed, Flagged, MemoryRecord, New, Past, Replaced, Tu
 NOW = datetime(2026, 5, 5, 12, tzinfo=UTC)
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 FAILURES = {"full": FULL, "broken": BROKEN}
-TRIED = 4  # operations of a call, and as many of a creation: in the soak all of them
+TRIED = 2  # operations of a call, and as many of a creation: in the soak all of them
 
 
 def at(days: float) -> datetime:
@@ -165,7 +165,7 @@ def failed(call: Callable[[], object], disk: Disk, n: int, kind: str) -> bool:
         disk.disarm()
 
 
-@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+@pytest.mark.parametrize("flow", drawn_for("flows of a failing disk")(FLOWS, 10), ids=lambda flow: flow.name)  # in the soak all
 def test_R8_a_call_whose_disk_fails_is_done_whole_or_not_at_all(tmp_path, flow, some):
     """Whichever operation fails: typed error, the state before (or a whole step), and the same call then succeeds."""
     assert call_on_failing_disks(tmp_path, flow, some) > 3, "a flow that writes has at least a write and a flush"

@@ -22,14 +22,29 @@ import integrity
 import pytest
 from faults.hostile import CONTENTS, KEYS, QUERIES, STRUCTURES, UNITS
 from sampling import Choice, drawn_for
+from workers import clocked
 
 import yiku
 from yiku import Memory
 from yiku.doors import importers
 from yiku.doors.importers import claude_code
 from yiku.errors import TooLarge, YikuError
-from yiku.rules import analyze, ask, conflict, fence, pack, scopes, slots
-from yiku.types import MemoryRecord, TurnRecord
+from yiku.rules import (
+    analyze,
+    ask,
+    attachments,
+    compile,
+    conflict,
+    episodes,
+    extract,
+    fence,
+    importance,
+    pack,
+    retract,
+    scopes,
+    slots,
+)
+from yiku.types import MemoryRecord, Turn, TurnRecord
 
 LONGEST_CALL_S = 1.0  # of CPU
 LINEAR = 12.0  # times as long for ten times the text
@@ -71,7 +86,10 @@ def given_back(memory: Memory, turn: Any) -> str:
 
 
 def target(memory: Memory) -> str:
-    return memory.remember(f"Number {next(_serial)} is here 在此").memory.id
+    word = "".join(
+        chr(ord("a") + int(digit)) for digit in str(next(_serial))
+    )  # no number, in which two might contradict each other
+    return memory.remember(f"The {word} is here 在此").memory.id
 
 
 def imported(memory: Memory, record: Any) -> str:
@@ -165,7 +183,7 @@ WAYS = [
     Way(
         "imported statement",
         lambda m, t: (imported(m, t), t),
-        lambda m, r: any(said(m, x.id, r[1]) for x in m.get_all(limit=10_000)),
+        lambda m, r: any(said(m, v.id, r[1]) for x in m.get_all(limit=10_000) for v in m.history(x.id)),
         lambda t: True,
     ),
 ]
@@ -223,9 +241,8 @@ ASKING: dict[str, Callable[[Memory, str], Any]] = {
 }
 
 
-@pytest.fixture
-def peopled(memory: Memory) -> Memory:
-    """A memory that holds something to find, and contents to scan."""
+def fill(memory: Memory) -> Memory:
+    """Something to find, and contents to scan."""
     memory.record_turn("user", "I like tea in Oslo. 我在奥斯陆喝茶。", session="s")
     memory.remember("I live in Oslo 奥斯陆", metadata={"a": "100%"}, tags=["茶"])
     memory.remember("a_b is 50% of 100%")
@@ -233,8 +250,24 @@ def peopled(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.fixture
+def peopled(memory: Memory) -> Memory:
+    return fill(memory)
+
+
+@pytest.fixture(scope="module")
+def questioned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The same, for those that only ask; when all have asked, it is whole, and nothing was written."""
+    home = tmp_path_factory.mktemp("questioned") / "home"
+    with clocked(home) as memory:
+        last = last_change(fill(memory))
+        yield memory
+        assert last == last_change(memory)
+    integrity.check(home / "yiku.db")
+
+
 @pytest.mark.spec("S2-33")
-@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("name", drawn_for("contents")([*CONTENTS], 21))
 def test_R23_a_hostile_content_is_kept_exactly_or_refused(peopled: Memory, name: str, some: Choice) -> None:
     """On some ways into the memory (in the soak on all); afterwards questions are still answered, and the store is whole."""
     unstorable = any(character in CONTENTS[name] for character in ("\0", "\ud83d"))
@@ -244,8 +277,8 @@ def test_R23_a_hostile_content_is_kept_exactly_or_refused(peopled: Memory, name:
 
 def attacked(memory: Memory, name: str, choose: Choice) -> bool:
     """Send one content in on several ways, and ask for it; whether it was taken as a turn."""
-    taken = {way.name: carried(memory, way, CONTENTS[name]) for way in (WAYS[0], *choose(WAYS[1:], 4))}
-    asked(memory, CONTENTS[name], choose([*ASKING], 4))
+    taken = {way.name: carried(memory, way, CONTENTS[name]) for way in (WAYS[0], *choose(WAYS[1:], 2))}
+    asked(memory, CONTENTS[name], choose([*ASKING], 2))
     assert "Oslo" in memory.recall("where do I live?")[0].text
     return taken["turn"]
 
@@ -287,14 +320,14 @@ def test_R23_a_key_is_found_by_its_own_name_alone(memory: Memory) -> None:
     assert [] == refused
 
 
-@pytest.mark.parametrize("query", drawn_for("questions")(QUERIES, 30), ids=lambda query: f"{query[:24]!a} x{len(query)}")
-def test_R23_a_hostile_question_is_answered_or_refused(peopled: Memory, query: str, some: Choice) -> None:
+@pytest.mark.parametrize("query", drawn_for("questions")(QUERIES, 20), ids=lambda query: f"{query[:24]!a} x{len(query)}")
+def test_R23_a_hostile_question_is_answered_or_refused(questioned: Memory, query: str, some: Choice) -> None:
     """By some verbs that answer (in the soak by all); and what it looks for is taken letter by letter, never as a pattern."""
-    asked(peopled, query, some([*ASKING], 3))
-    rows = peopled.get_all()
+    asked(questioned, query, some([*ASKING], 2))
+    rows = questioned.get_all()
     for operator, fold in (("contains", str), ("icontains", lambda text: text.lower() if text.isascii() else text)):
         with suppress(YikuError):
-            found = peopled.get_all(where={"content": {operator: query}})
+            found = questioned.get_all(where={"content": {operator: query}})
             assert {row.id for row in rows if fold(query) in fold(row.content)} >= {row.id for row in found}, operator
             assert operator == "icontains" or {row.id for row in rows if query in row.content} == {row.id for row in found}
 
@@ -355,13 +388,13 @@ def test_the_longest_questions_are_answered_within_a_second(peopled: Memory) -> 
 def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory, some: Choice) -> None:
     """After all contents, each on some ways, checked row by row; and a second opening reads them all."""
     memory.record_turn("user", "早")
-    for way, text in some([(way, text) for text in CONTENTS.values() for way in WAYS], 300):
+    for way, text in some([(way, text) for text in CONTENTS.values() for way in WAYS], 120):
         carried(memory, way, text[:3_000])
     integrity.check(memory._handle.store.path)
     kept = [item.content for item in memory.timeline(limit=10_000)]
     with Memory(memory.settings.home) as again:
         assert kept == [item.content for item in again.timeline(limit=10_000)]
-    assert len(kept) > 150
+    assert len(kept) > 60
 
 
 # ------------------------------------------------------------------ S21: linear scanners
@@ -415,7 +448,7 @@ SCANNERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("scanner", SCANNERS)
 def test_S21_ten_times_the_text_takes_at_most_twelve_times_as_long(scanner: str, some: Choice) -> None:
     """Whatever it is made of: spaces, triggers, brackets, openers, digits, marks, half-matches in both languages."""
-    too_steep = {unit: f"{ratio:.0f}x" for unit in some(UNITS, 20) if (ratio := grows(SCANNERS[scanner], unit)) > LINEAR}
+    too_steep = {unit: f"{ratio:.0f}x" for unit in some(UNITS, 8) if (ratio := grows(SCANNERS[scanner], unit)) > LINEAR}
 
     assert {} == too_steep
 
@@ -447,7 +480,13 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 
 
 # They see questions and statements of at most 300 characters, names of 256 and what folding makes of those.
-SHORT_ONLY = {f"yiku.rules.{name}" for name in "ask slots predicates when days english_times chinese_times holidays".split()}
+SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
+    f"yiku.rules.{name}"
+    for name in (
+        "ask slots predicates when days english_times chinese_times holidays cues phrases english_frames chinese_frames keys values"
+        " neighbours retract compile episodes"
+    ).split()
+} | {"yiku.flows.remember"}
 
 
 def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only(some: Choice) -> None:
@@ -467,7 +506,7 @@ def steep_patterns(choose: Choice) -> tuple[list[str], int]:
         module, _, own = name.rpartition(".")
         scan = partial(scanned, pattern, everywhere=own in scanning)
         if module not in SHORT_ONLY:
-            steep += [f"{name} with {unit!r}" for unit in choose(UNITS, 20) if grows(scan, unit) > LINEAR]
+            steep += [f"{name} with {unit!r}" for unit in choose(UNITS, 8) if grows(scan, unit) > LINEAR]
     assert len(scanning & {name.rpartition(".")[2] for name in found}) > 8
     return steep, len(found)
 
@@ -476,11 +515,36 @@ def test_S21_what_reads_statements_is_fast_for_the_longest(some: Choice) -> None
     """300 characters, the longest that the patterns of slots see, of any two half-matches: no pattern runs away."""
     slowest = max(
         (best_of(lambda text=text: (slots.read(text), ask.analyse(text)), 1), text[:40])
-        for first, second in some([(first, second) for first in UNITS for second in ("", "在", "to ")], 60)
+        for first, second in some([(first, second) for first in UNITS for second in ("", "在", "to ")], 25)
         for text in (((first + second) * 300)[:300], f"我{(first + second) * 300}"[:300])
     )
 
     assert slowest[0] < 0.25, slowest
+
+
+def test_S21_what_reads_whole_turns_is_fast_for_any(some: Choice) -> None:
+    """A turn of 200,000 characters of any half-match: each rule looks at a bounded part of it."""
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def turn(text: str) -> Turn:
+        return Turn(id="1", session="s", role="user", content=text, said_at=at, recorded_at=at)
+
+    readers: list[Callable[[str], object]] = [
+        lambda text: extract.drafts(text, said_at=at),
+        compile.task,
+        lambda text: compile.switched("fix the login 修登录", text),
+        lambda text: episodes.tell([turn(text)], id="e", now=at),
+        lambda text: attachments.found([turn(text)]),
+        importance.score,
+        retract.marker,
+    ]
+    slowest = max(
+        (best_of(lambda read=read, text=text: read(text), 1), place, text[:9])
+        for text in some([(unit * 200_000)[:200_000] for unit in UNITS], 6)
+        for place, read in enumerate(readers)
+    )
+
+    assert slowest[0] < 1.0, slowest
 
 
 def test_what_is_remembered_of_words_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """
 R17: a home of an earlier version is opened, and something goes wrong at any operation of that.
 
-The home of schema 1 lies in tests/homes. Whatever is killed or fails, the next opening finishes, and every
+Homes of schema 1 and 3 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
 row, text, id and history is what it was.
 """
 
@@ -9,7 +9,10 @@ import os
 import shutil
 import signal
 import tarfile
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,13 +21,17 @@ import pytest
 from faults.disk import BROKEN, FULL, Failure, failing
 from integrity import check
 from powers import read_only
-from workers import READY
+from workers import READY, clocked
 
 from yiku import Memory
 from yiku.errors import ReadOnly, SchemaTooNew, StorageFull, StoreError
-from yiku.store import copy, schema
+from yiku.files.vault import Home
+from yiku.rules import analyze
+from yiku.store import connect, copy, schema
+from yiku.store.gate import Gate
 
 HOMES = Path(__file__).resolve().parent.parent / "homes"
+SCHEMAS = (1, 3)
 EVERY = 40  # operations, here; the soak takes each
 BEFORE = f"before-schema-{len(schema.MIGRATIONS)}.db"
 DERIVED = {("changes", "digest"), ("conversation_turns", "digest"), ("memories", "digest")}
@@ -34,9 +41,9 @@ OLD_TABLES = (
 ).split()
 
 
-def old_home(to: Path, archive: str = "schema-1.tar.xz") -> Path:
+def old_home(to: Path, version: int) -> Path:
     """A home of an earlier version, as it lay on the disk."""
-    with tarfile.open(HOMES / archive) as found:
+    with tarfile.open(HOMES / f"schema-{version}.tar.xz") as found:
         found.extractall(to, filter="data")
     return to
 
@@ -75,31 +82,84 @@ def temporary(home: Path) -> list[Path]:
     return [path for path in home.rglob(".*") if path.is_file()]
 
 
+@pytest.fixture(scope="module", params=SCHEMAS, ids="schema {}".format)
+def version(request: pytest.FixtureRequest) -> int:
+    """Of which schema the old home is."""
+    number: int = request.param
+    return number
+
+
 @pytest.fixture(scope="module")
-def wanted(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, object]]:
+def wanted(version: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, object]]:
     """The rows of the old home, and what it says when nothing goes wrong."""
-    home = old_home(tmp_path_factory.mktemp("wanted") / "home")
+    home = old_home(tmp_path_factory.mktemp("wanted") / "home", version)
     return held(home), said(home)
 
 
-def test_R17_an_old_home_is_migrated_and_says_what_it_said(tmp_path, wanted):
+def test_R17_an_old_home_is_migrated_and_says_what_it_said(tmp_path, version, wanted):
     """Every row is there, the backup from before is sound and of the old schema, and the store is whole."""
-    home = old_home(tmp_path / "home")
+    home = old_home(tmp_path / "home", version)
     answered = said(home)
 
     assert wanted == (held(home), answered)
     assert all(any(found) for found in answered.values())
-    backup_is_sound(home)
+    finished(home, version)
+
+
+@pytest.mark.parametrize("came", ["connected", "looked"])
+def test_who_came_to_an_old_home_before_it_was_migrated_writes_checksums_too(tmp_path, monkeypatch, version, came):
+    """Several agents start on a home of an earlier version: who had opened it, or looked at it and waits, spoils nothing."""
+    home = old_home(tmp_path / "home", version)
+    path, key, migrated = home / "yiku.db", Home(home).key(), threading.Event()
+    to = connect.to
+
+    def connected(*args: object, **settings: object) -> apsw.Connection:
+        connection = to(*args, **settings)
+        if came == "connected":
+            migrated.wait(30)
+        return connection
+
+    monkeypatch.setattr(connect, "to", connected)
+    with ThreadPoolExecutor(max_workers=1) as other:
+        with Gate(home / "locks" / "write.lock", 30.0).held():
+            coming = other.submit(clocked, home)
+            time.sleep(0.3)  # it comes
+            first = to(path, durability="full", network=False, busy_timeout_s=30.0)
+            schema.migrate(first, path, analyzer=analyze.VERSION, key=key, network=False)
+        migrated.set()
+        memory = coming.result()
+        first.wal_checkpoint()  # the WAL begins anew, without the first page
+        first.close()
+        said_last = other.submit(memory.record_turn, "user", "你好").result()
+        other.submit(memory.close).result()
+
+    finished(home, version)
+    with clocked(home) as memory:
+        assert said_last == memory.get(said_last.id)
+
+
+def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
+    """What was said before is learned from, its sessions can be ended, and all that is new can be erased, exported, undone."""
+    home = old_home(tmp_path / "home", version)
+    with Memory(home) as memory:
+        before = memory.get_all()
+        assert len(memory.search_traces(limit=100)) == memory.learn().turns > 2
+        assert len(before) <= len(memory.get_all())
+        episode = memory.sessions.end("s1").episode
+        assert episode is not None and "save" in episode.tools_used
+        memory.admin.export(tmp_path / "out.jsonl")
+        memory.admin.undo(next(row.transaction for row in memory.admin.journal() if row.table == "episodes"))
+        assert [] == memory.sessions.episodes()
+        assert memory.admin.erase(session="s1").clean
     check(home / "yiku.db")
-    assert [] == temporary(home)
 
 
-def backup_is_sound(home: Path) -> None:
+def backup_is_sound(home: Path, version: int) -> None:
     backup = home / "backups" / BEFORE
     assert [] == copy.troubles(backup)
     connection = copy.opened(backup)
     try:
-        assert [(1,)] == [tuple(row) for row in connection.execute("pragma user_version")]
+        assert [(version,)] == [tuple(row) for row in connection.execute("pragma user_version")]
     finally:
         connection.close()
 
@@ -107,22 +167,22 @@ def backup_is_sound(home: Path) -> None:
 # ------------------------------------------------------------------ kills and failures
 
 
-def test_R17_a_migration_killed_at_any_operation_is_finished_by_the_next_opening(tmp_path, wanted):
+def test_R17_a_migration_killed_at_any_operation_is_finished_by_the_next_opening(tmp_path, version, wanted):
     """Killed before every fortieth disk operation: the next opening finishes, nothing is lost, no file is left over."""
-    assert 10 < killed_migrations(tmp_path, EVERY)
+    assert 10 < killed_migrations(tmp_path, EVERY, version)
 
 
-def killed_migrations(folder: Path, every: int) -> int:
+def killed_migrations(folder: Path, every: int, version: int) -> int:
     """Run it in a process of its own, which has no connection open and may fork; how many operations there are."""
-    process = READY.Process(target=kill_migrations, args=(folder, every))
+    process = READY.Process(target=kill_migrations, args=(folder, every, version))
     process.start()
     process.join()
     assert 0 == process.exitcode
     return int((folder / "operations").read_text())
 
 
-def kill_migrations(folder: Path, every: int) -> None:
-    template = old_home(folder / "template")
+def kill_migrations(folder: Path, every: int, version: int) -> None:
+    template = old_home(folder / "template", version)
     rows, n = None, 1
     while True:
         home = Path(shutil.copytree(template, folder / f"home{n}"))
@@ -135,7 +195,7 @@ def kill_migrations(folder: Path, every: int) -> None:
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert ended in (0, -signal.SIGKILL), ended
         Memory(home).close()
-        finished(home)
+        finished(home, version)
         rows = held(home) if rows is None else rows
         assert rows == held(home), f"killed before operation {n}"
         shutil.rmtree(home)
@@ -146,22 +206,22 @@ def kill_migrations(folder: Path, every: int) -> None:
     (folder / "operations").write_text(str(n))
 
 
-def finished(home: Path) -> None:
+def finished(home: Path, version: int) -> None:
     """The store is today's and whole, the backup of the one before is there, and nothing else."""
     check(home / "yiku.db")
-    backup_is_sound(home)
+    backup_is_sound(home, version)
     assert [] == temporary(home)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("failure", [FULL, BROKEN], ids=["full", "broken"])
-def test_R17_a_migration_whose_disk_fails_is_finished_by_the_next_opening(tmp_path, wanted, failure):
+def test_R17_a_migration_whose_disk_fails_is_finished_by_the_next_opening(tmp_path, version, wanted, failure):
     """Every fortieth operation fails: a typed error, or none where it did not matter; then as after a kill."""
-    assert 10 < failed_migrations(tmp_path, failure, EVERY, wanted[0])
+    assert 10 < failed_migrations(tmp_path, failure, EVERY, version, wanted[0])
 
 
-def failed_migrations(folder: Path, failure: Failure, every: int, rows: dict[str, list[tuple[object, ...]]]) -> int:
-    template = old_home(folder / "template")
+def failed_migrations(folder: Path, failure: Failure, every: int, version: int, rows: dict[str, list[tuple[object, ...]]]) -> int:
+    template = old_home(folder / "template", version)
     operations = seen(folder, lambda: Memory(shutil.copytree(template, folder / "counted")).close())
     for n in range(1, operations + 1, every):
         home = Path(shutil.copytree(template, folder / f"home{n}"))
@@ -171,7 +231,7 @@ def failed_migrations(folder: Path, failure: Failure, every: int, rows: dict[str
                 Memory(home).close()
             disk.disarm()
         Memory(home).close()
-        finished(home)
+        finished(home, version)
         assert rows == held(home), f"after a failed {disk.fired} (operation {n})"
         shutil.rmtree(home)
     return operations
@@ -203,9 +263,9 @@ def test_R17_a_later_store_is_refused_untouched(tmp_path):
     assert before == {path: path.read_bytes() for path in before}
 
 
-def test_R17_an_old_home_that_can_only_be_read_says_so(tmp_path, wanted):
+def test_R17_an_old_home_that_can_only_be_read_says_so(tmp_path, version, wanted):
     """It cannot be migrated there: ReadOnly, and nothing is changed; where it can be written, it is."""
-    home = old_home(tmp_path / "home")
+    home = old_home(tmp_path / "home", version)
     with read_only(home), pytest.raises(ReadOnly):
         Memory(home)
 

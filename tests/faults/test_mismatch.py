@@ -30,7 +30,7 @@ def told(home: Path) -> Path:
     with clocked(home) as memory:
         memory.remember("I live in Bergen. 我住在卑尔根。")
     shutil.copy(home / "yiku.db", home.parent / "older.db")
-    with clocked(home) as memory:
+    with clocked(home, learn="off") as memory:
         memory.record_turn("user", "我搬到了 Oslo 😀")
         connection = apsw.Connection(str(home / "yiku.db"))
         copy.kept(connection, home / "backups" / "20260301T000000Z.db")

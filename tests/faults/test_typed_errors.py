@@ -23,21 +23,26 @@ from faults.disk import BROKEN, Disk
 from faults.test_failing_disk import CALL, LONG, RECORDS, RESULT, live, opened, prepared, state
 from integrity import check
 from powers import permissions_hold
-from sampling import Choice
+from sampling import Choice, drawn_for
 
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import SettingsError, StoreError, YikuError
+from yiku.sessions import Sessions
 from yiku.types import Erased, Restored
 
 QUESTION = "where do I live? 我住在哪里？"
-SAMPLE = 3  # of the operations of a call fail, beside its first and its last; in the soak nearly all do
+SAMPLE = 1  # of the operations of a call fail, beside its first and its last; in the soak nearly all do
 
 
 # Every public verb, as a call that succeeds on the prepared home.
 def embedded(memory: Memory) -> object:
     memory._handle.given = Hashed()
     return memory.admin.embed()
+
+
+def attached(memory: Memory) -> str:
+    return memory.sessions.attachments()[0].id
 
 
 VERBS: dict[str, Callable[[Memory], Any]] = {
@@ -59,6 +64,25 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "search_traces": lambda m: m.search_traces("Oslo 搬"),
     "timeline": lambda m: m.timeline(),
     "status": lambda m: m.status(),
+    "learn": lambda m: m.learn(),
+    "confirm": lambda m: m.confirm(live(m, "Ann")),
+    "reject": lambda m: m.reject(live(m, "Ann")),
+    "sessions.compressing": lambda m: m.sessions.compressing([{"role": "user", "content": "新的 new"}], session="s"),
+    "sessions.end": lambda m: m.sessions.end("s"),
+    "sessions.get": lambda m: m.sessions.get("s"),
+    "sessions.get_all": lambda m: m.sessions.get_all(),
+    "sessions.set": lambda m: m.sessions.set("s", task="写 report", 变量=1),
+    "sessions.episodes": lambda m: m.sessions.episodes(),
+    "sessions.scratchpad": lambda m: m.sessions.scratchpad(),
+    "sessions.patch_scratchpad": lambda m: m.sessions.patch_scratchpad(add_next_steps=["发布 release"]),
+    "sessions.edit_scratchpad": lambda m: m.sessions.edit_scratchpad("## Projects\n- 灯笼 lantern"),
+    "sessions.attach": lambda m: m.sessions.attach(__file__, session="s", keep=True, description="一只猫"),
+    "sessions.describe": lambda m: m.sessions.describe(attached(m), transcription="喵 meow"),
+    "sessions.attachments": lambda m: m.sessions.attachments(),
+    "sessions.content": lambda m: m.sessions.content(attached(m)),
+    "admin.review": lambda m: m.admin.review(),
+    "admin.queue": lambda m: m.admin.queue(),
+    "admin.spent": lambda m: m.admin.spent(),
     "admin.undo": lambda m: m.admin.undo(m.admin.journal(limit=1)[0].transaction),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
@@ -70,14 +94,16 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.backup": lambda m: m.admin.backup(),
     "admin.restore_backup": lambda m: m.admin.restore_backup(m.admin.backups()[0].name),
 }  # fmt: skip
+WAITS = {"sessions.compressing", "sessions.end"}  # what could not be learned on the way waits for `learn`: faults/test_learning.py
+STEPS = {"admin.import_", "learn", *WAITS}  # several transactions: those that are done stay done
 # Closing leaves what it could not tidy to the next opening (tests/store/test_sqlite.py), a check says in its answer what
 # it could not read; the others read no database.
-NEVER_RAISES = {"close", "admin.check", "admin.pause", "admin.resume", "admin.backups"}
+NEVER_RAISES = {"close", "sessions.to_markdown", "admin.check", "admin.pause", "admin.resume", "admin.backups"}
 
 
 def verbs() -> set[str]:
     """The public verbs that there are."""
-    owners = ((Memory, ""), (Admin, "admin."))
+    owners = ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."))
     return {
         prefix + name
         for owner, prefix in owners
@@ -87,7 +113,7 @@ def verbs() -> set[str]:
 
 
 def test_every_public_verb_is_in_the_table() -> None:
-    """What is added to Memory or its drawer comes into the table above."""
+    """What is added to Memory or its drawers comes into the table above."""
     assert verbs() == {*VERBS, *NEVER_RAISES}
 
 
@@ -139,6 +165,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         prepared(memory)
         memory.record_turn("user", LONG)
         memory.remember("我住在深圳")
+        memory.sessions.attach(__file__, session="s", keep=True)
         memory.admin.backup()
     return home
 
@@ -160,13 +187,14 @@ def call_on_unreadable_disks(template: Path, home: Path, verb: str, choose: Choi
                     told = isinstance(answer, Erased) and not answer.clean  # what could not be done yet is in the receipt
                     tidying = isinstance(answer, (Erased, Restored))  # a temporary copy is closed; that all is done is seen below
                     whole = tidying and not told
-                    assert told or tidying or not disk.fired, f"{verb} swallowed a failed {disk.fired} (operation {n} of {total})"
+                    silent = told or tidying or verb in WAITS
+                    assert silent or not disk.fired, f"{verb} swallowed a failed {disk.fired} (operation {n} of {total})"
                 finally:
                     disk.disarm()
             assert disk.fired, f"operation {n} of {total} was not reached"
             assert not whole or state(home) == after, f"{verb} says that it is done, and it is not"
             # what fails after the commit, while the row is read again, is an error too
-            assert verb == "admin.import_" or state(home) in (before, after), f"half done after a failed {disk.fired}"
+            assert verb in STEPS or state(home) in (before, after), f"half done after a failed {disk.fired}"
             if n % 5 == 1:  # a sample: it is the dearest part
                 check(home / "yiku.db")
     return len(ns)
@@ -189,7 +217,7 @@ def succeeded(template: Path, home: Path, verb: str, disk: Disk) -> tuple[object
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", drawn_for("verbs of a failing disk")([*VERBS], 20))  # in the soak all
 def test_R24_a_verb_says_when_the_disk_fails_under_it(template: Path, tmp_path: Path, verb: str, some: Choice) -> None:
     """Whichever read, write or flush it is: a StoreError from the verb, no answer made of half a store, and nothing half done."""
     assert call_on_unreadable_disks(template, tmp_path / "home", verb, some) > 1

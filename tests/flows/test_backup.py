@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from integrity import check, open_and_check
+from schemas import to_schema_1
 
 from yiku import Memory, restore_backup
 from yiku.errors import Damaged, ForeignStore, InvalidInput, NotFound, StoreMismatch
@@ -136,7 +137,7 @@ def test_what_a_killed_backup_left_goes_with_the_next(memory, home):
 
 def test_restoring_brings_back_exactly_what_was_there(memory, home):
     """Turns, memories, history and journal are those of the backup; a row of the journal says from where."""
-    memory.record_turn("user", "我搬家了 moved", session="s")
+    memory.record([{"role": "user", "content": "我搬家了 moved", "session": "s"}])
     memory.remember("I live in Bergen.")
     made, before = memory.admin.backup(), memory.admin.journal()
     memory.remember("我住在 Oslo。")
@@ -243,9 +244,7 @@ def test_a_backup_of_the_schema_before_comes_back_in_todays(home, clock):
         memory.remember("我住在 Oslo。")
         made = Path(memory.admin.backup().path)
         connection = apsw.Connection(str(made))
-        connection.execute("drop table tombstones; drop table erasures; pragma user_version = 1")
-        for table in ("conversation_turns", "memories"):
-            connection.execute(f"alter table {table} drop column digest")
+        to_schema_1(connection)
         connection.close()
         memory.remember("I moved to Rome")
         memory.admin.restore_backup(made.name)

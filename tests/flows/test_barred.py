@@ -64,9 +64,9 @@ def test_another_scope_may_know_it(memory):
 
 def test_what_stays_may_be_confirmed(memory):
     """A turn is erased whose statement was told elsewhere too: the statement stays, and telling it again confirms it."""
-    turn = memory.record_turn("user", "I like green tea very much. 真的")
+    turn_id = memory.record([{"role": "user", "content": "I like green tea very much. 真的"}]).ids[0]
     kept = memory.remember("I like green tea very much.").memory
-    memory.admin.erase(turn.id)
+    memory.admin.erase(turn_id)
 
     assert isinstance(memory.remember("I like green tea very much."), Confirmed)
     assert memory.get(kept.id).live

@@ -29,6 +29,7 @@ def test_a_set_language_wins(memory, home, clock, language, heading):
         assert [True, True] == [heading in again.context(question).text for question in ("where do I live?", "我住在哪里？")]
 
 
+@pytest.mark.spec("S3-165")
 @pytest.mark.parametrize("budget", [0, 1, 50, 80, 120, 300, 700, 5_000])
 def test_the_budget_is_kept(memory, budget):
     """The text is never over the budget, and packed and omitted hits are all that there were."""
@@ -117,3 +118,15 @@ def test_what_was_shown_elsewhere_is_reported(memory):
         memory.retrieved(memory.recall("香蕉"))
 
     assert 1 == memory.get(kept.id).retrieved
+
+
+@pytest.mark.spec("S3-226")
+def test_a_context_says_what_it_was_found_without(tmp_path):
+    """Where vectors are missing, the prompt's text comes with the same line as an answer does, and with how sure it is."""
+    with Memory(tmp_path / "home", owner="user:mei", search="auto", embed_url="http://127.0.0.1:9", embed_model="m") as memory:
+        memory.record_turn("user", "the retry limit is 7 我们定了7次")
+        packed = memory.context("retry limit")
+
+    assert "7" in packed.text
+    assert ["searched by words: nothing is embedded yet; yiku embed makes vectors"] == [*packed.diagnostics]
+    assert 0.5 <= packed.confidence <= 1

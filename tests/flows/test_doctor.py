@@ -19,6 +19,7 @@ from workers import READY, clocked
 import yiku
 from yiku import Memory
 from yiku.errors import Damaged, HomeMissing, InvalidInput, StoreBusy
+from yiku.types import AddJobs, EndJob, Job
 
 
 @pytest.fixture(scope="module")
@@ -267,3 +268,28 @@ def lost_of(home: Path) -> list[str]:
     whole(home / "yiku.db")
     assert () == yiku.check(home).problems
     return lost
+
+
+def test_what_was_dropped_or_done_since_does_not_come_back_from_a_backup(home):
+    """An attachment that was undone, a job that is done: the backup has them, and repair leaves them there; the episode stays."""
+    with clocked(home) as memory:
+        memory.record_turn("user", "请帮我写报告 tulips.md", session="s")
+        memory.sessions.attach("/tmp/猫.jpg", session="s")
+        operation = memory.admin.journal(limit=1)[0].transaction
+        episode = memory.sessions.end("s").episode
+        handle, now = memory._handle, memory._handle.now()
+        job = Job(kind="extract", session="s", turn_n=1, content_hash=b"h", due_at=now, created_at=now)
+        handle.store.apply(handle.writes(), [AddJobs([job])], handle.cause("learn"))
+        memory.admin.backup()
+        memory.admin.undo(operation)
+        (job,) = handle.store.jobs(handle.writes())
+        handle.store.apply(handle.writes(), [EndJob(job)], handle.cause("learn"))
+    connection = apsw.Connection(str(home / "yiku.db"))
+    connection.execute("delete from changes where number = 3")
+    connection.close()
+    repaired = yiku.repair(home)
+
+    assert repaired.problems and not any("attachment" in lost for lost in repaired.lost)
+    whole(home / "yiku.db")
+    with Memory(home) as memory:
+        assert ([], [], [episode]) == (memory.sessions.attachments(), memory.admin.queue(), memory.sessions.episodes())

@@ -14,17 +14,19 @@ from pathlib import Path
 
 import apsw
 import canaries
+import grown
 import integrity
 import pytest
 from powers import permissions_hold
 from sampling import drawn_for
+from schemas import to_schema_1
 from workers import READY
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
 from yiku.flows import erase
 from yiku.rules import conflict, erasure
-from yiku.types import TurnRecord
+from yiku.types import Turn, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_050  # twice it is a text that becomes a blob
 
@@ -40,7 +42,7 @@ def some_words() -> dict[str, str]:
     places = (
         "content object tag metadata key basis source entity relation session speaker external tool result long reason before receipt"
         " other agent blobbed project parent"
-    ).split()
+    ).split() + grown.PLACES
     return {place: canaries.latin(chance) for place in places} | {f"{place} 中": canaries.chinese(chance) for place in places}
 
 
@@ -67,8 +69,10 @@ def everything_said(memory: Memory, words: dict[str, str]) -> str:
         session="s-rain",
         speaker="Ann",
         external_id="rain-1",
+        tool_calls=[{"name": "look", "input": {"path": "a.md"}}],
         tool_results=[{"content": f"heard: the word is {told(words, 'content')}"}],
     )
+    grown.out_of(memory, turn, words, says=f"The word is {told(words, 'content')}.", folder=Path(memory.settings.home))
     kept = memory.remember(
         f"The word is {told(words, 'content')}.",
         subject="Ann",
@@ -104,9 +108,9 @@ def everything_said(memory: Memory, words: dict[str, str]) -> str:
 
 def a_turn_with(memory: Memory, words: dict[str, str], **details: object) -> str:
     """A turn with canaries in every field, a long result among them; its id."""
-    return memory.record_turn(
+    turn = memory.record_turn(
         "user",
-        f"My other word is {told(words, 'other')}.",
+        f"My other word is {told(words, 'other')}. Please fix the login of {told(words, 'other')}.",
         speaker=told(words, "speaker"),
         tool_calls=[{"name": "look", "input": {words["key"]: told(words, "tool")}}],
         tool_results=[
@@ -119,7 +123,9 @@ def a_turn_with(memory: Memory, words: dict[str, str], **details: object) -> str
         agent=words["agent"],
         project=words["project"],
         **details,
-    ).id
+    )
+    grown.out_of(memory, turn, words, says=told(words, "other"), folder=Path(memory.settings.home))
+    return turn.id
 
 
 def copies_made(home: Path, words: dict[str, str]) -> None:
@@ -130,11 +136,7 @@ def copies_made(home: Path, words: dict[str, str]) -> None:
     older = home / "backups" / "before-schema-2.db"
     shutil.copy(backup, older)
     with apsw.Connection(str(older)) as connection:
-        for table in ("conversation_turns", "memories"):
-            connection.execute(f"alter table {table} drop column digest")
-        for table in ("tombstones", "erasures"):
-            connection.execute(f"drop table {table}")
-        connection.execute("pragma user_version = 1")
+        to_schema_1(connection)
     connection.close()
     (home / "damaged" / "20260301").mkdir(parents=True)
     (home / "damaged" / "20260301" / "yiku.db").write_bytes(backup.read_bytes()[:-3_000])
@@ -144,6 +146,12 @@ def copies_made(home: Path, words: dict[str, str]) -> None:
     for place in (home / ".yiku.toml.0123456789ab", home / "blobs" / ".abc.z.0123456789ab"):
         place.write_text(" ".join(words.values()))
         os.utime(place, (1, 1))
+
+
+def recorded(memory: Memory, *texts: str, session: str = "default") -> list[Turn]:
+    """What a user said, as no more than turns: nothing is learned from them."""
+    ids = memory.record([{"role": "user", "content": text} for text in texts], session=session).ids
+    return [memory.get(id) for id in ids]
 
 
 def reads(memory: Memory) -> object:
@@ -198,7 +206,7 @@ def _keep_open(home: Path, ask: Connection) -> None:
         ask.recv()
 
 
-TRIED = ["statement", *drawn_for("what is erased")([what for what in SAID_WHERE if what != "statement"], 1)]  # in the soak all
+TRIED = drawn_for("what is erased")([*SAID_WHERE], 1)  # in the soak all
 
 
 @pytest.mark.parametrize("what", TRIED)
@@ -214,7 +222,8 @@ def heard_after_erasing(home: Path, words: dict[str, str], what: str) -> list[st
         neighbours(memory, words)
         meant = SAID_WHERE[what](memory, words)
     copies_made(home, words)
-    assert canaries.sung(home, words.values())
+    heard = canaries.sung(home, words.values())
+    assert [] == [place for place in grown.PLACES if not any(f": {words[place]} " in one for one in heard)], "a canary is not there"
     with another_has_it_open(home), Memory(home) as memory, Memory(home, scope="user:tom") as tom:
         others = reads(tom)
         erased = memory.admin.erase(**meant)
@@ -230,6 +239,16 @@ def heard_after_erasing(home: Path, words: dict[str, str], what: str) -> list[st
         assert "ok" == copies.pragma("integrity_check")
         copies.close()
     return canaries.sung(home, words.values())
+
+
+def test_a_stem_that_another_row_has_proves_nothing(memory):
+    """What is indexed as «happi» because somebody is happy is no trace of the happiness that was erased."""
+    memory.record_turn("user", "The happy gardener sings. 花园")
+    happiness = memory.remember("Happiness of the zealous juggler").memory
+    erased = memory.admin.erase(happiness.id)
+
+    assert erased.clean, [place for place in erased.places if place.found]
+    assert [] == [place for place in erased.places if place.found]
 
 
 def test_many_rows_leave_the_index_at_once(memory, home):
@@ -310,7 +329,7 @@ def test_words_that_only_look_like_it_stay(memory):
 
 def test_the_versions_around_it_close_up(memory):
     """When the turn goes in which the second of three homes was told, the first is succeeded by the third."""
-    turns = [memory.record_turn("user", f"I live in {place}") for place in ("Bergen", "Oslo", "北京")]
+    turns = recorded(memory, *(f"I live in {place}" for place in ("Bergen", "Oslo", "北京")))
     told_ = [memory.remember(turn.content, source=turn.id).memory for turn in turns]
     memory.admin.erase(turns[1].id)
 
@@ -336,7 +355,7 @@ def test_a_statement_that_was_told_anew_closes_up_without_a_slot(memory, clock):
 def test_a_statement_told_twice_keeps_only_what_the_other_telling_said(memory, home, words, goes):
     """The statement stays with the words of the telling that stays; the words and details of the one that goes are nowhere."""
     texts = [f"I live in {words['content'].capitalize()}", f"I live in {words['content'].upper()}!"]
-    turns = [memory.record_turn("user", text, session=f"s{i}") for i, text in enumerate(texts)]
+    turns = [recorded(memory, text, session=f"s{i}")[0] for i, text in enumerate(texts)]
     first = memory.remember("I live in Bergen").memory
     memory.remember(texts[0], source=turns[0].id, basis=words["basis 中"], tags=[words["tag"]], metadata={"of": words["metadata"]})
     told_again = memory.remember(texts[1], source=turns[1].id)

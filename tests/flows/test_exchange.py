@@ -13,7 +13,7 @@ from yiku.errors import InvalidInput
 from yiku.flows import exchange
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
-TURNS = 2_400  # of the import that is killed; a transaction takes 500
+TURNS = 1_600  # of the import that is killed; a transaction takes 500
 
 IMPORT = """
 import sys

@@ -42,25 +42,25 @@ def test_a_forgotten_memory_is_in_no_answer(memory, short):
 
 def test_a_forgotten_turn_takes_what_came_from_it_alone(memory):
     """A memory with another source stays; one that has none goes with the turn, and the chain closes up."""
-    turns = [memory.record_turn("user", text) for text in ("I live in Bergen", "I live in Oslo", "I like tea", "I like tea!")]
+    turns = [memory.record_turn("user", text) for text in ("I live in Bergen.", "I live in Oslo.", "I like tea.", "I like tea!")]
     for turn in turns:
         memory.remember(turn.content, source=turn.id)
     gone = memory.forget(turns[1].id)
 
-    assert (["I live in Oslo"], ["I live in Oslo"]) == (texts(gone.memories), texts(gone.turns))
-    assert {"I live in Bergen", "I like tea"} == {*texts(memory.get_all())}
-    assert [("I live in Bergen", None)] == [(m.content, m.valid_to) for m in memory.history(gone.memories[0].id) if m.live]
+    assert (["I live in Oslo."], ["I live in Oslo."]) == (texts(gone.memories), texts(gone.turns))
+    assert {"I live in Bergen.", "I like tea."} == {*texts(memory.get_all())}
+    assert [("I live in Bergen.", None)] == [(m.content, m.valid_to) for m in memory.history(gone.memories[0].id) if m.live]
     assert () == memory.forget(turns[2].id).memories
 
 
 def test_a_memory_of_two_turns_goes_with_the_last_of_them(memory):
     """As long as one of its turns is there, a memory stays."""
-    turns = [memory.record_turn("user", "我喜欢绿茶") for _ in range(2)]
+    turns = [memory.record_turn("user", "我喜欢绿茶。") for _ in range(2)]
     for turn in turns:
-        memory.remember("我喜欢绿茶", source=turn.id)
+        memory.remember("我喜欢绿茶。", source=turn.id)
     memory.forget(turns[0].id)
 
-    assert ["我喜欢绿茶"] == texts(memory.get_all())
+    assert ["我喜欢绿茶。"] == texts(memory.get_all())
     memory.forget(turns[1].id)
     assert [] == memory.get_all()
 

@@ -2,9 +2,12 @@
 
 import pytest
 from conftest import Clock
+from workers import clocked
 
 from yiku import Memory
 from yiku.errors import InvalidFilter, InvalidInput
+from yiku.flows.remember import index_tokens
+from yiku.types import UpdateMemory
 
 
 def texts(hits):
@@ -13,6 +16,20 @@ def texts(hits):
 
 def said(memory, *contents, **details):
     return [memory.record_turn("user", content, **details) for content in contents]
+
+
+# ------------------------------------------------------------------ by slot
+
+
+def test_what_is_over_is_no_answer_to_what_holds(memory, clock):
+    """A statement whose time is past fills its slot no more; who asks for the past finds it by its slot."""
+    kept = memory.remember("我住在奥斯陆").memory
+    handle = memory._handle
+    ended = UpdateMemory(kept.n, {"valid_to": clock.advance(days=1)}, index_tokens(kept))
+    handle.store.apply(handle.writes(), [ended], handle.cause("test"))
+
+    assert [] == [hit for hit in memory.recall("我住在哪里？") if "slot" in hit.routes]
+    assert "slot" in memory.recall("Where did I live before?")[0].routes
 
 
 # ------------------------------------------------------------------ by words
@@ -41,6 +58,14 @@ def test_names_with_signs_are_found(memory, name):
     assert f"we decided on {name} for 这个项目" in texts(memory.recall(name)) or name == "NOT"
 
 
+@pytest.fixture(scope="module")
+def greeted(tmp_path_factory):
+    """A memory that was told one thing, and is only asked."""
+    with clocked(tmp_path_factory.mktemp("greeted") / "home") as memory:
+        said(memory, "hello 你好 “quoted” 100% D:\\code 🐍")
+        yield memory
+
+
 @pytest.mark.spec("T-22")
 @pytest.mark.parametrize(
     "question",
@@ -50,19 +75,18 @@ def test_names_with_signs_are_found(memory, name):
         "the", "?" * 1000, "a " * 2000, "记" * 2000, "\u202eevil", "x" * 100_000,
     ],
 )  # fmt: skip
-def test_no_question_is_an_error(memory, question):
+def test_no_question_is_an_error(greeted, question):
     """Whatever the question is made of, it finds something or nothing; blank ones say that they are."""
-    said(memory, "hello 你好 “quoted” 100% D:\\code 🐍")
     if not question.strip():
         with pytest.raises(InvalidInput, match="question is empty"):
-            memory.recall(question)
+            greeted.recall(question)
         return
 
-    assert len(memory.recall(question)) <= 1
-    assert len(memory.search_traces(question)) <= 1
+    assert len(greeted.recall(question)) <= 1
+    assert len(greeted.search_traces(question)) <= 1
 
 
-@pytest.mark.spec("T-16")
+@pytest.mark.spec("T-16", "S4-38")
 @pytest.mark.parametrize(
     ("question", "no", "yes"),
     [
@@ -108,6 +132,7 @@ def test_turns_are_found_by_their_speaker(memory):
 # ------------------------------------------------------------------ what is a hit
 
 
+@pytest.mark.spec("S3-162")
 def test_a_statement_and_its_turn_are_one_hit(memory):
     """The statement is shown, with the turn as its source."""
     turn = said(memory, "我住在奥斯陆", session="s1", speaker="Mei")[0]
@@ -133,6 +158,7 @@ def test_a_turn_whose_statement_was_replaced_is_marked(memory, clock):
     assert "已不再成立" in memory.context("Bergen 的 harbour").text
 
 
+@pytest.mark.spec("S3-162")
 def test_the_question_itself_is_no_answer(memory):
     """Turns that only ask the same are left out, and of equal turns one is shown."""
     said(memory, "Where do I live?", "我住在哪里?", "I live by the sea", "I live by the sea")
@@ -237,6 +263,7 @@ def test_recall_writes_nothing(memory, home):
     assert (0, 0) == (memory.get(kept.id).retrieved, memory.get(kept.id).access_count)
 
 
+@pytest.mark.spec("T-23")
 def test_the_limit_is_kept_and_zero_is_nothing(memory):
     """Best first, at most so many; what was below the limit is named."""
     said(memory, *(f"note {i} about bananas" for i in range(8)))
@@ -257,6 +284,7 @@ def test_types_choose_memories_or_turns(memory):
     assert 2 == len(memory.recall("香蕉", types=iter(["memory", "turn"])))
 
 
+@pytest.mark.spec("S2-76")
 def test_what_expired_is_not_recalled(memory, clock):
     """Until its time a memory is found, from then on it is not; it is still there."""
     kept = memory.remember("会议室密码是4711", expires_at="2026-03-02T00:00:00+01:00").memory
@@ -285,7 +313,7 @@ def test_explain_says_how(memory):
 
     assert (("live",), ("user | lives in",), False) == (how.terms, how.slots, how.wants_history)
     assert 1 == how.routes["slot"]
-    assert {"words", "vectors", "session", "time", "role", "speaker", "recency"} == {*how.weights}
+    assert {"words", "vectors", "session", "time", "role", "opening", "speaker", "recency"} == {*how.weights}
 
 
 # ------------------------------------------------------------------ times

@@ -197,6 +197,15 @@ def test_a_dislike_retires_the_like_of_the_same_thing(memory, clock, likes, no_m
     assert {other, no_more} == {*texts(memory.get_all())}
 
 
+@pytest.mark.parametrize("predicate", ['"', "“”", "。", " . "])
+def test_a_predicate_without_a_word_is_refused(memory, predicate):
+    """It would name no slot; nothing is written."""
+    with pytest.raises(InvalidInput, match="predicate must have more in it"):
+        memory.remember("My code 码 is z", predicate=predicate, object="z")
+
+    assert [] == memory.get_all()
+
+
 def test_of_an_unknown_predicate_both_are_kept_and_marked(memory):
     """Nobody knows how many mentors one can have: both statements live on, each naming the other."""
     one = memory.remember("My mentor is Ann").memory
@@ -288,12 +297,12 @@ def test_a_source_turn_gives_what_is_known_of_it(memory, clock):
     )
     clock.advance(days=1)
     kept = memory.remember("我住在卑尔根", source=turn.id).memory
-    source = kept.sources[0]
+    [source] = kept.sources  # which the turn had given at once: one turn is one evidence
 
     assert ("2026-02-03T20:15:00+08:00", "李雷".casefold()) == (kept.said_at.isoformat(), kept.subject)
     assert (turn.id, "早会", 1, "李雷") == (source.turn, source.session, source.place, source.actor)
     assert (Origin.USER, "scribe", "atlas") == (kept.origin, kept.agent, kept.project)
-    assert (clock.now, None) == (source.recorded_at, source.text)
+    assert (turn.recorded_at, "我住在卑尔根") == (source.recorded_at, source.text)
 
 
 def test_a_source_keeps_the_words_that_were_said(memory):

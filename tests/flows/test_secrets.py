@@ -17,8 +17,8 @@ PRIVATE = "the surprise <private>kumquat 金橘</private>"
 def held(home, words) -> set[str]:
     """Which of these words are found in raw bytes of any file of a home, blobs unpacked."""
     files = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
-    contents = [zlib.decompress(content) if path.suffix == ".z" else content for path, content in files.items()]
-    return {word for word in words for content in contents if word.encode() in content}
+    contents = b"\0".join(zlib.decompress(content) if path.suffix == ".z" else content for path, content in files.items())
+    return {word for word in words if word.encode() in contents}
 
 
 TURN = {

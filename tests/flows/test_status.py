@@ -5,6 +5,7 @@ import stat
 import pytest
 
 from yiku import Memory
+from yiku.types import AddJobs, Job
 
 
 def test_stats_count_what_the_handle_reads(memory, home, clock):
@@ -25,6 +26,21 @@ def test_stats_count_what_the_handle_reads(memory, home, clock):
         at.astimezone(clock.now.tzinfo).date().isoformat() for at in (stats.first_said_at, stats.last_said_at)
     ]
     assert stats.database_bytes > 100_000
+
+
+def test_stats_count_what_grows_out_of_sessions(memory, home, clock):
+    """Episodes, attachments, and what waits for a model; of no other scope."""
+    turn = memory.record_turn("user", "请修复登录", session="s")
+    memory.sessions.attach("/tmp/图.png", session="s", turn=turn.id)
+    memory.sessions.end("s")
+    handle, now = memory._handle, clock.now
+    jobs = [Job(kind="extract", session="s", turn_n=n, content_hash=b"h", due_at=now, created_at=now) for n in (1, 2, 3)]
+    handle.store.apply(handle.writes(), [AddJobs(jobs)], handle.cause("learn"))
+    stats = memory.admin.stats()
+
+    assert (1, 1, 3) == (stats.episodes, stats.attachments, stats.queue)
+    with Memory(home, scope="user:ann", clock=clock) as ann:
+        assert (0, 0, 0) == ((stats := ann.admin.stats()).episodes, stats.attachments, stats.queue)
 
 
 def test_the_stats_of_an_empty_home(memory):

@@ -1,9 +1,12 @@
 """One operation is taken back, and nothing from under a later one."""
 
+from dataclasses import replace
+
 import pytest
 
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound
+from yiku.flows import episodes, learn
 
 
 def texts(items):
@@ -11,7 +14,7 @@ def texts(items):
 
 
 def seen(memory):
-    """All that can be seen: live memories with their details, their histories, turns in recall."""
+    """All that can be seen: live memories with their details, their histories, turns in recall, what grew out of sessions."""
     live = [
         (m.id, m.content, m.importance, m.confidence, m.tags, m.valid_to, m.flag, m.flagged_with, m.said_at, len(m.sources))
         for m in memory.get_all()
@@ -20,7 +23,10 @@ def seen(memory):
         [(v.id, v.state, v.superseded_by, v.valid_to) for v in memory.history(m.id) if v.state == "active"]
         for m in memory.get_all()
     ]
-    return live, chains, sorted(t.id for t in memory.search_traces())
+    grown = [replace(one, changed=0) for one in (*memory.sessions.episodes(), *memory.sessions.attachments())]
+    pad = memory.sessions.scratchpad()
+    pads = [replace(pad, changed=0)] if pad.changed else []
+    return live, chains, sorted(t.id for t in memory.search_traces()), grown, pads
 
 
 def last(memory):
@@ -36,7 +42,11 @@ def scene(memory, clock):
     memory.remember("My mentor is Ann")
     gone = memory.remember("香蕉很好吃").memory
     memory.forget(gone.id)
+    cat = memory.sessions.attach("/tmp/小猫 cat.jpg", session="s", description="一只猫")
+    memory.sessions.patch_scratchpad(add_next_steps=["浇花"])
     clock.advance(days=1)
+    moved = memory.get(memory.record([{"role": "user", "content": "I live in Oslo."}], session="s").ids[0])
+    handle = memory._handle
     return {
         "new": lambda: memory.remember("I own a boat"),
         "replaced": lambda: memory.remember("我搬到奥斯陆了"),
@@ -51,13 +61,18 @@ def scene(memory, clock):
         "forgot a turn": lambda: memory.forget(turns[0]),
         "forgot a session": lambda: memory.forget(session="s"),
         "restored": lambda: memory.restore(gone.id),
+        "learned": lambda: learn.at_once(handle, moved),
+        "attached": lambda: memory.sessions.attach("/tmp/狗.jpg", session="s"),
+        "described": lambda: memory.sessions.describe(cat.id, description="two cats 两只猫"),
+        "patched": lambda: memory.sessions.patch_scratchpad(add_next_steps=["发布 release"], settle_next_steps=["浇花"]),
+        "told an episode": lambda: episodes.tell(handle, [memory.get(id) for id in turns], "context_compress", None),
         "recorded": lambda: memory.record([{"role": "user", "content": "晚"}, {"role": "assistant", "content": "Good night"}]),
     }
 
 
 NAMES = (
     "new|replaced|past|confirmed|confirmed earlier|flagged|retracted|updated|told anew"
-    "|forgot a memory|forgot a turn|forgot a session|restored|recorded"
+    "|forgot a memory|forgot a turn|forgot a session|restored|learned|attached|described|patched|told an episode|recorded"
 ).split("|")
 
 
@@ -168,3 +183,42 @@ def test_the_journal_says_who_what_when_and_why(memory, home, clock):
     assert ("forget", "update", "memories", kept.n) == (row.operation, row.action, row.table, row.row)
     assert ("forgotten: 搬走了", {"state": "active", "reason": None}) == (row.reason, dict(row.before))
     assert 1 == len(memory.admin.journal(limit=1))
+
+
+def test_what_was_learned_from_a_turn_and_undone_is_not_learned_again(memory):
+    """Neither by the next learning nor when the session is compressed; said again it is."""
+    memory.record_turn("user", "I live in Oslo.", session="s")
+    assert ["I live in Oslo."] == texts(memory.get_all())
+    memory.admin.undo(last(memory))
+    memory.learn()
+    memory.sessions.compressing([{"role": "user", "content": "I live in Oslo."}], session="s")
+
+    assert [] == memory.get_all()
+    memory.record_turn("user", "I live in Oslo.", session="s")
+    assert ["I live in Oslo."] == texts(memory.get_all())
+
+
+def test_a_retraction_can_be_taken_back(memory, clock):
+    """«just kidding» took back what was said before it: undone, that holds again, and is not taken back once more."""
+    for text in ("I live in Oslo.", "我开玩笑的"):
+        clock.advance(minutes=1)
+        memory.record_turn("user", text, session="s")
+    assert [] == memory.get_all()
+    memory.admin.undo(last(memory))
+    memory.learn()
+
+    assert ["I live in Oslo."] == texts(memory.get_all())
+
+
+def test_a_record_that_changed_since_is_not_taken_back(memory):
+    """What a later operation changed, or an erasure took, must be undone first, or cannot be."""
+    kept = memory.sessions.attach("/tmp/小猫 cat.jpg", session="s")
+    first = last(memory)
+    memory.sessions.describe(kept.id, description="一只猫 a cat")
+    second = last(memory)
+    with pytest.raises(CannotUndo, match=f"operation {second}"):
+        memory.admin.undo(first)
+    memory.admin.erase(kept.id)
+    for operation in (first, second):
+        with pytest.raises(CannotUndo):
+            memory.admin.undo(operation)

@@ -58,6 +58,12 @@ def in_base64(asked: dict[str, Any]) -> Any:
     return {"data": found}
 
 
+def says(content: Any, *, finish: str | None = "stop", usage: Any = None, **message: Any) -> Answer:
+    """A chat model's reply."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+    return Answer(body=lambda _: {"object": "chat.completion", "choices": [choice], "usage": usage})
+
+
 class Server:
     """What it was asked, and what it answers next; when nothing is left to say, rightly."""
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from models.server import Answer, says, serving
 
 from yiku import settings
 from yiku.errors import ModelUnavailable, SettingsError
@@ -80,6 +81,34 @@ def test_an_explicit_choice_that_cannot_be_met_is_an_error(chosen):
         chosen(local=True, search="api", embed_model="m")
     with pytest.raises(SettingsError, match="needs embed_model"):
         chosen(local=True, search="api", embed_url="http://localhost:1")
+
+
+def test_a_chat_model_is_one_that_was_described(home):
+    """Without an address there is none, whatever else is set; with one, a model must be named. Nothing is asked."""
+
+    def chosen(**values):
+        return choose.chat(settings.load(Home(home), values, {}))
+
+    assert [None, None] == [chosen(), chosen(chat_model="m", chat_key="k")]
+    assert "对话" == chosen(chat_url="http://localhost:1/v1", chat_model="对话").name
+    with pytest.raises(SettingsError, match="an endpoint for chat needs chat_model"):
+        chosen(chat_url="http://localhost:1/v1")
+
+
+def test_a_chat_model_is_asked_as_the_settings_say(home):
+    """Address, model, key, time and tokens, from the environment."""
+    with serving() as server:
+        server.always = lambda asked: says("NONE")
+        values = {"URL": server.url, "MODEL": "m", "KEY": "sk-1", "TIMEOUT_S": "0.3", "MAX_TOKENS": "77"}
+        found = choose.chat(settings.load(Home(home), {}, {f"YIKU_CHAT_{name}": text for name, text in values.items()}))
+        question = [{"role": "user", "content": "嗨"}], {"type": "array", "items": {"type": "string"}}
+        reply = found.ask(*question)
+        server.always = lambda asked: Answer(delay_s=0.4, body=lambda _: {})
+        with pytest.raises(ModelUnavailable, match=r"within 0\.3 s"):
+            found.ask(*question)
+
+    assert ([], "m", 77) == (reply.value, server.asked[0]["model"], server.asked[0]["max_tokens"])
+    assert "Bearer sk-1" == server.headers[0]["Authorization"]
 
 
 def test_choosing_is_cheap(home):

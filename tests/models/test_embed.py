@@ -13,8 +13,9 @@ from models import server as fake
 from models.server import DIMENSIONS, Answer, Server, error, in_base64, raw, rows, vector
 
 from yiku.errors import ModelFailed, ModelUnavailable
-from yiku.models import embed
-from yiku.models.embed import ApiEmbedder, Endpoint
+from yiku.models import embed, endpoint
+from yiku.models.embed import ApiEmbedder
+from yiku.models.endpoint import Endpoint
 
 KEY = "sk-live-4f5e6d7c8b9a0123"
 TEXTS = ["I moved to Oslo.", "我搬到奥斯陆了。", "full ｗｉｄｔｈ 🎉", "Bjørn", ""]
@@ -28,11 +29,11 @@ def server():
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr(embed, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(endpoint, "FIRST_PAUSE_S", 0.01)
 
 
-def embedder(server: Server, **settings) -> ApiEmbedder:
-    return ApiEmbedder(Endpoint(**{"url": server.url, "model": "m", "key": KEY, "timeout_s": 5.0, **settings}))
+def embedder(server: Server, *, url="", model="m", key=KEY, timeout_s=5.0, **options) -> ApiEmbedder:
+    return ApiEmbedder(Endpoint(url=url or server.url, model=model, key=key, timeout_s=timeout_s), **options)
 
 
 def expected(texts) -> np.ndarray:
@@ -139,7 +140,7 @@ def test_what_passes_is_tried_again(server, fault):
 @pytest.mark.parametrize("wait", ["0.4", "date"])
 def test_retry_after_is_respected(server, wait):
     """In seconds or as a date, nothing is asked before."""
-    server.next = [error(429, Retry_After=formatdate(time.time() + 2, usegmt=True) if wait == "date" else wait)]
+    server.next = [error(429, Retry_After=formatdate(time.time() + 1.5, usegmt=True) if wait == "date" else wait)]
     start = time.monotonic()
     embedder(server).embed(["a"], "query")
 
@@ -187,8 +188,8 @@ def test_nobody_waits_for_a_dead_endpoint_with_every_question(server, monkeypatc
     assert 2 == len(server.asked)
 
     model.embed(["a"], "passage")
-    later = time.monotonic() + embed.REST_S
-    monkeypatch.setattr(embed.time, "monotonic", lambda: later)
+    later = time.monotonic() + endpoint.REST_S
+    monkeypatch.setattr(endpoint.time, "monotonic", lambda: later)
 
     assert (1, DIMENSIONS) == model.embed(["a"], "query").shape
 

@@ -7,6 +7,7 @@ import pytest
 from yiku.rules import analyze, ask, slots
 
 
+@pytest.mark.spec("S0-73")
 @pytest.mark.parametrize(
     ("text", "subject", "predicate"),
     [
@@ -103,6 +104,17 @@ WANTS = {
         "最新的版本|我现在住哪|目前的工作",
         "now that it is done, thanks|from now on|到目前为止去过几次|我最近怎么样|I know|what did I buy?",
     ),
+    "carries_on": (
+        "I'm back, and the setup of the shop is done. We can go on with the newsletter now.|"
+        "Hello. I finished the second chapter last night. What comes after it?|"
+        "My sister agreed to help with the garden. Show me how we begin with the beds, please.|"
+        "我回来了,电源已经修好了,我们接着做上次没有做完的店铺设置吧。|好的,我已经把护照和签证都准备好了,可以开始订机票和酒店了。",
+        "I live in Oslo|my address|我的地址|where do I keep the spare key of the house in the mountains by the lake|"
+        "I wonder about the garden. How many beds did I plant with tomatoes in all of these years?|"
+        "You told me about three museums when I was planning the trip to Bergen. Which was free?|"
+        "The shop opens at nine and closes at six on every day but Sunday and Monday.|"
+        "我想知道我妹妹住在上海的哪个区,她家附近有没有地铁站,怎么走比较方便",
+    ),
     "wants_history": (
         "my previous employer|where did I live before Oslo?|what did I use to drink?|history of my address|原来的版本|"
         "曾经的同事|历史版本",
@@ -146,6 +158,7 @@ def test_what_stands_in_quotation_marks_is_a_phrase(text: str, phrases: tuple[st
     assert phrases == ask.analyse(text).phrases
 
 
+@pytest.mark.spec("S0-73")
 @pytest.mark.parametrize(
     ("text", "identifiers"),
     [

@@ -1,5 +1,6 @@
 """Fusing: one relevance from several routes."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -49,8 +50,29 @@ def test_in_a_memory_of_two_languages_vectors_count_for_more() -> None:
     two = fuse.scale(words, far_out, np.array([True] * 40 + [False] * 60))
 
     assert (False, True) == (one.two_scripts, two.two_scripts)
-    assert (0.6, 0.4, 0.7, 0.3) == pytest.approx((*map(one.weight, ("vectors", "words")), *map(two.weight, ("vectors", "words"))))
+    assert (0.6, 0.4, 1.0, 0.3) == pytest.approx((*map(one.weight, ("vectors", "words")), *map(two.weight, ("vectors", "words"))))
     assert two.of_words(np.array([0.5]))[0] <= one.of_words(np.array([0.5]))[0]
+
+
+def test_a_message_in_the_middle_of_a_matter_means_the_conversation_more_than_the_words() -> None:
+    """«I'm back, the setup is done»: what was talked about all around counts for more, who said it for nothing."""
+    asks, goes_on = fuse.Scale(1.0, 3.0), fuse.Scale(1.0, 3.0, carries_on=True)
+
+    assert goes_on.weight("words") < asks.weight("words")
+    assert goes_on.weight("session") > asks.weight("session")
+    assert goes_on.weight("recency") > asks.weight("recency")
+    assert goes_on.weight("vectors") == asks.weight("vectors")
+    assert 0 == goes_on.weight("role") == goes_on.weight("opening")
+
+
+def test_a_conversation_with_an_assistant_says_first_what_it_is_about() -> None:
+    """The user's first turn has all of it, the next less; a talk among people and the assistant's turns have none."""
+    sessions = np.array([0, 0, 1, 0, 1, 2])
+    user = np.array([True, False, True, True, True, True])
+    of_all = fuse.openings(sessions, user, slice(None))
+
+    assert [1.0, 0.0, 0.0, 1 / (1 + 3 / fuse.OPENING_TURNS), 0.0, 0.0] == pytest.approx(of_all.tolist())
+    assert of_all[[3, 0]].tolist() == fuse.openings(sessions, user, np.array([3, 0])).tolist()
 
 
 def test_words_stand_for_a_vector_that_is_missing() -> None:
@@ -105,8 +127,27 @@ def test_before_oslo_does_not_ask_for_oslo() -> None:
     assert bergen > oslo
 
 
-def test_the_newest_session_ranks_highest() -> None:
-    """By its latest turn, whatever the order of recording; all turns of a session alike."""
-    said_at, sessions = np.array([10, 30, 20, 5]), np.array([4, 0, 2, 2])
+def test_the_newest_session_is_the_freshest() -> None:
+    """By its latest turn, whatever the order of recording, and by days: half for each ten; a number without turns is not fresh."""
+    day = fuse.DAY_MICROSECONDS
+    said_at, sessions = np.array([10, 30, 20, 5]) * day, np.array([4, 0, 2, 2])
 
-    assert [0.0, 1.0, 0.5, 0.5] == fuse.session_ranks(said_at, sessions).tolist()
+    assert [1.0, 0.0, 0.5, 0.0, 0.25] == fuse.freshness(said_at, sessions).tolist()
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("what's the retry limit of the payments service?", True),
+        ("支付服务的重试次数是多少？", True),
+        ("how do I get from the airport to the payments service building by train?", False),
+        ("从机场坐火车到支付服务那栋楼要多久，中途要换几次车？", False),
+    ],
+)
+def test_a_question_that_only_touches_a_slot_does_not_ask_for_it(question: str, asked: bool) -> None:
+    """Of a predicate that no table knows, a good part of the question's words must be those of the slot."""
+    chinese = "支付" in question
+    subject, predicate = ("支付服务", "重试次数") if chinese else ("payments service", "retry limit")
+    stated = replace(memory(subject, "7"), predicate=predicate)
+
+    assert asked == fuse.asks_for(ask.analyse(question), stated)

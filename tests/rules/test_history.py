@@ -69,3 +69,10 @@ def test_what_expired_or_was_forgotten_did_not_hold() -> None:
     assert history.held(memory(expires_at=day(4)), None, day(3))
     assert not history.held(memory(expires_at=day(4)), None, day(4))
     assert not history.held(memory(state=State.ARCHIVED), None, day(3))
+
+
+def test_what_says_until_when_holds_until_then() -> None:
+    """Without an end it holds; at its end it does no more."""
+    assert history.holds(memory(), day(9))
+    assert history.holds(memory(valid_to=day(4)), day(3))
+    assert not history.holds(memory(valid_to=day(4)), day(4))

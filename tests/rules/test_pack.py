@@ -54,6 +54,7 @@ def test_of_a_long_answer_the_sentences_that_are_asked_for_stand(filler: str, te
     assert packed.count("…") == 2
 
 
+@pytest.mark.spec("S3-165")
 def test_the_budget_holds_and_what_did_not_fit_is_counted() -> None:
     """Never over the budget; a shorter hit behind a long one still goes in."""
     hits = [hit("长" * 100), hit("short one"), hit("too long " * 60)]

@@ -31,6 +31,7 @@ def test_a_row_with_all_words_at_average_length_scores_one() -> None:
         assert pytest.approx(1.0) == scores[0]
 
 
+@pytest.mark.spec("S4-38")
 def test_a_rare_word_says_more_than_a_common_one() -> None:
     """Of two rows with one word each, the one with the rarer word is ahead."""
     ns, scores, _ = score.bm25(Postings([posting("rare", [1]), posting("common", [2, 3, 4])], 1_000, 10_000), [1.0, 1.0])
@@ -55,7 +56,7 @@ def test_common_words_are_dropped_while_two_rarer_ones_remain() -> None:
     assert ([], 50) == (kept, len(ns))
 
 
-@pytest.mark.spec("T-06")
+@pytest.mark.spec("T-06", "S3-31")
 def test_decay_follows_elapsed_time_and_nothing_else() -> None:
     """Half the weight is gone after a half-life; asking twice changes nothing."""
     old = memory(at=NOW - timedelta(days=score.half_life_days(memory())))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from yiku.rules import slots
+from yiku.rules import keys, slots
 from yiku.types import Cardinality, Kind
 
 
@@ -17,6 +17,11 @@ def slot(text: str) -> tuple[str, str, str] | None:
         ("I live in Oslo.", ("user", "lives in", "Oslo")),
         ("I moved from Bergen to Oslo last week.", ("user", "lives in", "Oslo")),
         ("Mei lives in Oslo", ("user", "lives in", "Oslo")),
+        ("I still live in Ghent.", ("user", "lives in", "Ghent")),
+        ("Haha no, I actually live in Ghent.", ("user", "lives in", "Ghent")),
+        ("Ann still works at Bosch", ("ann", "works at", "Bosch")),
+        ("我还住在根特", ("user", "lives in", "根特")),
+        ("小明仍然住在成都", ("小明", "lives in", "成都")),
         ("我现在住在奥斯陆。", ("user", "lives in", "奥斯陆")),
         ("我从卑尔根搬到奥斯陆了", ("user", "lives in", "奥斯陆")),
         ("小明住在北京朝阳区", ("小明", "lives in", "北京朝阳区")),
@@ -43,6 +48,20 @@ def slot(text: str) -> tuple[str, str, str] | None:
         ("我不喜欢香菜", ("user", "dislikes", "香菜")),
         ("I don't like coffee any more", ("user", "dislikes", "coffee")),
         ("Ｉ　ｌｉｖｅ　ｉｎ　Ｏｓｌｏ．", ("user", "lives in", "Oslo")),
+        ("My wife is a doctor.", ("user's wife", "job", "doctor")),
+        ("I'm renting a flat in Kreuzberg.", ("user", "lives in", "Kreuzberg")),
+        ("Home is Turin for me, fourth floor, no lift.", ("user", "lives in", "Turin")),
+        ("我在贵阳租房住。", ("user", "lives in", "贵阳")),
+        ("我女朋友在社区诊所当护士，周末不用值班。", ("user's girlfriend", "works at", "社区诊所")),
+        ("Sorry, I told you 41. I'm 42, had my birthday in March.", ("user", "age", "42")),
+        ("小丁发烧回家了，这次上线的负责人是阿梁", ("这次上线", "负责人", "阿梁")),
+        ("Port 7070 is where the API listens.", ("api", "port", "7070")),
+        ("Niko is my manager.", ("user", "manager", "Niko")),
+        ("The new doctor set my fasting sugar target to 6.5.", ("user", "fasting sugar target", "6.5")),
+        ("My bike is blue.", ("user", "bike colour", "blue")),
+        ("同步任务每15秒跑一次。", ("同步任务", "间隔", "15秒")),
+        ("楼下停车费每半小时八块", ("楼下", "停车费", "每半小时八块")),
+        ("后端是老纪负责的。", ("后端", "负责人", "老纪")),
     ],
 )
 def test_a_plain_statement_fills_its_slot(text: str, expected: tuple[str, str, str]) -> None:
@@ -210,10 +229,11 @@ NO_SLOT = [
     "The meeting is on 4th.",
     "Lantern升到30元。",
     "灯笼的版本是错的。",
-    "My wife is a doctor.",
     "My wife is tired.",
     "我的老婆是医生。",
     "My phone is broken.",
+    "Our mascot is an otter.",
+    "Our mascot is a badger.",
     "My email is full.",
     "My job is boring.",
     "My position is that taxes are too high.",
@@ -310,6 +330,48 @@ def test_what_is_plainly_said_is_read(text: str) -> None:
     assert slots.read(text) is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "job"),
+    [
+        ("I work as a nurse in Bergen", "nurse"),
+        ("I'm working as a teacher at a school in Oslo", "teacher"),
+        ("我在卑尔根当护士", "护士"),
+        ("我是一名在深圳工作的程序员", "程序员"),
+    ],
+)
+def test_a_job_is_read_beside_its_place(text: str, job: str) -> None:
+    """Where somebody does it may stand before or behind what he is."""
+    slot = slots.read(text)
+    assert slot and (slot.key, slot.object) == ("user|job", job)
+
+
+@pytest.mark.parametrize("text", ["The gearbox works as a brake", "我想在深圳当老师"])
+def test_a_thing_and_a_wish_have_no_job(text: str) -> None:
+    """What works as something else is nobody, and who wants to be one is none yet."""
+    slot = slots.read(text)
+    assert slot is None or "job" not in slot.key
+
+
+def test_whom_one_has_one_of_has_one_slot_however_he_is_named() -> None:
+    """«Called Ole» and «is Kari now» are two values of it; a sister's name is her own."""
+    told = ("My boss is called Ole", "My boss's name is Ole", "Actually, my boss is Kari now", "我老板叫王强", "我老板换成李强了")
+    assert len({slots.read(text).key for text in told}) == 1  # type: ignore[union-attr]
+    assert slots.read("My sister is called Ann").key == "user's sister|name"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["My code 7 is 𢲤龘", "我的暗号 7是𢲤龘"])
+def test_one_of_several_codes_is_not_the_code(text: str) -> None:
+    """A number before the value says which one is meant, in whatever script the value is."""
+    slot = slots.read(text)
+    assert slot and "7" in (slot.predicate or "") and slot.object == "𢲤龘"
+
+
+@pytest.mark.parametrize("text", ["周五交房租", "下周二还书", "星期六看牙医"])
+def test_a_day_of_the_week_is_no_number_of_something(text: str) -> None:
+    """No statement says that the 周房租 is 五交."""
+    assert slots.read(text) is None or slots.read(text).subject != "user"
+
+
 @pytest.mark.parametrize("text", ["I also work at Beta.", "我也住在上海", "My friend lives in Rome.", "我同事住在上海"])
 def test_what_may_hold_beside_the_other_retires_nothing(text: str) -> None:
     """A second employer, one friend of several: nobody knows, so both are kept and marked."""
@@ -323,3 +385,313 @@ def test_a_number_of_another_unit_is_another_thing() -> None:
     years, kilos = slots.read("My cat is 3"), slots.read("My cat is 4 kilos")
 
     assert years and kilos and years.key != kilos.key
+
+
+SAME_SLOT = [
+    ("The rate limit on the public API is 100 per minute.", "The public API's rate limit is 250 per minute."),
+    ("The grant budget is 5k", "The budget for the grant is 6k"),
+    ("Our standup is at 9:45", "standup's at 10:00 daily"),
+    ("My thesis is due on the 12th of June.", "My thesis is due on the 19th of June."),
+    ("Our wedding is on August 8.", "wedding's on 8/9, invitations are out"),
+    ("My rent is 950 a month.", "I pay 1040 a month in rent, heating not included."),
+    ("The gap for the bookshelf is 1.2 metres wide.", "gap for the bookshelf: 130 cm, not a hair more"),
+    ("I report to Niko.", "我的直属主管是Erica。"),
+    ("My line manager is Ann.", "My boss is Bo."),
+    ("年会的预算是八万。", "老板刚批了，年会预算加到十万。"),
+    ("业主群里一共97个人。", "三楼那家刚进来，业主群98个人了。"),
+    ("我身高一米七五。", "我身高176厘米，西装按这个定。"),
+    ("我们 max_connections 设的是 100。", "max_connections 现在设的是 1000。"),
+    ("我儿子上初二，班里四十多个人。", "我儿子上初三，每天晚自习到九点半。"),
+    ("我们的服务都跑在自建机房。", "我们的服务部署在华为云。"),
+    ("我目前单身。", "我结婚了，昨天七夕领的证！"),
+    ("楼下停车费每小时八块。", "楼下停车费每半小时八块，涨得离谱。"),
+]
+OTHER_SLOT = [
+    ("The read timeout is 5 seconds.", "The connect timeout is 2 seconds."),
+    ("The gateway timeout is 30 seconds.", "The API client timeout is 30 seconds."),
+    ("Chapter 4 has 32 pages.", "Chapter 14 has 32 pages."),
+    ("My bike is blue.", "My bike helmet is yellow."),
+    ("My bike is blue.", "My bike is a Trek."),
+    ("Mum's birthday is 4 September.", "Dad's birthday is 14 September."),
+    ("Sam drinks oat milk.", "Samir drinks soy milk."),
+    ("My favourite tea is sencha.", "My favourite tea shop is the one behind the cathedral."),
+    ("I live in Oslo.", "My brother lives in Lund."),
+    ("3号楼有18层。", "8号楼有18层。"),
+    ("张伟是产品经理。", "张玮是测试。"),
+    ("登录接口限流每秒50次。", "注册接口限流每秒5次。"),
+    ("我爸生日是腊月二十三。", "我岳父生日是正月二十三。"),
+    ("Autumn term starts on September 1.", "Autumn term ends on December 18."),
+    ("新冰箱的容积是四百五十升", "新冰箱的重量是九十公斤"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_SLOT)
+def test_one_thing_has_one_slot_however_it_is_put(one: str, other: str) -> None:
+    """Word order, contractions, units, the other language and what is said beside make no second slot."""
+    first, second = slots.read(one), slots.read(other)
+
+    assert first and second and first.key == second.key
+    assert first.cardinality is second.cardinality is Cardinality.SINGLE
+
+
+@pytest.mark.spec("T-02")
+@pytest.mark.parametrize(("one", "other"), OTHER_SLOT)
+def test_another_thing_has_another_slot(one: str, other: str) -> None:
+    """One word apart, another person, another aspect: neither retires the other."""
+    first, second = slots.read(one), slots.read(other)
+
+    assert first is None or second is None or first.key != second.key
+
+
+@pytest.mark.parametrize(
+    ("affirmed", "denied"),
+    [
+        ("I drink coffee every morning.", "I don't drink coffee anymore, it messes with my sleep."),
+        ("I eat meat, anything goes.", "I'm not eating meat these days, only fish."),
+        ("Elsa speaks Italian.", "Elsa doesn't speak Italian, I mixed her up with Elisa."),
+        ("I have a gym membership.", "No gym membership since last week, it got too pricey."),
+        ("I have a motorbike.", "I sold my motorbike last week."),
+        ("I can swim now, took lessons all winter.", "I can't swim."),
+        ("老卢会开车。", "老卢不会开车，会开车的是他爱人。"),
+        ("我能吃辣，越辣越好。", "我不吃辣了，胃受不了。"),
+        ("我有医保了", "我没有医保。"),
+        ("我们家养了条狗。", "我们家现在没有狗了，送到岳父那边养了。"),
+        ("我们团队用 Slack 沟通。", "我们团队不用Slack了，账号都停了。"),
+    ],
+)
+def test_a_denial_shares_the_slot_of_what_it_denies(affirmed: str, denied: str) -> None:
+    """The later of the two wins; and what is denied of one thing says nothing of another."""
+    first, second = slots.read(affirmed), slots.read(denied)
+
+    assert first and second and first.key == second.key
+    assert keys.denies(first.predicate) is not keys.denies(second.predicate)
+
+
+def test_a_denied_denial_affirms() -> None:
+    """Not hating is no hating; not hating twice is."""
+    assert [False, True, False] == [keys.denies(name) for name in ("likes", "hates", "does not hate")]
+    assert keys.family("likes") == keys.family("hates") == keys.family("does not hate")
+    assert keys.family("喝") == keys.family("不喝") == keys.family("drinks") == keys.family("does not drink")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I used to live in Bergen, right by the fish market.",
+        "Before that I worked at KPMG for three years.",
+        "Back in 2019 our database was Oracle.",
+        "When I was little I had a cat called Toffee.",
+        "years ago I drove a Fiat Panda",
+        "We were deploying by hand over ssh till last winter.",
+        "The limit was 20 back then.",
+        "I lived in Naples as a child.",
+        "以前我住在株洲，离这儿不远。",
+        "我曾经在遵义住过两年。",
+        "大学那会儿我用的手机是诺基亚。",
+        "刚成立的时候我们团队才四个人。",
+        "去年最胖的时候我体重82公斤。",
+        "In Dad's day the herd was 110 cows, before the quota business.",
+        "two seasons ago my main was a rogue lol, never again",
+        "Three jobs ago my commute was an hour.",
+        "Six months ago our rent was £900.",
+        "A year ago my rent was 900.",
+        "Two jobs ago my manager was Kim.",
+        "生孩子之前我体重才50公斤，唉。",
+        "搬来之前我们一直用煤气罐。",
+        "孩子一年级的时候是在红星小学读的，那边离家远。",
+        "儿子三岁那年我们住在城东。",
+        "2022年那阵服务还部署在自家机房，停一次电就全挂😂",
+        "我爸当厂长那阵工资才80块。",
+        "When the kids were small we lived in Bergen, it rained the whole time",
+        "in 2022 the club site ran on WordPress and got hacked twice",
+        "Back in my wrestling days I weighed 96 kilos",
+        "When my daughter was a baby we rented a flat in Leith",
+        "While I was at university I worked nights at a bar",
+        "During the pandemic I weighed 90 kilos",
+        "In my twenties I smoked a pack a day",
+        "Years ago our team used Jira",
+        "Until last spring the server ran on Debian",
+        "We lived in Oslo in 2015",
+        "Ten years ago my salary was 30k",
+        "At my old company we deployed on Fridays",
+        "Before the merger our office was in Leeds",
+        "The site ran on Drupal until 2019",
+        "As a student I shared a room with three others",
+        "I drove a Golf before the kids came",
+        "Before we had kids we lived in Lyon",
+        "In the nineties he played bass in a punk band",
+        "My first car was a Micra",
+        "I was vegetarian for ten years",
+        "Our first dog was called Rex",
+        "孩子小的时候我们住在卑尔根",
+        "2022年的时候俱乐部网站跑在WordPress上",
+        "我摔跤那几年体重96公斤",
+        "我上大学那会儿住在武汉",
+        "疫情那两年我在家办公",
+        "十年前我们公司用Jira",
+        "我二十多岁的时候抽烟",
+        "合并之前我们办公室在利兹",
+        "我第一辆车是飞度",
+        "我吃素吃过十年",
+        "我们家第一只狗叫旺财",
+        "以前在上家公司周五上线",
+        "2019年以前网站用的是Drupal",
+        "九十年代他在乐队弹贝斯",
+        "我刚工作那年月薪三千",
+        "没生孩子那会儿我们住里昂",
+    ],
+)
+def test_how_it_was_is_past(text: str) -> None:
+    """It fills no slot of what is."""
+    assert slots.is_past(text)
+    assert slots.read(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved to Oslo two years ago.",
+        "I was born in Cork.",
+        "Sorry, I was wrong, the port is 5439.",
+        "之前打错字了，Leo的手机尾号是7720。",
+        "Ran 8k this morning without the brace.",
+        "以前我住北京，现在住上海。",
+        "We upgraded to Vue 3 last week.",
+        "今天是我在宁德时代入职的第一天",
+        "我会说粤语，小时候在佛山长大。",
+        "I speak Cantonese, I grew up in Foshan when I was a kid.",
+        "我是老师，以前在厂里做会计。",
+        "I'm a nurse in Bergen. I used to be a cook.",
+        "Call me before the meeting.",
+        "Two days ago I moved to Oslo.",
+        "Two weeks ago our daughter was born.",
+        "A month ago I was promoted.",
+        "A month ago my sister was hired.",
+        "In his time zone it was 3am.",
+        "我现在体重62公斤，生孩子之前才50公斤。",
+        "开会之前给我打电话。",
+        "睡觉之前都要喝一杯牛奶。",
+        "结婚之前我还要把驾照考下来。",
+        "孩子六岁的时候要上实验小学。",
+        "搬家之前我们得把空调清洗一下。",
+        "2022年我搬到了奥斯陆。",
+        "When the kids are asleep we watch films",
+        "In 2022 I moved to Bergen",
+        "In 2020 we founded the club",
+        "I was born in 1987",
+        "The club was founded in 1987",
+        "We moved here when the kids were small",
+        "I've lived in Bergen since 2015",
+        "Last year I switched to Linux",
+        "I work nights",
+        "Back in the office on Monday",
+        "I weighed the bread: 900 grams",
+        "My first name is Ole",
+        "The server runs on Debian since 2019",
+        "In 2027 the contract ends",
+        "I got married in 2015",
+        "We bought the house in 2012",
+        "My daughter was born when we lived in Oslo",
+        "I was diagnosed with asthma in 2019",
+        "2022年我搬到了卑尔根",
+        "俱乐部是1987年成立的",
+        "我1987年出生",
+        "孩子小，我们晚上不出门",
+        "我2015年结的婚",
+        "2012年买的房",
+        "我第一次来北京",
+        "从2015年起我住在卑尔根",
+        "去年我换成了Linux",
+        "我刚工作，月薪三千",
+        "我们2019年开始用Debian",
+    ],
+)
+def test_what_led_to_now_is_not_past(text: str) -> None:
+    """A change that was is what is so now; a slip of before is no time before."""
+    assert not slots.is_past(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I might move to Lisbon next year if the job works out.",
+        "We're planning to upgrade the shop to Django 5.2 over the summer.",
+        "Should I take the offer from Nokia?",
+        "I wish I were married to somebody who can cook, lol.",
+        "Starting in June the standup will be at 10.",
+        "Rumour has it some fund is going to be our landlord, we'll see.",
+        "If Sofia ever left, Anders would be our designer.",
+        "明年可能搬去广州，还没定。",
+        "我打算年后辞职去大理开民宿。",
+        "听说下个月要改成八点半上班，没见着通知。",
+        "老板说第一期效果好的话，预算会追加到八万。",
+        "想再养一只猫。",
+        "听妈妈讲，小明住在北京朝阳区",
+        "I live in Rome?",
+        "我住在上海吗",
+        "要是我住在上海",
+    ],
+)
+def test_plans_wishes_and_hearsay_fill_no_slot(text: str) -> None:
+    """What may be, will be or is said to be changes nothing that is."""
+    assert slots.read(text) is None
+
+
+def test_a_clause_without_a_subject_is_not_about_oneself() -> None:
+    """«豆包很乖，今年3岁» says nothing of the speaker's age; «我换工作了，现在在腾讯» says where he works."""
+    cat, job = slots.read("豆包很乖，今年3岁。"), slots.read("我换工作了，现在在腾讯")
+
+    assert cat is None
+    assert job and ("user", "works at") == (job.subject, job.predicate)
+
+
+def test_a_stated_slot_and_a_read_one_are_one() -> None:
+    """Whoever names subject and predicate outright means what the sentence means."""
+    read = slots.read("The gateway timeout is 30 seconds.")
+    told = slots.stated("gateway", "timeout", "30000 ms", Cardinality.SINGLE)
+    other = slots.stated("网关", "超时", "30秒", Cardinality.SINGLE)
+
+    assert read and read.key == told.key
+    assert other.key == slots.stated("网关", "timeout", "5秒", None).key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("user's master", "surname"), ("user's master's master", "surname")),
+        (("我师父", "姓"), ("我师父的师父", "姓")),
+        (("user", "boss"), ("user's boss", "boss")),
+        (("user's boss", "name"), ("user's boss's boss", "name")),
+        (("user's sister-in-law", "car colour"), ("user's sister's sister-in-law", "car colour")),
+    ],
+)
+def test_a_relation_of_a_relation_is_another(one: tuple[str, str], other: tuple[str, str]) -> None:
+    """«My boss's boss» is nobody's boss but my boss's, in either language."""
+    first, second = (slots.stated(*slot, "Ann", Cardinality.SINGLE) for slot in (one, other))
+
+    assert first.key != second.key
+
+
+@pytest.mark.parametrize("text", ["我住在上海，以前住在北京。", "I live in Shanghai. When I was a student I lived in Beijing."])
+def test_of_two_halves_the_one_about_now_is_read(text: str) -> None:
+    """What the other half tells of then fills no slot, and hides none."""
+    slot = slots.read(text)
+
+    assert slot is not None and slot.predicate == "lives in"
+    assert slot.object in {"上海", "Shanghai"}
+
+
+@pytest.mark.parametrize("text", ["我是夜猫子，早年住在北京。", "I love the sea. Years ago I owned a boat in Bergen."])
+def test_of_then_nothing_is_read(text: str) -> None:
+    """Where one half tells how it is, the other one still fills no slot."""
+    slot = slots.read(text)
+
+    assert slot is None or slot.predicate not in {"lives in", "owns"}
+
+
+def test_a_named_value_of_then_is_of_then() -> None:
+    """Where the caller names the value, it counts which half tells of it."""
+    text = "I live in Shanghai. When I was a student my rent was 300."
+
+    assert slots.is_past(text, "300")
+    assert not slots.is_past(text, "Shanghai")

@@ -19,7 +19,7 @@ MENDED_EACH = 5  # of the damaged homes one in so many is repaired, too: it is t
 
 def test_R11_no_damage_is_silent(tmp_path, seed, count, figure):
     """No wrong or missing answer without a word, no hang, no crash; `check` finds each, `repair` makes it whole."""
-    chance, homes = Random(seed), sound(tmp_path / "sound", rows=24)
+    chance, homes = Random(seed), sound(tmp_path / "sound", rows=25)
     ways = [*WAYS, *WAYS_OF_A_WAL]
     number, misplaced = count(28, 1_000, "damaged copies"), Counter[str]()
     for first in range(0, number, BATCH):
@@ -49,7 +49,7 @@ def one_batch(folder: Path, homes: Sound, ways: list[str], chance: Random, first
 
 def test_R11_a_repair_killed_at_any_operation_can_be_done_again(tmp_path, count, figure):
     """From its first to its last: what is there then is mended, with nothing less."""
-    homes, every = sound(tmp_path / "sound", rows=6), count(4, 1, "operations of a repair from kill to kill")
+    homes, every = sound(tmp_path / "sound", rows=18), count(4, 1, "operations of a repair from kill to kill")
     figure("kills of a repair", killed_repairs(homes, tmp_path, every=every), least=25 // every)
 
 

@@ -1,14 +1,16 @@
 """
 What any store must do, whatever it lies on: the promises of yiku/store/api.py, one test each.
 
-A backend passes when a class that inherits StoreContract and gives `reopen` passes. Nothing here knows
-of SQLite, of files or of processes; those have their own tests beside this one.
+A backend passes when a class that inherits StoreContract and gives `reopen` passes. What grows out of
+sessions, and what waits to be learned, is in contract_work.py. Nothing here knows of SQLite, of files or of processes; those
+have their own tests beside this one.
 """
 
 from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
+from store.contract_work import WorkContract
 from store.looking import (
     Reopen,
     another_source,
@@ -28,8 +30,8 @@ from store.samples import NOW, a_full_memory, a_full_turn, a_memory, a_turn, add
 
 from yiku.errors import Closed, NotFound, Stale, StoreError
 from yiku.flows.record import tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze
+from yiku.rules.slots import index_tokens
 from yiku.store.api import Store
 from yiku.types import (
     AddScope,
@@ -71,7 +73,7 @@ def rows_of(names: dict[str, tuple[str, ...]], name: str) -> list[pytest.MarkDec
     return [pytest.mark.spec(*names[name])] if name in names else []
 
 
-class StoreContract:
+class StoreContract(WorkContract):
     """Inherit, give the fixture `reopen`, and every test below runs on your store."""
 
     @pytest.fixture
@@ -115,7 +117,7 @@ class StoreContract:
             store.apply(scope, changes, cause())
 
         for i, scope in enumerate(numbers):
-            (memory,) = store.filled(store.memories([scope], Memories(entity="shared")))
+            (memory,) = store.filled(store.memories([scope], Memories(entities=["shared"])))
             (turn,) = store.turns([scope], Turns())
             assert ((f"scope-{i}", (f"tag-{i}",)), f"scope-{i}") == ((memory.scope, memory.tags), turn.scope)
             for term in ("word", "同样", "话"):
@@ -269,7 +271,7 @@ class StoreContract:
         store = reopen()
 
         for select in (
-            Memories(entity="灯笼"),
+            Memories(entities=["灯笼", "月亮"]),
             Memories(slot="灯笼|version"),
             Memories(pairs=(["灯笼"], ["version", "name"])),
             Memories(external_id="mem-1"),

@@ -37,6 +37,12 @@ SETS: dict[str, list[Statement]] = {
         "I work at Tidevann.", "我在 Nordlys 工作。", "I joined Tidevann.", "我跳槽到 Nordlys 了"
     ),
     "likes and no longer": said("I like coffee", "I like tea", "I don't like coffee anymore", "我喜欢茶", "I like coffee"),
+    "values written otherwise": said(
+        "The retry limit is three.", "the retry limit's 3", "The retry limit is 5.", "重试的上限是7", "The retry limit is five."
+    ),
+    "affirmed and denied": said("I drink coffee.", "I don't drink coffee anymore", "我喝茶。", "我不喝茶了", "I drink coffee."),
+    "what was, beside what is": said("I live in Oslo.", "I used to live in Bergen.", "以前我住在株洲。", "I live in Rome."),
+    "a change that is only marked": said("My car is a Volvo.", "Sold the Volvo to a guy from Oslo.", "My car is a Kia."),
     "without a slot": said("The code word is sesame 芝麻", "the CODE word is sesame 芝麻!", "Another thing 另一件事"),
     "two slots at once": said("I live in Oslo.", "Ann lives in Oslo.", "I live in 深圳", "Ann lives in 深圳", "I live in Oslo."),
 }

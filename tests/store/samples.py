@@ -1,13 +1,34 @@
-"""Turns and memories for the store's tests: every field filled, in English and Chinese, and strange but legal text."""
+"""Turns, memories and records for the store's tests: every field filled, in English and Chinese, and strange but legal text."""
 
 import itertools
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+from yiku.flows import attach, episodes
 from yiku.flows.record import tokens, tool_tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules.conflict import text_hash
-from yiku.types import AddMemory, AddTurns, Cardinality, Cause, Kind, Origin, Relation, SemanticMemory, Source, Standing, Turn
+from yiku.rules.slots import index_tokens
+from yiku.types import (
+    ActionNode,
+    AddMemory,
+    AddTurns,
+    Attachment,
+    Cardinality,
+    Cause,
+    Episode,
+    Job,
+    Kind,
+    Origin,
+    Put,
+    Record,
+    Relation,
+    Scratchpad,
+    SemanticMemory,
+    Source,
+    Standing,
+    Task,
+    Turn,
+)
 
 NOW = datetime(2026, 3, 2, 8, 30, 15, 123456, tzinfo=UTC)
 SHANGHAI = timezone(timedelta(hours=8))
@@ -145,3 +166,118 @@ def kept(memory: SemanticMemory) -> AddMemory:
 
 def cause(operation: str = "test", **fields: Any) -> Cause:
     return Cause(operation, fields.pop("at", NOW), **fields)
+
+
+# ------------------------------------------------------------------ records and jobs
+
+
+def an_episode(**fields: Any) -> Episode:
+    """An episode with nothing but what it must have."""
+    given: dict[str, Any] = {
+        "id": an_id(),
+        "session": "s1",
+        "started_at": NOW,
+        "ended_at": NOW,
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
+    return Episode(**{**given, **fields})
+
+
+def a_scratchpad(**fields: Any) -> Scratchpad:
+    return Scratchpad(**{"id": an_id(), "user_id": "user:mei", "updated_at": NOW, **fields})
+
+
+def an_attachment(**fields: Any) -> Attachment:
+    given: dict[str, Any] = {"id": an_id(), "session": "s1", "direction": "inbound", "filename": "猫 cat.jpg"}
+    return Attachment(**{**given, "said_at": NOW, "created_at": NOW, "updated_at": NOW, **fields})
+
+
+def full_records() -> list[Record]:
+    """An episode, a scratchpad and an attachment with every field filled, none with its default."""
+    there = NOW.astimezone(SHANGHAI) + timedelta(minutes=7)
+    node = ActionNode(
+        tool_name="read_file",
+        key_params={"path": "D:\\码\\配置.toml", "deep": [1, None, True, 2.5, {"键": "值"}]},
+        result_summary="语言 = zh 😀",
+        success=False,
+        error_message="没有文件 no such file",
+        decision="ask 问小梅",
+        timestamp=there,
+        turn="t9",
+    )
+    task = Task(text="重构 login", since=there - timedelta(hours=3), until=there, session="会话", done=True)
+    episode = an_episode(
+        session="2026-03-02 会话",
+        summary="Mei 让我重构登录模块。",
+        goal="重构 login",
+        outcome="partial",
+        outcome_reason="测试 failed",
+        started_at=there - timedelta(hours=3),
+        ended_at=there,
+        first_turn="t1",
+        last_turn="t9",
+        action_nodes=(node, ActionNode(tool_name="空")),
+        entities=("登录", "login"),
+        tools_used=("read_file",),
+        decisions=("用 argon2, because bcrypt 慢",),
+        linked_memory_ids=("m1", "m2"),
+        tags=("灯笼", "auth"),
+        importance_score=0.85,
+        access_count=3,
+        source="context_compress",
+        method="qwen 模型",
+        created_at=there + timedelta(minutes=1),
+        updated_at=there + timedelta(minutes=2),
+    )
+    pad = a_scratchpad(
+        user_id="小梅 Mei",
+        current_focus="写报告 a report",
+        active_projects=("灯笼", "lantern"),
+        recent=(task,),
+        open_questions=("谁来测试？ who tests?",),
+        next_steps=("发布 release",),
+        overrides={"Projects 项目": "- 我自己的\n- mine"},
+        focus_since=there - timedelta(minutes=5),
+        updated_at=there,
+    )
+    attachment = an_attachment(
+        session="会话",
+        turn="t9",
+        episode_id=episode.id,
+        direction="outbound",
+        filename="报告 final.pdf",
+        original_filename="ＲＥＰＯＲＴ.PDF",
+        mime_type="application/pdf",
+        file_size=123_456_789,
+        local_path="/tmp/报告 final.pdf",
+        url="https://example.com/报告?x=%20",
+        blob="ab" * 32,
+        missing=True,
+        description="一只猫 a cat",
+        transcription="喵 meow",
+        extracted_text="第一页\npage one 😀",
+        tags=("猫", "cat"),
+        linked_memory_ids=("m1",),
+        said_at=there,
+        created_at=there + timedelta(minutes=1),
+        updated_at=there + timedelta(minutes=2),
+    )
+    return [episode, pad, attachment]
+
+
+def put(record: Record) -> Put:
+    """A record as a flow puts it."""
+    match record:
+        case Episode():
+            return Put(record, episodes.tokens(record))
+        case Attachment():
+            return Put(record, attach.tokens(record))
+        case Scratchpad():
+            return Put(record)
+
+
+def a_job(**fields: Any) -> Job:
+    return Job(
+        **{"kind": "extract", "session": "s1", "turn_n": 1, "content_hash": b"h", "due_at": NOW, "created_at": NOW, **fields}
+    )

@@ -1,21 +1,22 @@
 """
 What scopes do to the home that they share: looking after it, carrying things in and out, opening it under any name.
 
-Importing this module puts the operations of `scope_calls.py` and its own on the list, so a world that is made here tries every verb.
+Importing this module puts the operations of `scope_calls.py`, `scope_sessions.py` and its own on the list, so a world that
+is made here tries every verb.
 """
 
 from dataclasses import replace
 from io import BytesIO
 
 import pytest
-from store import scope_calls
+from store import scope_calls, scope_sessions
 from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
-__all__ = ["World", "scope_calls"]
+__all__ = ["World", "scope_calls", "scope_sessions"]
 
 
 @tries("status", 1)
@@ -55,7 +56,7 @@ def _embed(world: World, me: View) -> None:
 @tries("admin.journal", 2)
 def _journal(world: World, me: View) -> None:
     """Only our own scope's, though we may read others."""
-    rows = world.ask(me, lambda: me.memory.admin.journal(limit=4))
+    rows = world.ask(me, lambda: me.memory.admin.journal(limit=4), writes=True)  # it names records that were made on the way
     assert {f"zq{me.mark}zq"} == {row.actor for row in rows}
 
 
@@ -140,4 +141,4 @@ def _export(world: World, me: View) -> None:
         file = BytesIO()
         world.ask(me, lambda: me.memory.admin.export(file))
         own = replace(me, may_see=frozenset({me.mark}))
-        world.inspect(own, file.getvalue().decode())
+        world.inspect(own, file.getvalue().decode(), writes=True)

@@ -230,7 +230,7 @@ class Watch(World):
 
     def note(self, opened: Sequence[View], sql: str, values: Any) -> bool:
         """Judge a statement once, and its values each time."""
-        if not opened or not self.watching:
+        if not opened or not self.watching or not hasattr(self, "watcher"):
             return True  # opening: the schema, and facts about the store
         me = opened[0]
         self.scoped = self.scoped or scoped_tables(self.watcher)
@@ -270,7 +270,7 @@ def scoped_tables(connection: apsw.Connection) -> dict[str, int]:
 
 def _terms(sql: str, values: Any) -> list[str]:
     """The index terms that a statement writes or looks for."""
-    if not re.search(r"\b(turn|tool|memory)_(index|rows|places)\b", sql):
+    if not re.search(r"\b(turn|tool|memory|episode|attachment)_(index|rows|places)\b", sql):
         return []
     texts = [value for value in values or () if isinstance(value, str)]
     return [term for text in texts for term in (json.loads(text) if text.startswith("[") else text.split(" ")) if term]

@@ -58,6 +58,7 @@ class Model:
     ids: list[str] = field(default_factory=list)
     operations: list[int] = field(default_factory=list)
     blobs: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes | None] = field(default_factory=dict)  # attachments, with their content where it was kept
     last: tuple[int, "Model"] | None = None  # the last operation, and what was before it
 
     def before(self) -> "Model":
@@ -183,6 +184,7 @@ class World:
             durability="fast",
             clock=self.tick,
             embedder=Hashed(),
+            learn="off",  # what is learned is not in the model
         )
         hidden = tuple(scope for scope in EXACT if scope not in reads)
         others = tuple(scope for scope in EXACT if scope != name)
@@ -225,9 +227,17 @@ class World:
         """No canary and no id of a scope that this handle may not read, but those that were given to it."""
         for mark, id in set(MARKED.findall(text)):
             if id and id not in given:
-                mark = self.owner.setdefault(id, me.mark) if writes else self.owner[id]  # noqa: PLW2901
+                mark = self.owner.setdefault(id, me.mark) if writes else self.whose(id)  # noqa: PLW2901
             if mark and mark not in me.may_see:
                 pytest.fail(f"LEAK: {me.name!r} was shown {id or mark} of {EXACT[int(mark)]!r}:\n{text[:2000]}")
+
+    def whose(self, id: str) -> str:
+        """The canary of whose it is; what no answer has named yet is looked up in the database."""
+        if id not in self.owner:
+            sql = "select name from scopes where id = (select scope_id from memories where id = ?)"
+            ((name,),) = self.watcher.execute(sql, (id,))
+            self.owner[id] = self.views[name].mark
+        return self.owner[id]
 
     def told(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:
         """The answer or the error, with what was asked for taken out of its words."""

@@ -1,5 +1,6 @@
 """The store's own check: each thing that must be true is broken once, and found. A whole home: tests/flows/test_doctor.py."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,23 +31,49 @@ BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how dee
     "a journal row gone": ("delete from changes where number = 2", "full", "journal rows 2 to 2 are missing"),
     "a journal row rewritten": ("update changes set operation = 'x' where number = 2", "full", "journal row 2 was altered"),
     "a change not carried": ("update memories set changed = 1 where n = 2", "full", "does not carry its last change"),
+    "an episode rewritten": ("update episodes set summary = '别的 other'", "full", "of episodes is not what was written"),
+    "a scratchpad rewritten": ("update scratchpad set current_focus = 'x'", "full", "of scratchpad is not what was written"),
+    "an attachment rewritten": ("update attachments set description = 'x'", "full", "of attachments is not what was written"),
+    "an episode's change not carried": ("update episodes set changed = 1", "full", "of episodes does not carry its last change"),
+    "an episode not in the index": (
+        "insert into episode_index (episode_index) values ('delete-all')",
+        "deep",
+        "episode",
+    ),
+    "an attachment's index entry too many": (
+        "insert into attachment_index (rowid, tokens) values (64, 's1qextra')",
+        "deep",
+        "too many s1qextra",
+    ),
+    "a mark of a turn of nobody": ("pragma foreign_keys = off; insert into turn_work values (99, 1, 0, 0, '')", "full", "is not there"),
     "a row of nobody": ("insert into memory_tag_rel values (1, 99, 99)", "full", "is not there"),
     "an index entry gone": ("delete from turn_index_data where id > 10", "quick", "turn_index"),
     "an index entry too many": ("insert into memory_index (rowid, tokens) values (64, 's1qextra')", "deep", "too many s1qextra"),
+    "numbers that were given": ("delete from sqlite_sequence where name = 'memories'", "full", "would give the number 3 again"),
     "a counter": ("update index_stats set words = words + 1", "deep", "counters"),
     "another program's number": ("pragma application_id = 7", "quick", "another program's"),
 }  # fmt: skip
 
 
-@pytest.fixture
-def database(home: Path) -> Path:
-    with clocked(home) as memory:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that holds a bit of everything, closed."""
+    home = tmp_path_factory.mktemp("sound") / "home"
+    with clocked(home, learn="off") as memory:
         for text in ("我住在 Bergen 😀", "and a second 第二句"):
             memory.record_turn("user", text, session="s1")
         memory.remember("I live in Bergen.", tags=["家"])
         memory.remember("我搬到了 Oslo。", tags=["家"])
         memory.remember("小明喜欢绿茶")
-    return home / "yiku.db"
+        memory.sessions.attach("/tmp/小猫 cat.jpg", session="s1", description="一只猫 a cat")
+        memory.sessions.patch_scratchpad(add_next_steps=["发布 release"])
+        memory.sessions.end("s1")
+    return home
+
+
+@pytest.fixture
+def database(sound: Path, home: Path) -> Path:
+    return Path(shutil.copytree(sound, home)) / "yiku.db"
 
 
 def looked(database: Path, depth: str, **more: object) -> Look:
@@ -73,7 +100,8 @@ def test_a_sound_store_has_no_problems_and_is_not_written(database, depth):
 
     assert ([], []) == (found.problems, found.notes)
     assert {"files", "pages"} <= {*found.looked_at}
-    assert depth == "quick" or {"conversation_turns": 2, "memories": 3}.items() <= found.looked_at.items()
+    rows = {"conversation_turns": 2, "memories": 3, "episodes": 1, "scratchpad": 1, "attachments": 1}
+    assert depth == "quick" or rows.items() <= found.looked_at.items()
     assert depth != "deep" or found.looked_at["index entries"] > 20
     assert before == {path: path.read_bytes() for path in before}
 

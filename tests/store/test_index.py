@@ -12,8 +12,8 @@ from store.looking import new_scope, totals
 from store.samples import HOSTILE_TEXTS, a_memory, a_turn, added, cause, kept
 
 from yiku.flows.record import tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze
+from yiku.rules.slots import index_tokens
 from yiku.store import index
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Memories, SetTurnHidden, State, Turns, UpdateMemory
@@ -23,19 +23,21 @@ SCRIPTS = st.text(st.sampled_from("aé ß'._-@/:+#灯笼々〇ー한ไทยह
 
 
 @pytest.fixture
-def store(tmp_path):
-    made = SqliteStore(tmp_path / "yiku.db", gate=tmp_path / "lock", analyzer=analyze.VERSION)
-    yield made
-    made.close()
+def store(tmp_path, made):
+    made(tmp_path)
+    store = SqliteStore(tmp_path / "yiku.db", gate=tmp_path / "lock", analyzer=analyze.VERSION)
+    yield store
+    store.close()
     check(tmp_path / "yiku.db")
 
 
 def written(store: SqliteStore, name: str) -> Counter[str]:
     """Every token that an index holds, as it is written there, and in how many rows."""
-    if not getattr(store._local, "indexed", False):
-        index.prepare(store._connection())
-        store._local.indexed = True
-    return Counter(dict(store._connection().execute(f"select term, count(*) from temp.{name}_places group by term").fetchall()))
+    connection = store._connection()
+    if name not in store._local.indexed:
+        index.prepare(connection, name)
+        store._local.indexed.add(name)
+    return Counter(dict(connection.execute(f"select term, count(*) from temp.{name}_places group by term").fetchall()))
 
 
 def analysed(texts: list[str], prefix: str) -> Counter[str]:
@@ -70,7 +72,7 @@ def test_any_text_at_all_is_indexed_token_for_token(store, texts):
     assert analysed(texts, prefix) == found
 
 
-@pytest.mark.spec("T-21")
+@pytest.mark.spec("T-21", "S4-38")
 @pytest.mark.parametrize("past", [False, True])
 def test_postings_are_what_counting_by_hand_gives(store, past):
     """For every term of every text: the rows that hold it, and how many there are, as a loop would count them."""

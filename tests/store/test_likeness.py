@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from yiku.store import likeness
+from yiku.store.held import coded
 from yiku.store.likeness import Codes
-from yiku.store.vectors import coded
 
 DIMENSIONS = 32
 

@@ -1,10 +1,13 @@
 """Several processes on one home at once. The counts are small here; `make soak-short` has the large ones."""
 
+from contextlib import suppress
+
 import pytest
 from integrity import open_and_check
 from workers import clocked, create, give_values, record_many, say, together
 
 from yiku import Memory
+from yiku.errors import StoreBusy
 
 
 def whole(home, results):
@@ -69,3 +72,55 @@ def test_R4_many_writers_wait_for_each_other(tmp_path):
     with Memory(home) as memory:
         found = [turn.id for turn in memory.timeline(limit=1000)]
     assert sorted(found) == sorted(id for ids in results for id in ids)
+
+
+def keep_variables(home, k):
+    with clocked(home) as memory:
+        for i in range(5):
+            memory.sessions.set("s1", **{f"v{k}_{i}": i})
+
+
+def compress_and_end(home, talk):
+    with clocked(home) as memory:
+        memory.sessions.compressing(talk, session="s1")
+        with suppress(StoreBusy):
+            memory.learn()
+        memory.sessions.end("s1")
+
+
+def plan(home, k):
+    with clocked(home) as memory:
+        memory.sessions.patch_scratchpad(add_next_steps=[f"step {k} 第{k}步"])
+
+
+def test_what_several_keep_for_one_session_is_all_there(tmp_path):
+    """Four processes set five variables each: twenty."""
+    home = tmp_path / "home"
+    whole(home, together(keep_variables, [(home, k) for k in range(4)]))
+
+    with clocked(home) as memory:
+        assert 20 == len(memory.sessions.get("s1").variables)
+
+
+def test_a_session_that_several_compress_and_end_is_told_of_once(tmp_path):
+    """Four processes hand in the same messages, and end the session: each message is one turn, and there is one episode."""
+    home = tmp_path / "home"
+    talk = [{"role": "user", "content": f"message {n} 第{n}条 [file: a{n}.pdf]"} for n in range(12)]
+    clocked(home).close()
+    whole(home, together(compress_and_end, [(home, talk)] * 4))
+
+    with clocked(home) as memory:
+        assert [m["content"] for m in talk] == [turn.content for turn in memory.timeline(limit=100)]
+        assert 1 == len(memory.sessions.episodes())
+        assert 12 == len(memory.sessions.attachments())
+
+
+def test_a_scratchpad_that_several_begin_has_the_lines_of_all(tmp_path):
+    """Four processes write the first lines of one scratchpad, and none is told of an index."""
+    for i in range(4):
+        home = tmp_path / f"home{i}"
+        clocked(home).close()
+        whole(home, together(plan, [(home, k) for k in range(4)]))
+
+        with clocked(home) as memory:
+            assert {f"step {k} 第{k}步" for k in range(4)} == set(memory.sessions.scratchpad().next_steps)

@@ -22,8 +22,9 @@ from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
 from yiku.flows.record import tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze
+from yiku.rules.slots import index_tokens
+from yiku.store import connect, schema
 from yiku.store.gate import Gate, Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
@@ -38,7 +39,8 @@ class TestSqliteStore(StoreContract):
     """The contract, on SQLite; after each of its tests the file is whole."""
 
     @pytest.fixture
-    def reopen(self, tmp_path):
+    def reopen(self, tmp_path, made):
+        made(tmp_path)
         stores: list[SqliteStore] = []
 
         def again() -> SqliteStore:
@@ -54,10 +56,11 @@ class TestSqliteStore(StoreContract):
 
 
 @pytest.fixture
-def store(tmp_path):
-    made = opened(tmp_path)
-    yield made
-    made.close()
+def store(tmp_path, made):
+    made(tmp_path)
+    store = opened(tmp_path)
+    yield store
+    store.close()
 
 
 def filled(folder: Path) -> Path:
@@ -130,6 +133,48 @@ def test_fast_still_flushes_within_a_second(tmp_path):
     assert before != (store.store_id, last), "the mark never runs ahead of the disk"
     assert (store.store_id, last) == Mark(tmp_path / "store.id").read()
     store.close()
+
+
+def flushed(store: SqliteStore) -> bool:
+    """Whether no write waits for its flush any more; within a second."""
+    until = time.monotonic() + 1.0
+    while store._flushing is not None and time.monotonic() < until:
+        time.sleep(0.005)
+    return store._flushing is None
+
+
+def test_a_flush_that_fails_says_so_and_is_tried_with_the_next_write(tmp_path, monkeypatch, caplog):
+    """A home that is out of reach for a moment: no thread ends with a traceback, and the next write is flushed, and the one before."""
+    monkeypatch.setattr("yiku.store.sqlite.FLUSH_AFTER_S", 0.02)
+    home = tmp_path / "home"
+    home.mkdir()
+    store = opened(home, durability="fast")
+    scope = new_scope(store, "user:mei")
+    home.rename(tmp_path / "away")
+    assert flushed(store)
+    (tmp_path / "away").rename(home)
+    assert "is not flushed yet" in caplog.text
+
+    last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
+    assert flushed(store)
+    with store.alone():  # the flush still holds the gate when it says that nothing waits
+        assert (store.store_id, last) == Mark(home / "store.id").read()
+    store.close()
+
+
+def test_a_write_succeeds_where_no_thread_can_be_started(tmp_path, monkeypatch):
+    """At the end of the interpreter, or with too many threads, a write under `fast` is done all the same, and closing flushes it."""
+
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    store = opened(tmp_path, durability="fast")
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    scope = new_scope(store, "user:mei")
+    last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
+    store.close()
+
+    assert (store.store_id, last) == Mark(tmp_path / "store.id").read()
 
 
 # ------------------------------------------------------------------ files that are not ours to open
@@ -283,6 +328,31 @@ def test_a_symbolic_link_is_not_opened(tmp_path):
 
     with pytest.raises(StoreError):
         opened(tmp_path / "elsewhere")
+
+
+def test_who_came_while_the_file_was_empty_writes_checksums_too(tmp_path):
+    """It finds the empty file of a creation that is under way, waits for it, writes, and is the last to close."""
+    path, begun = tmp_path / "yiku.db", threading.Event()
+    path.touch(0o600)
+
+    def make() -> apsw.Connection:
+        with Gate(tmp_path / "write.lock", 30.0).held():
+            begun.set()
+            time.sleep(0.2)  # the other looks at the file, and waits
+            connection = connect.to(path, durability="full", network=False, busy_timeout_s=30.0)
+            schema.migrate(connection, path, analyzer=analyze.VERSION, key=b"", network=False)
+        return connection
+
+    with ThreadPoolExecutor() as threads:
+        making = threads.submit(make)
+        assert begun.wait(10)
+        store = opened(tmp_path)
+    making.result().wal_checkpoint()  # the WAL begins anew, without the first page, which the other has read from the old one
+    making.result().close()
+    store.apply(new_scope(store, "user:mei"), [kept(a_memory("住在 Oslo"))], cause())
+    store.close()
+
+    check(path)
 
 
 @pytest.mark.parametrize("left", ["nothing", "empty", "empty wal", "header only"])
@@ -536,6 +606,24 @@ def test_closing_while_others_work_is_clean(tmp_path):
         assert len(done) == len(store.turns([scope], Turns()))
         store.close()
     check(tmp_path / "yiku.db")
+
+
+def test_closing_says_nothing_of_a_home_that_took_its_place(tmp_path):
+    """A home that was put where this one was keeps its own mark, and opens."""
+    home, other = tmp_path / "home", tmp_path / "other"
+    for folder in (home, other):
+        folder.mkdir()
+    filled(other)
+    store = opened(home)
+    new_scope(store, "user:mei")
+    home.rename(tmp_path / "away")
+    other.rename(home)
+    mark = (home / "store.id").read_text()
+    store.close()
+
+    assert mark == (home / "store.id").read_text()
+    assert store.store_id not in mark
+    opened(home).close()
 
 
 def died(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """
 Long contents, compressed and named by their hash.
 
-    blobs/ab/abcdef….z   zlib of the UTF-8 text; the name is the BLAKE2b-256 of the text, in hex
+    blobs/ab/abcdef….z   zlib of the content, a text in UTF-8; the name is the BLAKE2b-256 of the content, in hex
 
 A blob is on the disk before the row that names it. The row keeps the head and the tail; a blob that no
 row names is harmless, and the same text is stored once. Whatever lies under a blob's name is trusted only
@@ -40,16 +40,30 @@ def is_long(text: str) -> bool:
 
 def put(folder: Path, text: str) -> str:
     """Store a text; its name. Durable when this returns."""
-    content = text.encode()
-    name = hashlib.blake2b(content, digest_size=32).hexdigest()
+    return put_bytes(folder, text.encode())
+
+
+def put_bytes(folder: Path, content: bytes) -> str:
+    """Store the content of a file; its name. Durable when this returns."""
+    name = name_of(content)
     path = _path(folder, name)
     if not _is_file(path):
         write_atomically(path, zlib.compress(content, 6), below=folder.parent)
     return name
 
 
+def name_of(content: bytes) -> str:
+    """The name that a content has."""
+    return hashlib.blake2b(content, digest_size=32).hexdigest()
+
+
 def get(folder: Path, name: str) -> str:
     """The text of a blob. Raises NotFound, or Damaged when it is not what its name says."""
+    return get_bytes(folder, name).decode()
+
+
+def get_bytes(folder: Path, name: str) -> bytes:
+    """The content of a blob. Raises NotFound, or Damaged when it is not what its name says."""
     if not _NAME.fullmatch(name):
         raise NotFound(f"blob {name[:80]}")
     path = _path(folder, name)
@@ -61,9 +75,9 @@ def get(folder: Path, name: str) -> str:
         raise Damaged(f"blob {name}") from error
     except OSError as error:
         raise (Damaged(f"blob {name}") if error.errno in _NO_FILE else written(error, path)) from error
-    if hashlib.blake2b(content, digest_size=32).hexdigest() != name:
+    if name_of(content) != name:
         raise Damaged(f"blob {name}")
-    return content.decode()
+    return content
 
 
 def remove(folder: Path, name: str) -> bool:

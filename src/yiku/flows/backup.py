@@ -30,7 +30,7 @@ from yiku.flows import checks, erase
 from yiku.flows.handle import Handle, local_time, settled
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
-from yiku.store.gate import Gate, Mark, translated
+from yiku.store.gate import Mark, alone, translated
 from yiku.store.vectors import Vectors
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
@@ -163,14 +163,10 @@ def _prune(folder: Path, newest: Path) -> None:
 @contextmanager
 def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
     """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes."""
-    lock = Gate(home.locks / "backup.lock", timeout_s)
-    try:
-        with lock.held():
-            for path in home.backups.glob(".*") if home.backups.is_dir() else ():
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
-            yield
-    finally:
-        lock.close()
+    with alone(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
+        for path in home.backups.glob(".*") if home.backups.is_dir() else ():
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        yield
 
 
 # ------------------------------------------------------------------ moving a home
@@ -180,7 +176,11 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
     """The whole home in a new folder: there when it is complete, or not at all."""
     if target.is_relative_to(home.root):
         checks.refuse("to", "must lie outside the home")
-    if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+    try:
+        taken = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
+    except OSError as error:  # its name is too long, or it may not be looked into
+        raise written(error, target) from error
+    if taken:
         raise InvalidInput(f"{target} is not an empty folder")
     began = time.monotonic()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
@@ -262,8 +262,8 @@ def restore_damaged(
         restored = replace(_outcome(home, path, copied, None), dry_run=dry_run)
         if dry_run:
             return restored
-        gate = Gate(home.write_lock, settings.busy_timeout_s)
-        with closing(gate), _prepared(home, path, key) as prepared, gate.held():
+        writing = alone(home.write_lock, "another program is writing", settings.busy_timeout_s)
+        with _prepared(home, path, key) as prepared, writing:
             handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
             aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
             number = prepared.go_on(home.database, ours, handle.cause("restore backup", f"from {path.name}"), scope)

@@ -19,7 +19,7 @@ from yiku.errors import Damaged, NotFound
 from yiku.files import blobs, sweep
 from yiku.flows.handle import Handle, content_hash
 from yiku.rules import analyze, erasure
-from yiku.types import Lift, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
 
@@ -61,11 +61,20 @@ def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
 def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
     """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
     named = {name for turn in given for name in _blobs(turn)} - {name for turn in kept for name in _blobs(turn)}
-    every = [number for number, *_ in handle.store.scopes()] if named else []
     for name in sorted(named):
         with handle.store.alone():
-            if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):
+            if not is_named(handle, name):
                 blobs.remove(handle.blobs, name)
+
+
+def is_named(handle: Handle, blob: str) -> bool:
+    """Whether a turn or an attachment of any scope names a blob."""
+    every = [number for number, *_ in handle.store.scopes()]
+    if not every:
+        return False
+    return bool(handle.store.turns(every, Turns(blob=blob, hidden=True, limit=1))) or any(
+        attachment.blob == blob for attachment in handle.store.records(Attachment, every, Records())
+    )
 
 
 def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime]) -> Turn | None:
@@ -106,6 +115,17 @@ def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
     return {seals[seal]: at for seal, at in handle.store.erased(list(seals)).items()}
 
 
+# ------------------------------------------------------------------ records
+
+
+def is_erased(handle: Handle, record: Record) -> bool:
+    """Whether an episode, a scratchpad or an attachment was erased since, or its session, or a sentence that it says."""
+    said = [text for told in erasure.strings(record) for text in erasure.of_sentences(told)]
+    session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
+    found = _found(handle, [erasure.of_record(record.id), *session, *said])
+    return any(record.updated_at <= at for at in found.values())
+
+
 # ------------------------------------------------------------------ what a turn says, and what is left of it
 
 
@@ -115,9 +135,9 @@ def content(handle: Handle, turn: Turn) -> str:
 
 
 def blob(handle: Handle, name: str, otherwise: str = "") -> str:
-    """A long content; of a copy of the store the blob may be gone already."""
+    """A long content as text; of a copy of the store the blob may be gone already."""
     try:
-        return blobs.get(handle.blobs, name)
+        return blobs.get_bytes(handle.blobs, name).decode(errors="replace")
     except (NotFound, Damaged):
         return otherwise
 

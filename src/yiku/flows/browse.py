@@ -109,7 +109,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
     """Live memories about somebody or something, newest first."""
     name = slots.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
     select = Memories(
-        entity=name,
+        entities=[name],
         states=SHOWN,
         current=True,
         unexpired_at=handle.now(),

@@ -86,6 +86,16 @@ def names(value: object, what: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def lines(value: object, what: str) -> tuple[str, ...]:
+    """Texts, in order."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        refuse(what, "must be a list of texts")
+    found = [text(item, what, empty=True) for item in islice(value, LIST_AT_MOST + 1)]
+    if len(found) > LIST_AT_MOST:
+        raise TooLarge(f"{what} has more than {LIST_AT_MOST} entries")
+    return tuple(found)
+
+
 def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
     """Relations: (subject, relation type, object) each."""
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -134,6 +144,12 @@ def optional_call(value: object, what: str) -> None:
     """Refuse what is neither None nor can be called."""
     if value is not None and not callable(value):
         refuse(what, "must be a function")
+
+
+def can(value: object, does: str, what: str) -> None:
+    """Refuse what is neither None nor has this method, as an object of the caller's own has it."""
+    if value is not None and not callable(getattr(value, does, None)):
+        refuse(what, f"must be an object with `{does}`, not {type(value).__name__}")
 
 
 def one_of(value: object, options: type[E], what: str) -> E:
@@ -190,7 +206,7 @@ def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_B
 
 def plain(value: Any, what: str, *, at_most: int) -> Any:
     """A value made of JSON's types alone, bounded in size and depth."""
-    _bounded(value, what, at_most)
+    bounded(value, what, at_most)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -201,7 +217,7 @@ def plain(value: Any, what: str, *, at_most: int) -> Any:
     return json.loads(written)
 
 
-def _bounded(value: Any, what: str, at_most: int) -> None:
+def bounded(value: Any, what: str, at_most: int) -> None:
     """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive touches it."""
     layer, most = [value], min(at_most, JSON_ENTRIES)
     for _ in range(JSON_DEPTH):
@@ -252,7 +268,7 @@ def where(value: object, *, now: datetime) -> Filter | None:
         return None
     if not isinstance(value, Mapping):
         raise InvalidFilter(f"{shown(value)} is not an object")
-    _bounded(value, "where", METADATA_BYTES)
+    bounded(value, "where", METADATA_BYTES)
     plain(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
     return _group(value, now, count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from yiku.types import Context
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
 MOST_TOKENS = 100_000
+INJECTED = ("memory", "turn", "attachment")  # an episode is shown to who asks for it
 
 
 def context(
@@ -36,8 +38,9 @@ def context(
     """A fenced text of at most so many estimated tokens; empty when nothing was found."""
     budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
-    hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, session=session)
+    hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=INJECTED, session=session)
     packed = pack.pack(hits.hits, budget, language(handle, question), hits.explanation.terms)
+    packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
         report(handle, packed.hits)
     return packed

@@ -19,11 +19,11 @@ from yiku.files import blobs, sweep, vault
 from yiku.flows import checks, erase
 from yiku.flows.handle import Handle, local_time
 from yiku.flows.record import tokens, tool_tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze, scopes
+from yiku.rules.slots import index_tokens
 from yiku.store import check as whole
 from yiku.store import salvage
-from yiku.store.gate import Gate, Mark
+from yiku.store.gate import Mark, alone
 from yiku.store.sqlite import SqliteStore
 from yiku.store.vectors import Vectors
 from yiku.types import Cause, Checked, Repaired, Settings
@@ -70,16 +70,16 @@ def _key(place: vault.Home) -> bytes:
 
 
 def _blobs(look: whole.Look, place: vault.Home) -> Iterator[str]:
-    """Each long content against its name, and whether each that a turn names is there."""
+    """Each long content against its name, and whether each that is named is there."""
     there = {path.stem for path in place.blobs.glob("*/*.z")}
     for name in sorted(there | whole.named_blobs(place.database)):
         look.counted("blobs")
         try:
-            blobs.get(place.blobs, name)
+            blobs.get_bytes(place.blobs, name)
         except Damaged:
             yield f"blob {name} is not what its name says"
         except NotFound:
-            yield f"blob {name}, which a turn names, is not there"
+            yield f"blob {name}, which a turn or an attachment names, is not there"
 
 
 def _backups(look: whole.Look, place: vault.Home) -> Iterator[str]:
@@ -112,12 +112,8 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     if not place.exists() and mark.read() is None:
         raise HomeMissing(str(place.root))
     place.prepare()
-    gate = Gate(place.write_lock, timeout_s=10.0)
-    try:
-        with gate.held():
-            repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
-    finally:
-        gate.close()
+    with alone(place.write_lock, "another program is writing", timeout_s=10.0):
+        repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
     if accept and not dry_run and place.database.exists():
         _erased_again(place)
     return repaired

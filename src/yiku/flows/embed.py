@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.flows.record import spoken
 from yiku.rules import chunk, erasure
-from yiku.store.gate import Gate
+from yiku.store.gate import alone
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ def waiting(handle: Handle, scope: int, space: str) -> int:
     return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
 
 
+def by_words_only(count: int, why: str = "yiku embed") -> str:
+    """The line that says how many rows have no vectors."""
+    return f"{count:,} {'turn or statement is' if count == 1 else 'turns and statements are'} found by words only: {why}"
+
+
 def embed(
     handle: Handle,
     *,
@@ -93,11 +98,11 @@ def embed(
     began, own, done = time.monotonic(), handle.own(), 0
     model, why = handle.embedder()
     if model is None:
-        raise ModelUnavailable(why or "search = words")
+        raise ModelUnavailable(why or "search = words asks for no vectors: set search = auto")
     refused: set[tuple[Item, int]] = set()
     if not own:
         return EmbedReport(model.space, 0, 0)
-    with _alone(handle):
+    with alone(handle.paths.locks / "embedder.lock", "another process is embedding"):
         total = _sound(handle, own[0], model)
         while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
             batch = _next(handle, own[0], model.space, refused)
@@ -106,21 +111,9 @@ def embed(
             done += _embedded(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
+        handle.vectors.settle(own[0], model.space)
         left = waiting(handle, own[0], model.space) if total else 0
         return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
-
-
-@contextmanager
-def _alone(handle: Handle) -> Iterator[None]:
-    """While nobody else embeds in this home."""
-    lock = Gate(handle.paths.locks / "embedder.lock", 0.0)
-    try:
-        with lock.held():
-            yield
-    except StoreBusy as error:
-        raise StoreBusy("another process is embedding") from error
-    finally:
-        lock.close()
 
 
 def _sound(handle: Handle, scope: int, model: Embedder) -> int:
@@ -340,45 +333,78 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[str, np.
             raise
         if isinstance(error, Damaged):
             return "searched by words: the vectors are damaged; yiku embed makes them anew"
-        return f"searched by words: {error}"
+        return f"searched by words: {error.detail}"
 
 
 # ------------------------------------------------------------------ in the background
 
 
-class Worker(threading.Thread):
-    """Embeds what waits as long as its memory is open. Its last trouble is told by `status`."""
+class Worker:
+    """
+    Embeds what waits as long as its memory is open, in a thread. Its last trouble is told by `status`.
+
+    A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
+    """
 
     def __init__(self, handle: Handle) -> None:
-        super().__init__(name="yiku-embed", daemon=True)
         self.handle = handle
         self.trouble: str | None = None
         self._ended = threading.Event()
+        self._start(0.0)
+        _EVERY.add(self)
 
-    def run(self) -> None:
-        pause = 0.0
-        while not self._ended.wait(pause):
-            pause = LOOK_EACH_S
-            try:
-                report = embed(self.handle, stopped=self._ended.is_set)
-                self.trouble = None
-                if report.waiting and not report.done:  # what the model refused, for now
-                    pause = AFTER_TROUBLE_S
-            except StoreBusy:  # another process is at it
-                continue
-            except (YikuError, OSError) as error:
-                self.trouble, pause = str(error), AFTER_TROUBLE_S
-                if isinstance(error, ReadOnly):
-                    return
+    def _start(self, after_s: float) -> None:
+        self._thread = threading.Thread(target=self._run, args=(after_s,), name="yiku-embed", daemon=True)
+        self._thread.start()
+
+    def _run(self, after_s: float) -> None:
+        try:
+            while not self._ended.wait(after_s):
+                after_s = self._looked()
+        except BaseException as error:
+            self.trouble = f"{type(error).__name__}: {error}"
+            if not self._ended.is_set():
+                self._start(AFTER_TROUBLE_S)
+            raise
+
+    def _looked(self) -> float:
+        """Embed what waits; how many seconds later it is worth to look again."""
+        try:
+            report = embed(self.handle, stopped=self._ended.is_set)
+        except StoreBusy:  # another process is at it
+            return LOOK_EACH_S
+        except (YikuError, OSError) as error:
+            self.trouble = str(error)
+            if isinstance(error, ReadOnly):
+                self._ended.set()
+            return AFTER_TROUBLE_S
+        self.trouble = None
+        refused = report.waiting and not report.done  # for now
+        return AFTER_TROUBLE_S if refused else LOOK_EACH_S
+
+    def works(self) -> bool:
+        """Whether its thread is there: not in a forked child."""
+        return self._thread.is_alive()
 
     def stop(self, within_s: float) -> bool:
         """Whether it ended in time."""
         self._ended.set()
-        self.join(within_s)
-        return not self.is_alive()
+        self._thread.join(within_s)
+        return not self.works()
+
+
+_EVERY = weakref.WeakSet[Worker]()
+
+
+def _workers(handle: Handle) -> list[Worker]:
+    return [worker for worker in list(_EVERY) if worker.handle is handle]
+
+
+def works(handle: Handle) -> bool:
+    """Whether this memory has a thread that embeds."""
+    return any(worker.works() for worker in _workers(handle))
 
 
 def trouble(handle: Handle) -> str | None:
     """What keeps the thread of this memory from embedding, where it has one."""
-    workers = (thread for thread in threading.enumerate() if isinstance(thread, Worker) and thread.handle is handle)
-    return next((worker.trouble for worker in workers), None)
+    return next((worker.trouble for worker in _workers(handle)), None)

@@ -1,9 +1,9 @@
 """
 erase: what was said is gone, from every place of the home, and the receipt proves it.
 
-Choose the statements and turns that are meant, with what came from them alone and the sentences that say
-them elsewhere. Take them out of the store in one transaction that leaves tombstones, keyed hashes of what
-must not come back. Then `scour` deals with every other copy and looks through the raw bytes of the home.
+Choose the statements and turns that are meant, with what came from them alone, the sentences that say them elsewhere
+(evidence), and what grew out of them (offshoots). Take them out of the store in one transaction that leaves tombstones,
+keyed hashes of what must not come back. Then `scour` deals with every other copy and looks through the raw bytes of the home.
 `again` does an erasure once more in a store that does not know of it: a backup, an older file put back.
 
 A statement that was told several times loses the tellings that go. Where the first of them goes, the
@@ -12,20 +12,20 @@ statement goes, and what the next one said takes its place under a new id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from yiku.errors import NotFound, StorageFull
-from yiku.files import sweep
-from yiku.flows import barred, checks, scour
+from yiku.flows import barred, checks, evidence, offshoots, scour
 from yiku.flows.browse import find
 from yiku.flows.forget import closed_up, unflagged
-from yiku.flows.handle import Handle, content_hash
+from yiku.flows.handle import Handle
+from yiku.flows.offshoots import Goes, Offshoots
 from yiku.flows.record import tokens, tool_tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze, conflict, erasure
+from yiku.rules.slots import index_tokens
 from yiku.store import rows
 from yiku.store.gate import Reserve
 from yiku.types import (
@@ -40,6 +40,7 @@ from yiku.types import (
     Gone,
     Group,
     Memories,
+    Record,
     SemanticMemory,
     Slot,
     Source,
@@ -63,9 +64,11 @@ class Doomed:
     texts: list[str] = field(default_factory=list)  # what must be found nowhere afterwards
     deletes: bool = False  # turns are deleted, not blanked: a session or a scope goes whole
     whole_scope: bool = False
+    spared: bool = False  # the turns that say it stay
+    beside: Offshoots = field(default_factory=Offshoots)
 
     def __bool__(self) -> bool:
-        return bool(self.memories or self.turns or self.redacted or self.whole_scope or self.sources)
+        return bool(self.memories or self.turns or self.redacted or self.whole_scope or self.sources or self.beside)
 
 
 def erase(
@@ -94,12 +97,9 @@ def erase(
     """
     if checks.flag(resume, "resume"):
         return scour.resumed(handle, again, progress=progress)
-    told = [given for given in (id, session, source) if given is not None]
-    window = since is not None or until is not None
     for name, value in (("everything", everything), ("keep_turns", keep_turns), ("dry_run", dry_run)):
         checks.flag(value, name)
-    if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
-        checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
+    _refuse_unclear(id, session, source, window=since is not None or until is not None, everything=everything)
     if everything and not dry_run and confirm != handle.scope:
         checks.refuse("confirm", f"must be the scope's name, {handle.scope}, to erase everything in it")
     now = handle.now()
@@ -131,12 +131,20 @@ def erase(
     return scour.everywhere(handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, progress=progress)
 
 
+def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, window: bool, everything: bool) -> None:
+    """Raise InvalidInput unless one thing is meant; a time range may narrow a session or a source."""
+    told = [given for given in (id, session, source) if given is not None]
+    if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
+        checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
+
+
 def _answer(doomed: Doomed, number: int, *, dry_run: bool = False) -> Erased:
     return Erased(
         memories=tuple(memory for memory in doomed.memories if memory.id not in doomed.retold),
         turns=tuple(doomed.turns),
         redacted=tuple(after for _, after in doomed.redacted),
         kept=(*doomed.kept, *doomed.retold.values()),
+        records=(*doomed.beside.gone, *(before for before, _ in doomed.beside.left)),
         out_of_reach=scour.OUT_OF_REACH,
         operation=number,
         dry_run=dry_run,
@@ -147,13 +155,13 @@ def _answer(doomed: Doomed, number: int, *, dry_run: bool = False) -> Erased:
 class Choice:
     """What a call asks to erase, checked."""
 
-    id: str | None
-    session: str | None
-    source: str | None
-    since: datetime | None
-    until: datetime | None
-    everything: bool
-    keep_turns: bool
+    id: str | None = None
+    session: str | None = None
+    source: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    everything: bool = False
+    keep_turns: bool = False
 
     def covers(self, memory: SemanticMemory) -> bool:
         """Whether a statement comes from the source that is meant, whoever told it."""
@@ -183,7 +191,9 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
         memories = store.filled(store.memories(own, Memories()))
         turns = store.turns(own, Turns(hidden=True))
         return _with_texts(handle, Doomed(memories, turns, deletes=True, whole_scope=True))
-    found = find(handle, chosen.id, own) if chosen.id is not None else None
+    found = _by_id(handle, chosen.id) if chosen.id is not None else None
+    if found is not None and not isinstance(found, (SemanticMemory, Turn)):
+        return _with_texts(handle, Doomed(spared=True), chosen, ids=[found.id])
     if isinstance(found, SemanticMemory):
         said = _saying_the_same(handle, store.memories(own, Memories(line=found.line)))
         doomed = Doomed(store.filled(said))
@@ -192,13 +202,23 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
         window = chosen.since is not None or chosen.until is not None
         doomed = Doomed(turns=turns, deletes=chosen.session is not None and not window)
         _choose_statements(handle, chosen, doomed)
+    doomed.spared = chosen.keep_turns
     if not chosen.keep_turns:
         gone = {turn.id for turn in doomed.turns}
         statements = [memory for memory in doomed.memories if memory.id not in doomed.retold]
-        doomed.redacted = [*_evidence(handle, statements, gone, keep=keep)]
-    if not doomed:
+        doomed.redacted = [*evidence.of(handle, statements, gone, keep=keep)]
+    if not _with_texts(handle, doomed, chosen):
         raise NotFound("anything to erase")
-    return _with_texts(handle, doomed)
+    return doomed
+
+
+def _by_id(handle: Handle, id: str) -> SemanticMemory | Turn | Record:
+    try:
+        return find(handle, id, handle.own())
+    except NotFound:
+        if (record := next(iter(offshoots.named(handle, [], suffix=id)), None)) is not None:
+            return record
+        raise
 
 
 def _chosen_turns(handle: Handle, chosen: Choice) -> list[Turn]:
@@ -285,83 +305,11 @@ def _told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -
     )
 
 
-# ------------------------------------------------------------------ the turns that say it too
+# ------------------------------------------------------------------ what else goes with them
 
 
-def _evidence(
-    handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool
-) -> Iterable[tuple[Turn, Turn]]:
-    """Turns that say a statement: its sources, and others with the same words; before, and without those sentences."""
-    own, store = handle.own(), handle.store
-    sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
-    found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
-    for memory in statements:
-        found |= {turn.n: turn for turn in _saying(handle, memory)}
-    found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
-    for turn in found.values():
-        if turn.id in gone:
-            continue
-        after = _redacted(handle, turn, statements, keep=keep)
-        if after != turn:
-            yield turn, after
-        elif turn.id in sources:  # it says it in words that are not known to say it
-            yield turn, _blank(turn)
-
-
-def _saying(handle: Handle, memory: SemanticMemory) -> list[Turn]:
-    """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
-    own, store = handle.own(), handle.store
-    ns: set[int] = set()
-    for text in _telling(memory):
-        terms = list(dict.fromkeys([*(words := analyze.tokens(text)).words, *words.characters]))
-        for index in ("turn", "tool") if terms else ():
-            postings = store.postings(index, own, terms, past=True, cap=1 << 62)
-            ns |= set.intersection(*sorted((set(posting.ns.tolist()) for posting in postings.found), key=len))
-    return store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
-
-
-def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
-    """Turns that may say a statement in a long content, of which only the beginning is indexed."""
-    told = {analyze.plain(text) for memory in statements for text in _telling(memory)}
-    for name in sweep.blob_names(handle.paths) if told else ():
-        whole = analyze.plain(barred.blob(handle, name))
-        if any(text in whole for text in told):
-            yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
-
-
-def _telling(memory: SemanticMemory) -> set[str]:
-    """What a text must hold to say a statement: its words, or its value."""
-    return {memory.content, memory.object if memory.predicate and memory.object else memory.content}
-
-
-def _redacted(handle: Handle, turn: Turn, statements: Sequence[SemanticMemory], *, keep: bool) -> Turn:
-    """The turn without the sentences that say the statements."""
-    speaker, names = turn.speaker if turn.role == "user" else None, handle.settings.names
-    return barred.without(handle, turn, lambda text: erasure.without(text, statements, speaker=speaker, names=names), keep=keep)
-
-
-def _blank(turn: Turn) -> Turn:
-    """What stands in the place of a turn that is gone: its id, its place, when and by whom it was said."""
-    content = erasure.mark(turn.content)
-    return replace(
-        turn,
-        content=content,
-        content_hash=content_hash(content),
-        blob=None,
-        speaker=None,
-        tool_calls=(),
-        tool_results=(),
-        external_id=None,
-        parent=None,
-        agent=None,
-        project=None,
-        metadata={},
-        actor=None,
-    )
-
-
-def _with_texts(handle: Handle, doomed: Doomed) -> Doomed:
-    """Also what the files are looked through for: every text that goes."""
+def _with_texts(handle: Handle, doomed: Doomed, chosen: Choice | None = None, *, ids: Sequence[str] = ()) -> Doomed:
+    """Also what grew out of it, and what the files are looked through for: every text that goes. `ids` of records that go too."""
     texts = [*erasure.strings(doomed.memories), *erasure.strings(doomed.turns), *erasure.strings(_images(handle, doomed))]
     for memory in doomed.kept:
         texts += erasure.strings([source for source in memory.sources if _named_source(source) in doomed.sources[memory.id]])
@@ -371,8 +319,30 @@ def _with_texts(handle: Handle, doomed: Doomed) -> Doomed:
         left = {sentence for text in barred.texts(handle, after) for sentence in erasure.sentences(text)}
         said = (sentence for text in barred.texts(handle, before) for sentence in erasure.sentences(text))
         texts += [sentence for sentence in said if sentence not in left]
+    doomed.beside = _beside(handle, doomed, chosen or Choice(), texts, ids)
+    texts += doomed.beside.texts()
     doomed.texts = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
     return doomed
+
+
+def _beside(handle: Handle, doomed: Doomed, chosen: Choice, texts: Sequence[str], ids: Sequence[str]) -> Offshoots:
+    """What grew out of what goes."""
+    if doomed.whole_scope:
+        return offshoots.everything(handle)
+    window = None if chosen.since is chosen.until is None else (chosen.since, chosen.until)
+    goes = Goes(
+        statements=[memory for memory in doomed.memories if memory.id not in doomed.retold],
+        memories=doomed.memories,
+        retold=[*doomed.retold.values()],
+        turns=doomed.turns,
+        redacted=doomed.redacted,
+        texts=texts,
+        session=chosen.session,
+        window=window if chosen.source is None else None,
+        spared=doomed.spared,
+        ids=ids,
+    )
+    return offshoots.of(handle, goes)
 
 
 def _images(handle: Handle, doomed: Doomed) -> list[Any]:
@@ -397,11 +367,14 @@ def _taken_out(
     if not doomed.whole_scope:
         for memory, columns in [*_unlinked(handle, doomed), *_unflagged(handle, doomed)]:
             mended.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
-        mended += _closed_up(handle, doomed)
+        mended += [*_closed_up(handle, doomed), *doomed.beside.put()]
     erasing = Erase(
         memories=[Gone(memory.n, memory.id, index_tokens(memory)) for memory in doomed.memories],
         turns=[_gone(turn) for turn in doomed.turns if doomed.deletes],
         blanked=[Blanked(_gone(before), after, tokens(after), tool_tokens(after)) for before, after in _blanked(doomed)],
+        records=doomed.beside.ids(),
+        images=[*doomed.beside.images],
+        sessions=[state.id for state in doomed.beside.states],
         whole_scope=doomed.whole_scope,
         seals=seals,
         rows=named,
@@ -411,12 +384,12 @@ def _taken_out(
 
 
 def _blanked(doomed: Doomed) -> list[tuple[Turn, Turn]]:
-    return [*doomed.redacted, *(() if doomed.deletes else ((turn, _blank(turn)) for turn in doomed.turns))]
+    return [*doomed.redacted, *(() if doomed.deletes else ((turn, evidence.blank(turn)) for turn in doomed.turns))]
 
 
 def _named_rows(doomed: Doomed) -> dict[str, Any]:
     """An erasure as it is remembered: rows and blobs, and not a word."""
-    blank = {before.id for before, after in doomed.redacted if after == _blank(before)}
+    blank = {before.id for before, after in doomed.redacted if after == evidence.blank(before)}
     return {
         "memories": [memory.id for memory in doomed.memories],
         "turns": [turn.id for turn in doomed.turns],
@@ -425,8 +398,10 @@ def _named_rows(doomed: Doomed) -> dict[str, Any]:
         "sources": doomed.sources,
         "retold": {id: memory.id for id, memory in doomed.retold.items()},
         "blobs": sorted(_blobs(doomed)),
+        "records": doomed.beside.ids(),
         "session": doomed.deletes,
         "whole_scope": doomed.whole_scope,
+        "spared": doomed.spared,
     }
 
 
@@ -440,6 +415,7 @@ def _seals(handle: Handle, doomed: Doomed) -> list[bytes]:
         sealed += [text for said in barred.texts(handle, before) for text in erasure.of_sentences(said) if text not in left]
     if doomed.deletes:
         sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in doomed.turns})]
+    sealed += [erasure.of_record(id) for ids in doomed.beside.ids().values() for id in ids]
     stays = {text for memory in (*doomed.kept, *doomed.retold.values()) for text in erasure.of_statement(memory)}
     return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
 
@@ -450,7 +426,7 @@ def _gone(turn: Turn) -> Gone:
 
 def _blobs(doomed: Doomed) -> set[str]:
     """The blobs that what goes had named."""
-    named: set[str] = set()
+    named = doomed.beside.blobs()
     for turn in (*doomed.turns, *(before for before, _ in doomed.redacted)):
         named |= {blob for blob in (turn.blob, *(result.get("blob") for result in turn.tool_results)) if isinstance(blob, str)}
     return named
@@ -526,7 +502,7 @@ def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
         if doomed or _which(entry) not in known:
             own = [bytes.fromhex(seal) for seal in entry["seals"]]
             _taken_out(one, entry["scope"], doomed, cause=Cause("erase", at), seals=own, named=entry["rows"])
-            count += len(doomed.memories) + len(doomed.turns) + len(doomed.redacted)
+            count += len(doomed.memories) + len(doomed.turns) + len(doomed.redacted) + len(doomed.beside.gone)
     return count
 
 
@@ -538,16 +514,19 @@ def _which(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at: datetime) -> Doomed:
     """What an erasure named, as far as it is in this store."""
     own, store = handle.own(), handle.store
+    ids = [id for among in named.get("records", {}).values() for id in among]  # older erasures name none
     if named["whole_scope"]:
         memories = [
             memory for memory in store.memories(own, Memories()) if memory.created_at <= at or memory.id in named["memories"]
         ]
         turns = [turn for turn in store.turns(own, Turns(hidden=True)) if turn.recorded_at <= at or turn.id in named["turns"]]
         left = len(store.memories(own, Memories())) - len(memories) + len(store.turns(own, Turns(hidden=True))) - len(turns)
-        return Doomed(store.filled(memories), turns, deletes=True, whole_scope=not left)
+        beside = offshoots.everything(handle, until=at, ids=ids)
+        left += len(offshoots.everything(handle).gone) - len(beside.gone)
+        return Doomed(store.filled(memories), turns, deletes=True, whole_scope=not left, beside=beside)
     memories = store.filled(store.memories(own, Memories(ids=named["memories"])))
     doomed = Doomed(memories, deletes=named["session"])
-    doomed.turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != _blank(turn)]
+    doomed.turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != evidence.blank(turn)]
     doomed.redacted = [*_named_turns(handle, named, memories, seals)]
     for memory in memories:
         going = [tuple(each) for each in named["sources"].get(memory.id, ())]
@@ -559,7 +538,8 @@ def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at
         if any(_named_source(source) in going for source in memory.sources):
             doomed.kept.append(memory)
             doomed.sources[memory.id] = going
-    return doomed
+    doomed.spared = named.get("spared", False)
+    return _with_texts(handle, doomed, ids=ids) if doomed or offshoots.named(handle, ids) else doomed
 
 
 def _named_turns(
@@ -578,6 +558,6 @@ def _named_turns(
         after = barred.without(handle, turn, left)
         swept = any(mark in text for text in barred.texts(handle, turn) for mark in erasure.MARKS.values())
         if turn.id in named["blanked"] or (after == turn and not swept):  # nobody can tell here which sentence it was
-            after = _blank(turn)
+            after = evidence.blank(turn)
         if after != turn:
             yield turn, after

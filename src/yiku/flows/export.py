@@ -2,9 +2,9 @@
 export: everything that a scope holds, as JSON Lines that another store takes in without loss.
 
 The lines follow the journal: a line for each operation, and behind it one for each change that it made. A turn or
-a memory stands where it was added, as it is today; what was different then stands beside it under `was`. So who
-only wants the turns or the memories reads those lines alone, and an import does again what was done, and has the
-same history. docs/export-format.md describes each line.
+a memory stands where it was added, as it is today; what was different then stands beside it under `was`. An episode, a
+scratchpad or an attachment stands where it was changed last. So who only wants the turns or the memories reads those lines
+alone, and an import does again what was done, and has the same history. docs/export-format.md describes each line.
 
 Nothing is read whole: the journal goes by in pages, with the rows that a page names. A file gets its name when
 all is written and flushed.
@@ -12,6 +12,7 @@ all is written and flushed.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -31,12 +32,27 @@ from yiku.files import blobs
 from yiku.files.vault import flush_folder, written
 from yiku.flows import checks
 from yiku.flows.handle import Handle
-from yiku.types import ChangeRow, Exported, Memories, SemanticMemory, Source, Turn, Turns
+from yiku.types import (
+    Attachment,
+    ChangeRow,
+    Episode,
+    Exported,
+    Memories,
+    Record,
+    Records,
+    Scratchpad,
+    SemanticMemory,
+    Source,
+    Turn,
+    Turns,
+)
 
 FORMAT, VERSION = "yiku-export", 1
 PAGE = 500  # rows of the journal read at a time
 _STORES_OWN = frozenset("n scope changed".split())  # numbers that another store gives anew
-_TABLES = frozenset("conversation_turns turn_state memories memory_sources".split())
+KINDS: Mapping[str, type[Any]] = {"episode": Episode, "scratchpad": Scratchpad, "attachment": Attachment}  # types of lines
+_RECORDS = {"episodes": "episode", "scratchpad": "scratchpad", "attachments": "attachment"}  # by table
+_TABLES = frozenset("conversation_turns turn_state memories memory_sources".split()) | _RECORDS.keys()
 
 Line = dict[str, Any]
 
@@ -133,10 +149,14 @@ def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]
     head = {"type": FORMAT, "version": VERSION, "made_at": handle.now().astimezone(UTC).isoformat()}
     out.line({**head, "schema": handle.store.about()["schema"], "since": plain(since), "scopes": [name for name, _ in scopes]})
     for name, label in scopes:
-        out.line({"type": "scope", "name": name, "label": label})
-        number = handle.store.scope(name)
-        for operation in _operations(handle, number, since) if number is not None else ():
-            for line in _lines(handle, number or 0, operation, out.missing):
+        if (number := handle.store.scope(name)) is None:
+            continue  # erased meanwhile
+        named = False
+        for operation in _operations(handle, number, since):
+            for line in _lines(handle, number, operation, out.missing):
+                if not named:  # a scope that holds nothing is not spoken of
+                    out.line({"type": "scope", "name": name, "label": label})
+                    named = True
                 out.line(line)
     counts = {"turns": out.counts["turn"], "memories": out.counts["memory"], "operations": out.counts["operation"]}
     out.line({"type": "end", **counts, "digest": out.digest.hexdigest()})
@@ -177,11 +197,19 @@ def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list
 def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _Lived], missing: list[str]) -> Iterator[Line]:
     """The lines of one row of the journal."""
     if row.table == "conversation_turns":
-        for turn in _turns(handle, scope, range(row.row, row.row + row.count)):
-            yield {"type": "turn", **_whole_turn(handle, turn, missing)}
+        turns = _turns(handle, scope, range(row.row, row.row + row.count))
+        upto, known = handle.store.learned(scope), handle.store.extracted(scope, [turn.n for turn in turns])
+        for turn in turns:
+            took_back = handle.store.receipt(scope, f"retract {turn.id}") is not None  # the key under which learning does it once
+            learned = {"learned": True} if turn.n <= upto or turn.n in known or took_back else {}
+            yield {"type": "turn", **_whole_turn(handle, turn, missing), **learned}
     elif row.table == "turn_state":
         for turn in _turns(handle, scope, [row.row]):
             yield {"type": "hide", "turn": turn.id, **_hidden(handle, scope, row, turn)}
+    elif row.table in _RECORDS:
+        for record in handle.store.records(KINDS[_RECORDS[row.table]], [scope], Records(ns=[row.row])):
+            if record.changed == row.number:
+                yield {"type": _RECORDS[row.table], **_whole_record(handle, record, missing)}
     elif (lived := memories.get(row.row)) is None:
         return
     elif row.table == "memories" and row.action == "insert":
@@ -300,6 +328,25 @@ def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Lived
     return {memory.n: _Lived(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
 
 
+# ------------------------------------------------------------------ what grew out of sessions
+
+
+def _whole_record(handle: Handle, record: Record, missing: list[str]) -> Line:
+    """A record as it is; the content that an attachment had kept stands in it, in base64."""
+    line = _shown(record)
+    if isinstance(record, Scratchpad) and record.user_id == record.scope:
+        del line["user_id"]  # whoever owns the scope that it comes into
+    if isinstance(record, Attachment) and record.blob is not None:
+        try:
+            content = blobs.get_bytes(handle.blobs, record.blob)
+        except (NotFound, Damaged):
+            missing.append(record.blob)
+        else:
+            del line["blob"]
+            line["content_base64"] = base64.b64encode(content).decode("ascii")
+    return line
+
+
 # ------------------------------------------------------------------ values
 
 
@@ -317,7 +364,7 @@ def plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, Source):
+    if is_dataclass(value) and not isinstance(value, type):
         return _shown(value)
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}

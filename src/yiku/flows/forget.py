@@ -18,9 +18,10 @@ from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.flows.intake import clean
 from yiku.flows.record import tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import conflict
-from yiku.types import Change, Expect, Forgotten, Memories, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
+from yiku.rules.history import RETRACTED
+from yiku.rules.slots import index_tokens
+from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
 
 FORGOTTEN = "forgotten"
 
@@ -60,7 +61,7 @@ def forget(
 
 
 def restore(handle: Handle, id: str) -> Forgotten:
-    """A forgotten memory, with its line, or a forgotten turn comes back. Where its slot was taken, the later said is live."""
+    """A memory that was forgotten or taken back, with its line, or a forgotten turn comes back. Of its slot the later said is live."""
 
     def attempt() -> Forgotten:
         found = find(handle, id, handle.own())
@@ -70,11 +71,17 @@ def restore(handle: Handle, id: str) -> Forgotten:
             done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
             return Forgotten((), (found,), done.transaction)
         line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
-        back = [memory for memory in line if (memory.reason or "").startswith(FORGOTTEN)]
+        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED))]
         if not back:
             raise NotFound(f"a forgotten memory {id}")
         present = _present(handle, found)
-        updates = conflict.rejoined(back, present)
+        unsaid = [row for row in back if row.method != "told" and row.origin is not Origin.USER]  # nobody had confirmed it
+        if unsaid:
+            updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [
+                (row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid
+            ]
+        else:
+            updates = conflict.rejoined(back, present)
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
         expect = _unchanged([*back, *present])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)

@@ -24,7 +24,7 @@ from yiku.store.vectors import Vectors
 from yiku.types import AddScope, Cause, Settings
 
 if TYPE_CHECKING:
-    from yiku.models.api import Embedder
+    from yiku.models.api import ChatModel, Embedder
 
 T = TypeVar("T")
 
@@ -46,6 +46,7 @@ class Handle:
     vectors: Vectors
     key: bytes = b""
     given: Embedder | None = None
+    given_chat: ChatModel | None = None
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -63,6 +64,14 @@ class Handle:
 
             self._model = embedder(self.settings)
         return self._model
+
+    def chat(self) -> ChatModel | None:
+        """The model that reads and writes text, by the settings; None without one. Raises SettingsError."""
+        if self.given_chat is None and self.settings.chat_url:
+            from yiku.models.choose import chat
+
+            self.given_chat = chat(self.settings)
+        return self.given_chat
 
     @property
     def blobs(self) -> Path:

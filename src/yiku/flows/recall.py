@@ -2,34 +2,37 @@
 recall: from a question to hits, best first, each with its sources.
 
 Take the question apart; let words and vectors look at every turn and statement of the scopes, and slots find what
-is asked for exactly; put them on one scale; fetch the best until enough pass the filter; drop what is out of
-recall, fold what says the same, and say how it came about. Recall writes nothing; whatever shows its hits to a
-model or a person reports that once, afterwards.
+is asked for exactly; put them on one scale; fetch the best until enough pass the filter; make hits of them (hits.py),
+and say how it came about. Recall writes nothing; whatever shows its hits to a model or a person reports that once,
+afterwards.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from yiku.flows import checks, past
+from yiku.errors import Damaged
+from yiku.flows import checks
+from yiku.flows.embed import by_words_only, waiting
 from yiku.flows.embed import question as embedded
-from yiku.flows.embed import waiting
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, ask, chunk, fuse, history, score, slots
+from yiku.flows.hits import Search, best
+from yiku.rules import analyze, ask, attachments, chunk, fuse, history, score, slots
 from yiku.rules.analyze import fold
 from yiku.types import (
+    Attachment,
     CountAccess,
+    Episode,
     Explanation,
-    Filter,
     Hit,
     Hits,
-    Link,
     Memories,
     Postings,
+    Records,
     SemanticMemory,
     Similar,
     State,
@@ -42,43 +45,24 @@ if TYPE_CHECKING:
     import numpy as np
 
 Near = tuple["np.ndarray", "np.ndarray", "np.ndarray"]  # row numbers, whether a memory's, shares of the vectors' evidence
-Key = tuple[str, int]  # ("memory" or "turn", row number)
+TYPES = ("memory", "turn", "episode", "attachment")
+RECORDS: Mapping[str, tuple[type[Episode] | type[Attachment], float]] = {  # with what their words count for beside those of turns
+    "episode": (Episode, 0.8),
+    "attachment": (Attachment, 1.0),
+}
+LAST_FILES = 3  # attachments that are shown where a question for one says nothing else
+RECENT_FILES = 20  # attachments of a time that the question names, though their words may say nothing
 SPARE = 4  # rows fetched beyond the limit, for those that fall away
 FETCH_MORE = 4  # times as many rows, when a filter left too few
-NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 MICROSECONDS = 1_000_000
 TURNS_AROUND = 4  # of the running conversation, whose words help to find what a question leaves out
 TALKED_CHARS = 300  # at the end of each of them
 TERMS_AROUND = 24
+MANY = 100_000  # turns, of which not all are ranked
+CANDIDATES = 20_000
+SAMPLE = 16_384  # of resemblances, by which it is known how much the best of them have
+SURELY_NEAR = 500  # rows with most of the question's words: their vectors are measured however many there are
 SURELY = 0.8  # of the words of an event, to take the time at which it was told for its own
-
-
-@dataclass(slots=True)
-class Search:
-    """One question under way: what was asked, what each route found, what was left out."""
-
-    handle: Handle
-    question: ask.Question
-    scopes: list[int]
-    now: datetime
-    limit: int
-    where: Filter | None
-    as_of: datetime | None
-    valid_at: datetime | None
-    types: Sequence[str]
-    around: Sequence[str] = ()
-    found: dict[Key, dict[str, float]] = field(default_factory=dict)
-    relevance: dict[Key, float] = field(default_factory=dict)
-    items: dict[Key, SemanticMemory | Turn] = field(default_factory=dict)
-    dropped_terms: set[str] = field(default_factory=set)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
-    diagnostics: list[str] = field(default_factory=list)
-    confidence: float = 0.0
-
-    @property
-    def past(self) -> bool:
-        """Whether rows out of recall may be wanted."""
-        return self.question.wants_history or self.as_of is not None or self.valid_at is not None
 
 
 def recall(
@@ -89,15 +73,15 @@ def recall(
     where: Mapping[str, Any] | None = None,
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
-    types: Sequence[str] = ("memory", "turn"),
+    types: Sequence[str] = TYPES,
     session: str | None = None,
 ) -> Hits:
     """The best hits for a question; see Memory.recall."""
     now = handle.now()
     text = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
     types = checks.names(types, "types")
-    if not types or any(name not in ("memory", "turn") for name in types):
-        checks.refuse("types", "must name memory, turn or both")
+    if not types or any(name not in TYPES for name in types):
+        checks.refuse("types", f"must name some of {', '.join(TYPES)}")
     running = checks.optional_name(session, "session")
     recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
     search = Search(
@@ -117,7 +101,8 @@ def recall(
         if "memory" in types:
             by_slot(search)
         by_evidence(search, text)
-    hits = _hits(search) if search.found else ()
+        by_records(search)
+    hits = best(search) if search.found else ()
     counts = Counter(route for routes in search.found.values() for route in routes)
     by_slots = (item for key, item in search.items.items() if "slot" in search.found[key] and isinstance(item, SemanticMemory))
     slots = tuple(dict.fromkeys(f"{memory.subject} | {memory.predicate}" for memory in by_slots))
@@ -171,33 +156,51 @@ def by_slot(search: Search) -> None:
         current=not search.past,
         where=search.where,
     )
-    versions = search.handle.store.memories(search.scopes, select)
-    named = {memory.subject or "" for memory in versions}
+    found = search.handle.store.memories(search.scopes, select)
+    if not found and slots.USER not in question.subjects:
+        found = _under_another_name(search, select)
+    versions = [memory for memory in found if search.past or history.holds(memory, search.now)]
+    named = {memory.subject or "" for memory in versions} | ask.relatives(question.subjects)
     objects = {object_ for memory in versions if (object_ := fold(memory.object or "")) and object_ in question.text}
     for chain in history.by_line(versions).values():
+        if not fuse.asks_for(question, chain[-1]):
+            continue
         for steps_back, memory in enumerate(reversed(chain)):
             relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
             if memory.subject == slots.USER and memory.scope != search.handle.scope:
-                relevance *= fuse.ONLY_THE_OWNER  # «I» in another scope is somebody else
+                relevance *= fuse.OF_ANOTHER  # «I» in another scope is somebody else
             key = ("memory", memory.n)
             search.found[key], search.relevance[key], search.items[key] = {"slot": relevance}, relevance, memory
 
 
+def _under_another_name(search: Search, select: Memories) -> list[SemanticMemory]:
+    """The same asked of whom the question names: 小雨 is «my sister», where that was told."""
+    from yiku.flows import called  # rarely needed, so that this walk is no longer than it must be
+
+    owners = called.owners(search.handle, search.scopes, search.question.subjects)
+    return (
+        search.handle.store.memories(search.scopes, replace(select, pairs=(sorted(owners), search.question.predicates)))
+        if owners
+        else []
+    )
+
+
 def by_evidence(search: Search, text: str) -> None:
     """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
-    columns = _heard(search)
-    words = {index: _words(search, index) for index in search.types}
-    near = _near(search, text)
-    if search.valid_at is not None:  # what was said later is no measure for what was said till then
+    columns, all_heard = _heard(search)
+    words = {index: _words(search, index) for index in ("memory", "turn") if index in search.types}
+    near = _near(search, text, words)
+    if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
             ns, scores, postings = words["turn"]
-            heard = _there(columns.ns, ns)
+            _, heard = score.places(columns.ns, ns)
             words["turn"] = ns[heard], scores[heard], postings
         if near is not None:
-            heard = near.memories | _there(columns.ns, near.ns)
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard])
+            heard = near.memories | score.places(columns.ns, near.ns)[1]
+            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
     far_out = None if near is None else fuse.deviations(near.alike)
-    scale = fuse.scale([scores for _, scores, _ in words.values()], far_out, None if near is None else near.unspaced)
+    scripts = None if near is None else near.unspaced
+    scale = fuse.scale([scores for _, scores, _ in words.values()], far_out, scripts, carries_on=search.question.carries_on)
     shares = None if near is None or far_out is None else (near.ns, near.memories, scale.of_vectors(far_out))
     found = {}
     if "turn" in search.types:
@@ -206,23 +209,103 @@ def by_evidence(search: Search, text: str) -> None:
         found["memory"] = _of_memories(words["memory"], shares, scale)
     for index, evidence in found.items():
         _fetched(search, index, evidence)
-    search.confidence = fuse.confidence(scale, [*found.values()])
+    terms = search.question.terms
+    search.confidence = fuse.confidence(scale, [*found.values()], len(terms.words) + len(terms.characters))
 
 
-def _heard(search: Search) -> TurnColumns:
-    """The turns of the scopes; asked what held at a time, those said by then."""
+def by_records(search: Search) -> None:
+    """
+    Episodes by their words; attachments too, where the question asks for a file, and by the time that it names.
+
+    They grew out of turns, which can answer without them: where they are damaged, a line says so.
+    """
+    for index, (kind, counts) in RECORDS.items():
+        sort = attachments.wants(search.question) if kind is Attachment and search.question.wants_file else None
+        if index not in search.types or search.where is not None or (kind is Attachment and not sort and len(search.types) > 1):
+            continue
+        try:
+            best, found = _grown(search, index, kind, files=bool(sort))
+        except Damaged as error:
+            search.diagnostics.append(f"{index}s are damaged ({error.detail}) and left out: `yiku repair` mends them")
+            continue
+        for one in found:
+            if isinstance(one, Attachment) and sort and not attachments.fits(sort, one):
+                continue
+            at = one.ended_at if isinstance(one, Episode) else one.said_at
+            parts = {"words": counts * best.get(one.n, 0.0)}
+            if any(window.since <= at < window.until for window in search.question.windows):
+                parts["time"] = 1.0
+            total = parts["words"] + fuse.WEIGHTS["time"] * parts.get("time", 0.0)
+            found_by = fuse.relevance(total)
+            key = (index, one.n)
+            search.relevance[key] = fuse.together([found_by, fuse.ASKED_FOR]) if sort else found_by
+            search.found[key], search.items[key] = parts, one
+
+
+def _grown(
+    search: Search, index: str, kind: type[Episode] | type[Attachment], *, files: bool
+) -> tuple[Mapping[int, float], Sequence[Episode | Attachment]]:
+    """The records that a question may mean, and the scores of those with its words. Raises Damaged."""
+
+    def read(select: Records) -> list[Episode | Attachment]:
+        return [*search.handle.store.records(kind, search.scopes, select)]
+
+    ns, scores, _ = _words(search, index)
+    best = dict(zip(*score.best(ns, scores, search.limit + SPARE), strict=True))
+    found = read(Records(ns=list(best))) if best else []
+    for window in search.question.windows if files else ():
+        when = Records(since=window.since, until=window.until, newest_first=True, limit=RECENT_FILES)
+        found += [one for one in read(when) if one.n not in best]
+    if files and not found:  # «the file you made» says nothing more of it
+        found = read(Records(newest_first=True, limit=LAST_FILES))
+    return best, found
+
+
+def _heard(search: Search) -> tuple[TurnColumns, bool]:
+    """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
+    import numpy as np
+
     columns = search.handle.store.columns(search.scopes)
-    if search.valid_at is None:
-        return columns
-    by_then = columns.said_at <= int(search.valid_at.timestamp() * MICROSECONDS)
+    heard = np.ones(len(columns.ns), np.bool_)
+    if search.valid_at is not None:
+        heard = columns.said_at <= int(search.valid_at.timestamp() * MICROSECONDS)
+    if search.as_of is None and (hidden := search.handle.store.hidden(search.scopes)):
+        heard &= ~np.isin(columns.ns, hidden)
+    return (columns, True) if heard.all() else (_some(columns, heard), False)
+
+
+def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
+    """These of the turns."""
     return TurnColumns(
-        columns.ns[by_then],
-        columns.sessions[by_then],
-        columns.said_at[by_then],
-        columns.user[by_then],
-        columns.speakers[by_then],
+        columns.ns[which],
+        columns.sessions[which],
+        columns.said_at[which],
+        columns.user[which],
+        columns.speakers[which],
         columns.names,
     )
+
+
+def _candidates(
+    search: Search, columns: TurnColumns, words: tuple[np.ndarray, np.ndarray, Postings], near: Near | None
+) -> np.ndarray | slice:
+    """Which turns are ranked: all; of very many those with the most words, those that resemble most, and those of its time."""
+    import numpy as np
+
+    if len(columns.ns) <= MANY or search.where is not None:
+        return slice(None)
+    chosen = np.zeros(len(columns.ns), np.bool_)
+    chosen[np.flatnonzero(_in_windows(columns, search.question.windows))[-CANDIDATES:]] = True
+    best = [np.array(score.best(*words[:2], CANDIDATES)[0], np.int64)]
+    if near is not None:
+        ns, memories, shares = near
+        some = np.sort(shares[:: max(1, len(shares) // SAMPLE)])
+        enough = some[-1 - min(CANDIDATES * len(some) // len(shares), len(some) - 1)]
+        best.append(ns[(shares >= enough) & ~memories])
+    for ns in best:
+        places, there = score.places(columns.ns, ns)
+        chosen[places[there]] = True
+    return np.flatnonzero(chosen)
 
 
 def _words(search: Search, index: Any) -> tuple[np.ndarray, np.ndarray, Postings]:
@@ -241,34 +324,45 @@ def _weights(search: Search) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(search.around)
 
 
-def _near(search: Search, text: str) -> Similar | None:
-    """How much everything resembles the question; None, and a line of why, where that cannot be told."""
+def _near(search: Search, text: str, words: Mapping[str, tuple[np.ndarray, np.ndarray, Postings]]) -> Similar | None:
+    """How much everything resembles the question, surely what has its words; None, and a line of why, where that cannot be told."""
+    import numpy as np
+
     asked = embedded(search.handle, text, search.scopes)
     if not isinstance(asked, tuple):
         search.diagnostics += [asked] if asked else []
         return None
     space, vector = asked
     if late := sum(waiting(search.handle, scope, space) for scope in search.handle.own()):
-        search.diagnostics.append(f"{late:,} turns and statements are found by words only until they are embedded: yiku embed")
-    return search.handle.vectors.similar(search.scopes, space, vector, unspaced=chunk.unspaced(text))
+        search.diagnostics.append(by_words_only(late))
+    surely = [
+        (index == "memory", np.sort(np.array(score.best(ns, scores, SURELY_NEAR)[0], np.int64)))
+        for index, (ns, scores, _) in words.items()
+    ]
+    return search.handle.vectors.similar(search.scopes, space, vector, unspaced=chunk.unspaced(text), surely=surely)
 
 
 def _of_turns(
     search: Search, columns: TurnColumns, words: tuple[np.ndarray, np.ndarray, Postings], near: Near | None, scale: fuse.Scale
 ) -> fuse.Evidence:
-    """What speaks for each turn of the scopes."""
+    """What speaks for each turn; what counts as much or recent is of all turns, also where not all are ranked."""
     import numpy as np
 
     question = search.question
     ns, scores, postings = words
     signals: dict[str, np.ndarray] = {}
     if len(columns.ns):
+        among = _candidates(search, columns, words, near)
         sessions = columns.sessions - columns.sessions.min()
         around = score.by_session(postings, _weights(search), columns.ns, sessions, search.dropped_terms)
+        fresh = None if question.wants_history else fuse.freshness(columns.said_at, sessions)
+        if not question.asks_assistant:
+            signals["opening"] = fuse.openings(sessions, columns.user, among)
+        columns, sessions = _some(columns, among), sessions[among]
         if around is not None:
             signals["session"] = scale.of_words(around, float(around.max()))[sessions]
-        if not question.wants_history:
-            signals["recency"] = fuse.session_ranks(columns.said_at, sessions)
+        if fresh is not None:
+            signals["recency"] = fresh[sessions]
     if question.windows:
         signals["time"] = _in_windows(columns, question.windows)
     wanted = columns.user != question.asks_assistant
@@ -297,23 +391,13 @@ def _of_memories(words: tuple[np.ndarray, np.ndarray, Postings], near: Near | No
     return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
 
 
-def _there(every: np.ndarray, ns: np.ndarray) -> np.ndarray:
-    """Which of these numbers are among all, both ascending."""
-    import numpy as np
-
-    if not len(every):
-        return np.zeros(len(ns), np.bool_)
-    found: np.ndarray = every[np.minimum(np.searchsorted(every, ns), len(every) - 1)] == ns
-    return found
-
-
 def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
     """Values of some rows, at their places among all of them."""
     import numpy as np
 
     found = np.full(len(every), missing)
-    there = _there(every, ns)
-    found[np.searchsorted(every, ns[there])] = values[there]
+    places, there = score.places(every, ns)
+    found[places[there]] = values[there]
     return found
 
 
@@ -356,114 +440,6 @@ def _read(search: Search, index: str, evidence: fuse.Evidence, places: Mapping[i
         search.items.setdefault(key, row)
         kept += isinstance(row, Turn) or search.past or history.recallable(row, search.now)
     return kept
-
-
-# ------------------------------------------------------------------ from candidates to hits
-
-
-def _hits(search: Search) -> tuple[Hit, ...]:
-    items = _in_time(search)
-    items = _without_echoes(search, items)
-    items, replaced = _folded(search, items)
-    keys = list(items)
-    ranks = {route: _ranks(search, route, keys) for route in {route for key in keys for route in search.found[key]}}
-    hits = []
-    for key in keys:
-        item, routes = items[key], search.found[key]
-        relevance = routes["slot"] if search.question.wants_history and "slot" in routes else search.relevance[key]
-        weight = score.prior(item, search.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
-        hits.append(
-            Hit(
-                item=item,
-                relevance=relevance,
-                score=score.ranked(relevance, weight),
-                routes={route: (ranks[route][key], value) for route, value in routes.items()},
-                sources=(),
-                superseded_by=item.superseded_by if isinstance(item, SemanticMemory) else replaced.get(item.id),
-            )
-        )
-    hits.sort(key=lambda hit: (-hit.score, -hit.item.n))
-    search.left_out += [(hit.id, "below the limit") for hit in hits[search.limit : search.limit + 20]]
-    return _sourced(search, hits[: search.limit])
-
-
-def _in_time(search: Search) -> dict[Key, SemanticMemory | Turn]:
-    """The candidates that are in recall, or that were recorded, or that held, at the time asked for."""
-    items, versions = search.items, search.question.wants_history
-    memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
-    turns = [item for item in items.values() if isinstance(item, Turn)]
-    if search.as_of is not None or search.valid_at is not None:
-        memories = past.shown(search.handle, memories, search.as_of, search.valid_at, versions=versions)
-        turns = past.turns(search.handle, turns, search.as_of, search.valid_at)
-    elif versions:
-        memories = [memory for memory in memories if memory.state is State.ACTIVE]
-    else:
-        memories = [memory for memory in memories if history.recallable(memory, search.now)]
-    then: dict[Key, SemanticMemory | Turn] = {("memory", memory.n): memory for memory in memories}
-    then |= {("turn", turn.n): turn for turn in turns}
-    why = "not in recall at that time" if search.past else "superseded, archived or expired"
-    search.left_out += [(item.id, why) for key, item in items.items() if key not in then]
-    return {key: then[key] for key in items if key in then}
-
-
-def _without_echoes(search: Search, items: dict[Key, SemanticMemory | Turn]) -> dict[Key, SemanticMemory | Turn]:
-    """Without turns that only ask the same question, and with one turn for several of the same words."""
-    asked = analyze.plain(search.question.text)
-    kept: dict[Key, SemanticMemory | Turn] = {}
-    seen: set[bytes] = set()
-    for key, item in sorted(items.items(), key=lambda pair: -search.relevance[pair[0]]):
-        if isinstance(item, Turn):
-            if abs(len(item.content) - len(asked)) < NEARLY and analyze.plain(item.content) == asked:
-                search.left_out.append((item.id, "asks the same question"))
-                continue
-            if item.content_hash in seen:
-                search.left_out.append((item.id, "says the same as another turn"))
-                continue
-            seen.add(item.content_hash)
-        kept[key] = item
-    return kept
-
-
-def _folded(search: Search, items: dict[Key, SemanticMemory | Turn]) -> tuple[dict[Key, SemanticMemory | Turn], dict[str, str]]:
-    """A statement and its source turn are one hit: the statement. Also: turns whose statement was replaced, by what."""
-    turns = {item.id: key for key, item in items.items() if isinstance(item, Turn)}
-    if not turns or "memory" not in search.types:
-        return items, {}
-    stated = search.handle.store.filled(
-        search.handle.store.memories(search.scopes, Memories(sourced_in=list(turns), states=(State.ACTIVE,)))
-    )
-    shown = {item.line for item in items.values() if isinstance(item, SemanticMemory)}
-    live = {turn for memory in stated if memory.live for source in memory.sources if (turn := source.turn) in turns}
-    replaced: dict[str, str] = {}
-    kept = dict(items)
-    for memory in stated:
-        for id in {source.turn for source in memory.sources if source.turn in turns}:
-            if memory.line in shown:
-                kept.pop(turns[id], None)
-                search.left_out.append((id, "is a source of a statement that is shown"))
-            elif memory.superseded_by and id not in live and not search.past:
-                replaced[id] = memory.superseded_by
-    return kept, replaced
-
-
-def _ranks(search: Search, route: str, keys: Sequence[Key]) -> dict[Key, int]:
-    found = [key for key in keys if route in search.found[key]]
-    return {key: rank for rank, key in enumerate(sorted(found, key=lambda key: -search.found[key][route]), 1)}
-
-
-def _sourced(search: Search, hits: list[Hit]) -> tuple[Hit, ...]:
-    """The hits with their sources, oldest first; a statement without a turn is its own source."""
-    memories = [hit.item for hit in hits if isinstance(hit.item, SemanticMemory)]
-    filled = {memory.n: memory for memory in search.handle.store.filled(memories)}
-    done = []
-    for hit in hits:
-        item = filled[hit.item.n] if isinstance(hit.item, SemanticMemory) else hit.item
-        if isinstance(item, Turn):
-            links = [Link(id=item.id, session=item.session, speaker=item.speaker, origin=item.origin, said_at=item.said_at)]
-        else:
-            links = [Link(id=s.turn, session=s.session, speaker=s.actor, origin=s.origin, said_at=s.said_at) for s in item.sources]
-        done.append(replace(hit, item=item, sources=tuple(sorted(links, key=lambda link: link.said_at))))
-    return tuple(done)
 
 
 def report(handle: Handle, hits: Sequence[Hit]) -> None:

@@ -9,6 +9,7 @@ what it rested on has changed; else look and decide again. No model is asked and
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,17 +20,21 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows import barred, checks, intake, pause
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
-from yiku.rules import analyze, conflict, slots
+from yiku.rules import conflict, cues, slots
+from yiku.rules.slots import index_tokens
 from yiku.types import (
     AddMemory,
     AddSource,
     Cardinality,
     Change,
     Confirmed,
+    CountAccess,
     Details,
     Expect,
     Flagged,
+    How,
     Kind,
+    Memories,
     Met,
     New,
     Origin,
@@ -44,7 +49,7 @@ from yiku.types import (
     Slot,
     Source,
     Standing,
-    Tokens,
+    State,
     Turn,
     UpdateMemory,
 )
@@ -52,6 +57,7 @@ from yiku.types import (
 T = TypeVar("T")
 
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
+CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
 WHOLE_ID = 36  # characters; what is shorter is the end of an id
 _STANDINGS = {
@@ -62,6 +68,7 @@ _STANDINGS = {
     "总结": Standing.SUMMARY,
 }
 _DETAILS = frozenset(Details.__annotations__)
+_TAKES_BACK = re.compile(f"{cues.JOKE}|{cues.VOID}|{cues.MISTAKE}", re.IGNORECASE)
 
 
 def remember(
@@ -72,10 +79,17 @@ def remember(
     idempotency_key: str | None = None,
     despite_erasure: bool = False,
     dry_run: bool = False,
+    how: How | None = None,
 ) -> Outcome:
-    """One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`."""
+    """
+    One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`.
+
+    how: how it was learned, where nobody told it outright
+    """
     admit(handle, details)
     new = checked(handle, text, details)
+    if how is not None:
+        new = _learned(handle, new, how)
     dated = details.get("said_at") is not None or details.get("source") is not None
     digest = _digest(new, dated=dated)
     if idempotency_key is not None:
@@ -86,17 +100,65 @@ def remember(
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _outcome(handle, first["outcome"], first["ids"], first["operation"])
-        erasure = handle.store.last_erasure()
+        erasure, turn = handle.store.last_erasure(), new.sources[0].turn
+        if erasure and turn is not None:
+            handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
         if erasure and (at := barred.since(handle, new)) is not None:
             if not despite_erasure:
                 return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
             if not dry_run:
                 barred.lift(handle, new)
-        expect, decision = _decided(handle, new, dated)
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
+        if new.state is State.CANDIDATE:
+            return _as_candidate(handle, new, Expect(erasure=erasure))
+        confirms = how.confirms if how else None
+        short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
+        if short and _TAKES_BACK.search(new.content) and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run)):
+            return done
+        expect, decision = _decided(handle, new, dated, confirms)
+        if decision.outcome == "new" and short and not new.flag and not _one_known(new):
+            expect, decision = _beside(handle, new, expect, decision)
+        if confirms is not None:
+            expect = replace(expect, rows={**expect.rows, confirms.n: confirms.changed})
+            decision = replace(decision, updates=(*decision.updates, (confirms, CONFIRMED)))
         return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
 
     return settled(handle, attempt)
+
+
+def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
+    """What was learned says how, and by which words of its source."""
+    quote = None if how.quote is None or how.quote == new.content else _clean(handle, how.quote)
+    return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
+
+
+def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect) -> Outcome:
+    """Kept apart until somebody confirms it: it meets nothing, and is not kept where its words stand already, in whatever state."""
+    same = handle.store.memories(handle.own(), Memories(hash=new.content_hash))
+    if same:
+        return Confirmed(memory=handle.store.filled(same[:1])[0])
+    done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
+    return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
+
+
+def _taken_back(handle: Handle, new: SemanticMemory, details: Details, receipt: Receipt | None, *, dry_run: bool) -> Outcome | None:
+    """What becomes of «just kidding»; None when the words turn out to take nothing back."""
+    from yiku.flows import retract  # rarely needed, so that this walk is no longer than it must be
+
+    return retract.taken_back(handle, new, receipt, stated="predicate" in details, dry_run=dry_run)
+
+
+def _beside(handle: Handle, new: SemanticMemory, expect: Expect, decision: conflict.Decision) -> tuple[Expect, conflict.Decision]:
+    """What no slot leads to what it speaks of."""
+    from yiku.flows import beside  # rarely needed
+
+    return beside.marked(handle, new, expect, decision)
+
+
+def _one_known(new: SemanticMemory) -> bool:
+    """Whether its slot alone says what it meets: one of the table that holds one value. A status («dead») may end other things."""
+    known = new.predicate != "status" and slots.is_known(new.predicate or "")
+    return bool(new.slot) and new.cardinality is Cardinality.SINGLE and known
 
 
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
@@ -120,17 +182,27 @@ def _kept(
     ]
     if decision.moved:
         changes.append(RemoveSources(decision.updates[0][0].n, decision.moved))
-    if decision.source_for is not None:
+    if decision.source_for is not None and not _gave(handle, new.sources[0].turn, decision.source_for):
         said_so = None if new.content == decision.source_for.content else new.content
         changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
+        if new.method == "rules":  # he said it again in talk
+            changes.append(CountAccess([decision.source_for.n], "mentioned"))
     ids = [decision.subject.id, *(other.id for other in decision.others)]
     if receipt is not None:
         changes.append(replace(receipt, result={"outcome": decision.outcome, "ids": ids}))
-    done = handle.store.apply(handle.writes(), changes, handle.cause("remember", decision.subject.reason), expect)
+    operation = "confirm" if any(columns is CONFIRMED for _, columns in decision.updates) else "remember"
+    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.subject.reason), expect)
     return _outcome(handle, decision.outcome, ids, done.transaction)
 
 
-def _decided(handle: Handle, new: SemanticMemory, dated: bool) -> tuple[Expect, conflict.Decision]:
+def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
+    """Whether this turn is among the sources of a row: one turn is one evidence."""
+    return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
+
+
+def _decided(
+    handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
+) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""
     own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
@@ -138,6 +210,9 @@ def _decided(handle: Handle, new: SemanticMemory, dated: bool) -> tuple[Expect, 
     if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
         new = told_after(met.live, new)
         met = handle.store.met(own[0], new)
+    if confirms is not None:  # what it takes the place of does not stand in its way
+        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (met.same, met.rivals))
+        met = replace(met, same=same, rivals=rivals)
     return met.expect, conflict.decide(new, met, split_id=handle.new_id())
 
 
@@ -150,6 +225,10 @@ def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
 
 def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
     """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
+    if outcome == "retracted":
+        from yiku.flows import retract
+
+        return retract.retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
     return _named(outcome, memory, others, operation)
 
@@ -165,12 +244,6 @@ def _named(outcome: str, memory: SemanticMemory, others: Sequence[SemanticMemory
         case "flagged":
             return Flagged(memory=memory, others=tuple(others), operation=operation)
     return Confirmed(memory=memory, operation=operation)
-
-
-def index_tokens(memory: SemanticMemory) -> Tokens:
-    """What a memory is found by: its words, and its slot where the words do not say it. Never changes for a row."""
-    slot = (part for part in (memory.subject, memory.predicate, memory.object) if part and part != slots.USER)
-    return analyze.tokens(" ".join([memory.content, *(part for part in slot if part.casefold() not in memory.content.casefold())]))
 
 
 # ------------------------------------------------------------------ what comes in
@@ -203,7 +276,10 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
     speaker = _clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
         turn.speaker if turn and turn.role == "user" else None
     )
-    slot = _slot(handle, content, details, speaker)
+    value = details.get("object")
+    once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
+    slot = _now(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
+    slot = _of_whom(handle, slot, told=details.get("cardinality") is not None)
     told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
     origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
     kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
@@ -223,6 +299,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
     memory = SemanticMemory(
         id=id,
         line=id,
+        valid_to=said_at if once else None,
         kind=kind,
         standing=standing,
         content=content,
@@ -252,7 +329,7 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
     told = details.get("cardinality")
     cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
     if predicate is not None:
-        return slots.stated(
+        slot = slots.stated(
             _clean(handle, checks.name(subject if subject is not None else "user", "subject")),
             _clean(handle, checks.name(predicate, "predicate")),
             _clean(handle, checks.optional_name(details.get("object"), "object")),
@@ -260,9 +337,29 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
             speaker=speaker,
             names=names,
         )
+        if not slot.predicate:
+            checks.refuse("predicate", "must have more in it than quotation marks and stops")
+        return slot
     if subject is not None or details.get("object") is not None or cardinality is not None:
         raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
     return slots.read(content, speaker=speaker, names=names)
+
+
+def _now(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | None:
+    """The slot that a statement fills now, whatever its words or its caller name; `once`: it says how it was before."""
+    if slot is not None and once:
+        return slot._replace(predicate="", key="")  # history from the start: asked for what holds, nobody finds it by its slot
+    return None if named and slots.is_open(content) else slot  # what is named with its slot may say that it is not so yet
+
+
+def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
+    """The slot of whom the subject names: what is said of 小雨 is of «my sister», where that was told."""
+    if slot is None or not slot.key or slot.subject == slots.USER or "'s " in slot.subject:
+        return slot
+    from yiku.flows import called  # rarely needed, so that this walk is no longer than it must be
+
+    owner = called.owner(handle, slot.subject)
+    return slot if owner == slot.subject else slots.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
 
 
 def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:
@@ -274,11 +371,11 @@ def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> 
 def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "subject": slot.subject,
-        "predicate": slot.predicate,
+        "predicate": slot.predicate or None,
         "object": slot.object or None,
         "cardinality": slot.cardinality,
     }
-    return fields | ({"slot": slot.key} if standing is Standing.FACT else {})
+    return fields | ({"slot": slot.key} if standing is Standing.FACT and slot.key else {})
 
 
 def _source_turn(handle: Handle, id: object) -> Turn | None:

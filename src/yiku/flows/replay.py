@@ -10,42 +10,57 @@ Operations are gathered into transactions; a killed import has done whole ones, 
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, Stale
 from yiku.files import blobs
-from yiku.flows import barred, checks
+from yiku.flows import attach, barred, checks, episodes
+from yiku.flows.export import KINDS
 from yiku.flows.handle import Handle, content_hash, settled
 from yiku.flows.intake import clean
 from yiku.flows.record import tokens, tool_tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import conflict, scopes
+from yiku.rules.slots import index_tokens
 from yiku.types import (
+    ActionNode,
     AddMemory,
     AddScope,
     AddSource,
     AddTurns,
+    Attachment,
     Cardinality,
     Cause,
     Change,
     ChangeRow,
+    Direction,
+    Episode,
+    EpisodeOutcome,
+    EpisodeSource,
     Expect,
     Kind,
+    Learned,
     Memories,
     OperationRecord,
     Origin,
+    Put,
+    Record,
+    Records,
     Relation,
     RemoveSources,
     Replayed,
+    Scratchpad,
     SemanticMemory,
     SetTurnHidden,
     Source,
     Standing,
     State,
+    Task,
     Turn,
     Turns,
     UpdateMemory,
@@ -77,6 +92,7 @@ class Replay:
     fresh: set[str] = field(default_factory=set)  # ids, slots and words of what is pending, or changes
     ours: set[str] = field(default_factory=set)  # ids of the memories of this export so far
     seen: set[str] = field(default_factory=set)  # ids that a dry run would have stored
+    learned: list[str] = field(default_factory=list)  # ids of turns that were learned from there
     erasure: int = 0  # the last that the pending changes were held against
 
     def __post_init__(self) -> None:
@@ -113,8 +129,19 @@ class Replay:
         """Write what is pending."""
         if self.pending and not self.dry_run:
             self.handle.store.apply(self.handle.writes(), self.pending, self.handle.cause("import"), Expect(erasure=self.erasure))
-        self.pending, self.fresh, self.size = [], set(), 0
+        if self.learned and not self.dry_run:
+            self._learned()
+        self.pending, self.fresh, self.size, self.learned = [], set(), 0, []
         self.erasure = self.handle.store.last_erasure()
+
+    def _learned(self) -> None:
+        """What was learned from turns came with them: they are not learned from again, nor taken back twice."""
+        own, store = self.handle.own(), self.handle.store
+        there = store.turns(own, Turns(ids=self.learned, hidden=True)) if own else []
+        ns = [turn.n for turn in there if turn.n > store.learned(own[0])]
+        if fresh := sorted({*ns} - store.extracted(own[0], ns)) if ns else []:
+            with suppress(Stale):  # somebody learned from them meanwhile
+                store.apply(own[0], [Learned(fresh)], self.handle.cause("import"))
 
     def finish(self) -> None:
         """Write what is pending, and give what waits its place."""
@@ -144,11 +171,14 @@ class _Operation:
                     turns = []
                 match record.get("type"):
                     case "turn":
-                        turns.append((line, _turn(self.run.handle, record, keep=not self.run.dry_run)))
+                        turns.append((line, turn := _turn(self.run.handle, record, keep=not self.run.dry_run)))
+                        self.run.learned += [turn.id] if record.get("learned") is True else []
                     case "memory":
                         self._memory(record)
                     case "hide":
                         self._hide(record)
+                    case "episode" | "scratchpad" | "attachment":
+                        self._record(record)
                     case "update" | "source" | "unsource":
                         self._change(line, record)
                     case other:
@@ -213,6 +243,30 @@ class _Operation:
             return
         self.touched.add(record["turn"])
         self.changes.append(SetTurnHidden(found[0].n, after, tokens(found[0])))
+
+    # -------------------------------------------------------------- what grew out of sessions
+
+    def _record(self, line: Mapping[str, Any]) -> None:
+        """An episode, a scratchpad or an attachment that is not known; and of scratchpads one for each user."""
+        run, handle = self.run, self.run.handle
+        record = _grown(handle, line, keep=not run.dry_run)
+        self._stored(record.id)
+        own, kind = handle.own(), KINDS[line["type"]]
+        if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
+            return None
+        others = own and isinstance(record, Scratchpad) and handle.store.records(Scratchpad, own, Records(user=record.user_id))
+        if others or (run.erasure and barred.is_erased(handle, record)):
+            run.counts["records"] += 1
+            return run.skip(KEPT_AS_IT_IS if others else ERASED)
+        self._remember_new(record.id)
+        match record:
+            case Episode():
+                self.changes.append(Put(record, episodes.tokens(record)))
+            case Attachment():
+                self.changes.append(Put(record, attach.tokens(record)))
+            case Scratchpad():
+                self.changes.append(Put(record))
+        return None
 
     # -------------------------------------------------------------- memories
 
@@ -354,7 +408,7 @@ def _joined(handle: Handle, ns: Sequence[int]) -> None:
 
 _TIMES = frozenset(
     "said_at recorded_at hidden_at confirmed_at valid_from valid_to expires_at auto_delete_at last_retrieved last_used"
-    " last_mentioned created_at updated_at".split()
+    " last_mentioned created_at updated_at started_at ended_at timestamp since until focus_since".split()
 )
 _WORDS: Mapping[str, Callable[[Any], Any]] = {
     "kind": Kind,
@@ -370,6 +424,9 @@ _WORDS: Mapping[str, Callable[[Any], Any]] = {
     "tool_results": tuple,
     "relations": lambda relations: tuple(Relation(*relation) for relation in relations),
     "sources": lambda sources: tuple(_source(source) for source in sources),
+    "action_nodes": lambda nodes: tuple(_made(ActionNode, node) for node in nodes),
+    "recent": lambda tasks: tuple(_made(Task, task) for task in tasks),
+    **dict.fromkeys("tools_used decisions linked_memory_ids active_projects open_questions next_steps".split(), tuple),
 }
 _EMPTY: Mapping[str, Any] = {"flagged_with": (), "tags": (), "metadata": {}}
 
@@ -426,7 +483,7 @@ def _memory(handle: Handle, record: Mapping[str, Any]) -> SemanticMemory:
 
 def _turn(handle: Handle, record: Mapping[str, Any], *, keep: bool) -> Turn:
     """A turn as it was when it was recorded; with `keep` its long contents are blobs on the disk already. As `_memory`."""
-    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "hidden_at", "crc")})
+    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "hidden_at", "learned", "crc")})
     turn = _made(Turn, given)
     if turn.blob is not None:  # it was missing already where the export was made
         return turn
@@ -436,6 +493,43 @@ def _turn(handle: Handle, record: Mapping[str, Any], *, keep: bool) -> Turn:
         return turn
     blob = blobs.put(handle.blobs, turn.content) if keep else None
     return replace(turn, blob=blob, content=blobs.excerpt(turn.content))
+
+
+def _grown(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
+    """An episode, a scratchpad or an attachment; with `keep` the content that was kept is a blob on the disk already. As `_memory`."""
+    given: dict[str, Any] = {name: value for name, value in line.items() if name not in ("type", "content_base64", "crc")}
+    given = clean(handle, given)
+    if line["type"] == "scratchpad":
+        given.setdefault("user_id", handle.scope)
+    if (content := line.get("content_base64")) is not None:
+        whole = base64.b64decode(content, validate=True)
+        given["blob"] = blobs.put_bytes(handle.blobs, whole) if keep else blobs.name_of(whole)
+    made: Record = _made(KINDS[line["type"]], given)
+    _fits(made)
+    return made
+
+
+_ONE_OF = {"outcome": get_args(EpisodeOutcome), "source": get_args(EpisodeSource), "direction": get_args(Direction)}
+_TYPES: Mapping[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}
+
+
+def _fits(value: Any) -> None:
+    """Raise ValueError where a field holds what no such field can: these lines may come from anywhere."""
+    for entry in fields(value):
+        held, kind = getattr(value, entry.name), str(entry.type)
+        if kind.startswith("tuple"):
+            for part in held:
+                if is_dataclass(part):
+                    _fits(part)
+            fine = "[str" not in kind or all(isinstance(part, str) for part in held)
+        elif kind.startswith("Mapping"):
+            fine = isinstance(held, dict) and ("Any" in kind or all(isinstance(part, str) for part in held.values()))
+        elif entry.name in _ONE_OF and kind not in _TYPES:
+            fine = held in _ONE_OF[entry.name]
+        else:
+            fine = (held is None and "None" in kind) or isinstance(held, _TYPES[kind.removesuffix(" | None")])
+        if not fine:
+            raise ValueError(f"{entry.name} cannot be {checks.shown(held)}")
 
 
 def _shortened(handle: Handle, result: Mapping[str, Any], keep: bool) -> Mapping[str, Any]:

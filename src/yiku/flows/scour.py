@@ -13,23 +13,23 @@ leaves the erasure without its receipt, so that `resumed` does it later.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
+from yiku.flows import barred
 from yiku.flows.handle import Handle
 from yiku.flows.record import tokens, tool_tokens
-from yiku.flows.remember import index_tokens
 from yiku.rules import analyze, erasure
+from yiku.rules.slots import index_tokens
 from yiku.store import raw
 from yiku.store.api import Index, Store
-from yiku.store.gate import Gate
+from yiku.store.gate import alone
 from yiku.store.sqlite import SqliteStore
-from yiku.types import Erased, Erasure, Item, Memories, Place, Turns
+from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
 NEEDLE_BYTES = 512  # looked for of a long text
@@ -114,6 +114,7 @@ def _receipted(handle: Handle, done: Erased) -> None:
         "memories": len(done.memories),
         "turns": len(done.turns),
         "redacted": len(done.redacted),
+        "records": len(done.records),
         "looked_for": done.looked_for,
         "places": [[place.name, place.done, place.bytes, len(place.found)] for place in done.places],
         "clean": done.clean,
@@ -143,23 +144,13 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, tell: Tell) ->
 
     yield _tried("erased", mirrored)
     try:
-        with _no_backup_meanwhile(handle):
+        with alone(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
                 yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
-
-
-@contextmanager
-def _no_backup_meanwhile(handle: Handle) -> Iterator[None]:
-    lock = Gate(handle.paths.locks / "backup.lock", BACKUP_S)
-    try:
-        with lock.held():
-            yield
-    finally:
-        lock.close()
 
 
 def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again) -> Place:
@@ -204,10 +195,10 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 
 def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     """Blobs that nobody names any more leave the disk."""
-    removed, every = 0, [number for number, *_ in handle.store.scopes()]
+    removed = 0
     with handle.store.alone():
         for name in sorted(names):
-            if not (every and handle.store.turns(every, Turns(blob=name, hidden=True, limit=1))):
+            if not barred.is_named(handle, name):
                 removed += blobs.remove(handle.blobs, name)
     return Place("blobs", f"{removed} removed")
 
@@ -302,22 +293,28 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
     said = store.still_said([*left])
-    return tuple(sorted(text for text, token in left.items() if text not in said and not (token and _indexed(store, token))))
+    indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
+    return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
 
 
-def _indexed(store: Store, token: str) -> bool:
-    """Whether some row is indexed under this token because it says so."""
+def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
+    """Of some tokens those under which a row is indexed because it says so."""
     every = [number for number, *_ in store.scopes()]
+    if not every or not wanted:
+        return set()
 
-    def ns(index: Index) -> list[int]:
-        found = store.postings(index, every, [token], past=True, cap=1 << 62).found if every else []
-        return [int(n) for posting in found for n in posting.ns[:ENOUGH].tolist()]
+    def turns(ns: Sequence[int]) -> Iterator[Tokens]:
+        return map(tokens, store.turns(every, Turns(ns=ns, hidden=True)))
 
-    turns = store.turns(every, Turns(ns=ns("turn"), hidden=True)) if every else []
-    tools = store.turns(every, Turns(ns=ns("tool"), hidden=True)) if every else []
-    memories = store.filled(store.memories(every, Memories(ns=ns("memory")))) if every else []
-    return (
-        any(token in tokens(turn).words for turn in turns)
-        or any((called := tool_tokens(turn)) is not None and token in called.words for turn in tools)
-        or any(token in index_tokens(memory).words for memory in memories)
-    )
+    def tools(ns: Sequence[int]) -> Iterator[Tokens]:
+        return filter(None, map(tool_tokens, store.turns(every, Turns(ns=ns, hidden=True))))
+
+    def memories(ns: Sequence[int]) -> Iterator[Tokens]:
+        return map(index_tokens, store.filled(store.memories(every, Memories(ns=ns))))
+
+    def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
+        for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:
+            if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
+                yield posting.term
+
+    return {*told("turn", turns), *told("tool", tools), *told("memory", memories)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, mounts
-from yiku.flows import backup, embed, pause
+from yiku.flows import backup, embed, learn, pause
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
@@ -33,7 +33,7 @@ def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
     about, settings = handle.store.about(), handle.settings
     counts = handle.store.counts(handle.reads() or [0])
-    space, late, why = _search(handle)
+    space, missing, late, why = _search(handle)
     return Status(
         home=settings.home,
         scope=handle.scope,
@@ -45,30 +45,32 @@ def status(handle: Handle) -> Status:
         durability=settings.durability,
         disk=DISKS[mounts.kind(handle.home)],
         search=space,
-        waiting={"to embed": late} if late else {},
-        troubles=(*_troubles(handle, about, counts["flagged"]), *why),
+        missing=missing,
+        waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
+        troubles=(*_troubles(handle, about, counts["flagged"]), *_to_settle(handle, counts["memories"]), *why),
     )
 
 
-def _search(handle: Handle) -> tuple[str, int, Sequence[str]]:
-    """What questions are asked with: the space of a model or words; how much waits for it; what is wrong."""
+def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
+    """What questions are asked with: the space of a model or words; what more it could be; how much waits; what is wrong."""
     try:
         model, why = handle.embedder()
         if model is None:
-            missed = handle.vectors.exist() or handle.settings.embed_url
-            return "words", 0, [why] if why and missed else ()
+            missed = handle.vectors.exist() or handle.settings.embed_url or embed.works(handle)
+            if why and not missed:
+                return "words", why.removeprefix("search by words only: "), 0, ()
+            return "words", None, 0, [why] if why else ()
         late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
         failed = sum(handle.vectors.embedded(scope, model.space).failed for scope in handle.reads())
-        troubles = [f"{late:,} turns and statements are found by words only: yiku embed"] if late else []
+        troubles = [embed.by_words_only(late)] if late else []
         if failed:
-            troubles.append(f"{failed:,} turns and statements are found by words only: the model refuses them")
+            troubles.append(embed.by_words_only(failed, "the model refuses them"))
         if why := embed.trouble(handle):
             troubles.append(f"nothing is embedded in the background: {why}")
-        return model.space, late, troubles
-    except Damaged:
-        return "words", 0, ["search by words only: the vectors are damaged; yiku embed makes them anew"]
+        return model.space, None, late, troubles
     except YikuError as error:
-        return "words", 0, [f"search by words only: {error}"]
+        what = "the vectors are damaged; yiku embed makes them anew" if isinstance(error, Damaged) else error.detail
+        return "words", None, 0, [f"{'search by words only' if handle.settings.search == 'auto' else 'questions fail'}: {what}"]
 
 
 def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
@@ -79,13 +81,23 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
     if (waiting := sum(not entry["done"] for entry in handle.store.erasures())) > 0:
-        yield f"{waiting} erasures were cut short: yiku erase --resume"
+        yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} cut short: yiku erase --resume"
     if (late := backup.overdue(handle)) is not None:
         yield late
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
     if flagged:
         yield f'{flagged} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\''
+
+
+def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
+    """What learning left to a person."""
+    own = handle.own()
+    if dead := len(handle.store.jobs(own[0], dead=True)) if own else 0:
+        what = "question to the model" if dead == 1 else "questions to the model"
+        yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
+    if candidates := memories.get("candidate", 0):
+        yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
 
 
 def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:

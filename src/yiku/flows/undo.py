@@ -2,7 +2,8 @@
 undo: one operation is taken back, with the images that the journal kept.
 
 A memory that was added is archived, a column that was changed gets its old value, a turn that was
-recorded leaves recall (its text stays, as always). Nothing is taken back from under a later change: then
+recorded leaves recall (its text stays, as always). An episode, a scratchpad or an attachment is as it
+was, or is not there. Nothing is taken back from under a later change: then
 that one must be undone first. An undo is an operation itself and can be undone; an operation and its undo
 together are as if neither had been.
 """
@@ -16,13 +17,18 @@ from yiku.errors import CannotUndo, NotFound
 from yiku.flows import checks
 from yiku.flows.handle import Handle, settled
 from yiku.flows.record import tokens
-from yiku.flows.remember import index_tokens
+from yiku.rules.slots import index_tokens
+from yiku.store import records
 from yiku.types import (
     AddSource,
     Change,
     ChangeRow,
+    Drop,
     Expect,
     Memories,
+    Put,
+    Record,
+    Records,
     RemoveSources,
     SemanticMemory,
     SetTurnHidden,
@@ -44,7 +50,8 @@ def undo(handle: Handle, operation: int) -> Undone:
         done = handle.store.journal(handle.own(), transaction=number) if handle.own() else []
         memories = [change for change in done if change.table == "memories"]
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
-        if not memories and not turns:
+        grown = [change for change in done if change.table in records.KINDS]
+        if not memories and not turns and not grown:
             raise NotFound(f"operation {number}")
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
@@ -54,19 +61,27 @@ def undo(handle: Handle, operation: int) -> Undone:
         sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
         _refuse_second(handle, number, changes, rows)
         hidden = [back for change in turns for back in _turns_back(handle, change)]
+        others = [_record_back(handle, number, change) for change in reversed(grown)]
         expect = Expect(rows={n: row.changed for n, row in rows.items()})
         cause = handle.cause("undo", f"{OPERATION} {number}")
-        applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden], cause, expect)
-        return Undone(number, len(rows), len(hidden), applied.transaction)
+        applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
+        return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
 
     return settled(handle, attempt)
 
 
 def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
     """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
-    rows: dict[str, set[int]] = {"memories": set(), "memory_sources": set(), "turn_state": set()}
+    rows: dict[str, set[int]] = {
+        "memories": set(),
+        "memory_sources": set(),
+        "turn_state": set(),
+        **{name: set() for name in records.KINDS},
+    }
     for change in done:
-        if change.table in ("memories", "memory_sources"):
+        if change.table in records.KINDS:
+            rows[change.table].add(change.row)
+        elif change.table in ("memories", "memory_sources"):
             rows["memories"].add(change.row)
             rows["memory_sources"].add(change.row)
         else:
@@ -129,6 +144,18 @@ def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
     if change.table == "conversation_turns" or was_hidden:
         return [SetTurnHidden(turn.n, handle.now(), tokens(turn)) for turn in found]
     return [SetTurnHidden(turn.n, None, tokens(turn)) for turn in found]
+
+
+def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
+    """A record that was put goes, or is what it was; one that was dropped comes back."""
+    found = handle.store.records(records.KINDS[change.table], handle.own(), Records(ns=[change.row]))
+    if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
+        raise CannotUndo(f"operation {number}: what it changed was erased or lost")
+    if change.action == "insert":
+        return Drop(found[0])
+    image = dict(change.before or {})
+    was: Record = records.was(change.table, image, handle.scope)
+    return Put(replace(was, changed=found[0].changed if found else 0), records.tokens(image.get("tokens")))
 
 
 def journal(handle: Handle, limit: int) -> list[ChangeRow]:

@@ -1,16 +1,20 @@
 """
-What Yiku asks of an embedding model: texts in, one vector of unit length each out.
+What Yiku asks of models. Of one that embeds: texts in, one vector of unit length each out. Of one that chats: messages
+and a schema in, one reply that fits the schema out.
 
     e5.py         multilingual-e5-small on this machine          embed.py   any OpenAI-compatible endpoint
     choose.py     which of them the settings mean                cached.py  the questions asked last
+    chat.py       any OpenAI-compatible endpoint                 reply.py   what a reply says, held to its schema
 
 A vector lives in a space, and two spaces have nothing to do with each other, even where their dimensions agree.
+A reply is data from a stranger: it has the form that was asked for, and nothing else about it can be relied on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]
 
 Role = Literal["query", "passage"]
+
+Message = Mapping[str, str]  # {"role": "system", "content": "…"}
+Schema = Mapping[str, Any]  # of JSON, as far as reply.py knows it
 
 Progress = Callable[[str, float], None]  # what is being done, and which share of it is done, 0 to 1
 
@@ -42,4 +49,34 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds. The next `embed` takes it up again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model replied, and what it cost."""
+
+    value: Any  # JSON that fits the schema, and has nothing that the schema does not name
+    text: str  # the words in which it came, without thoughts
+    prompt_tokens: int | None  # as the endpoint counts them; None where it does not say
+    completion_tokens: int | None
+    seconds: float  # with all tries
+
+
+class ChatModel(Protocol):
+    """A model that replies. It may be used by several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where something is noted as its work."""
+        ...
+
+    def ask(self, messages: Sequence[Message], schema: Schema) -> Reply:
+        """
+        The reply to some messages, once.
+
+        Raises ModelUnavailable when the model is not there, ModelFailed when its answer cannot be used. The latter's
+        `said` is the reply then, and its detail what is wrong with it, so that it can be asked to mend it; where `said`
+        is empty there is nothing to mend.
+        """
         ...

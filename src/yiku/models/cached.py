@@ -4,12 +4,12 @@ The questions asked last keep their vectors, in this process: `recall` and `cont
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from yiku.models.api import Embedder, Role
+from yiku.models.guard import Guarded
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 KEPT = 512  # questions; 0.8 MB at 384 dimensions
 
 
-class Cached:
+class Cached(Guarded):
     """An embedder that remembers single questions. Passages pass through."""
 
     def __init__(self, inner: Embedder) -> None:
+        super().__init__()
         self.inner = inner
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
 
     @property
     def space(self) -> str:

@@ -1,5 +1,5 @@
 """
-Which embedder the settings mean. An explicit choice that cannot be met is an error; `auto` does without, and says so.
+Which models the settings mean. An explicit choice that cannot be met is an error; `auto` does without, and says so.
 
 Nothing heavy is imported here, and no weight is read: that waits for the first text.
 """
@@ -10,7 +10,7 @@ import platform
 import sys
 
 from yiku.errors import ModelUnavailable, SettingsError
-from yiku.models.api import Embedder, Progress
+from yiku.models.api import ChatModel, Embedder, Progress
 from yiku.models.cached import Cached
 from yiku.models.prepare import installed
 from yiku.types import Settings
@@ -44,6 +44,24 @@ def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[E
     return _local(progress), None
 
 
+def chat(settings: Settings) -> ChatModel | None:
+    """The model that is asked in words, if there is an endpoint for it. Raises SettingsError for one that is not described."""
+    if not settings.chat_url:
+        return None
+    if not settings.chat_model:
+        raise SettingsError("an endpoint for chat needs chat_model, which is not set")
+    from yiku.models.chat import ApiChat
+    from yiku.models.endpoint import Endpoint
+
+    endpoint = Endpoint(
+        url=settings.chat_url,
+        model=settings.chat_model,
+        key=settings.chat_key.reveal() if settings.chat_key else "",
+        timeout_s=settings.chat_timeout_s,
+    )
+    return ApiChat(endpoint, max_tokens=settings.chat_max_tokens)
+
+
 def _missing() -> str | None:
     """Why there is no local model, and what to do about it."""
     if installed():
@@ -64,16 +82,20 @@ def _endpoint(settings: Settings) -> Embedder:
     if not settings.embed_url or not settings.embed_model:
         missing = "embed_model" if settings.embed_url else "embed_url"
         raise SettingsError(f"an endpoint for embeddings needs {missing}, which is not set")
-    from yiku.models.embed import ApiEmbedder, Endpoint
+    from yiku.models.embed import ApiEmbedder
+    from yiku.models.endpoint import Endpoint
 
     endpoint = Endpoint(
         url=settings.embed_url,
         model=settings.embed_model,
         key=settings.embed_key.reveal() if settings.embed_key else "",
+        timeout_s=settings.embed_timeout_s,
+    )
+    made = ApiEmbedder(
+        endpoint,
         dimensions=settings.embed_dimensions,
         query_prefix=settings.embed_query_prefix or "",
         passage_prefix=settings.embed_passage_prefix or "",
         batch=settings.embed_batch,
-        timeout_s=settings.embed_timeout_s,
     )
-    return Cached(ApiEmbedder(endpoint))
+    return Cached(made)

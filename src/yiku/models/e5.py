@@ -10,13 +10,13 @@ texts into windows before they come here.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from yiku.errors import ModelUnavailable
 from yiku.models.api import Progress, Role
+from yiku.models.guard import Guarded
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors
@@ -37,7 +37,7 @@ class Engine(Protocol):
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors: ...
 
 
-class LocalE5:
+class LocalE5(Guarded):
     """
     The local model. Raises ModelUnavailable when its package is not installed or damaged, or its files cannot be made.
 
@@ -50,8 +50,8 @@ class LocalE5:
     dimensions = DIMENSIONS
 
     def __init__(self, *, folder: Path | None = None, progress: Progress | None = None, threads: int = 1) -> None:
+        super().__init__()
         self._folder, self._progress, self._threads = folder, progress, threads
-        self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Engine] | None = None
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:

@@ -6,25 +6,28 @@ belongs to somebody) with every predicate it hints at. The store knows which of 
 
 A want changes how hits are ranked, never which exist: the past, the newest, several sessions at once (a
 count, a sum, an order of events), what somebody likes, a file, or what the other side of a talk said.
+A message that tells something and asks for none of these carries on with a matter: «I'm back, the setup is done».
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
 from yiku.rules import slots, when
 from yiku.rules.analyze import QUESTION_CHARS, UNSPACED_RUN, fold, normal, question
+from yiku.rules.lexicon import ATTRIBUTES, CALLED
 from yiku.rules.predicates import RELATIVES
 from yiku.types import Tokens
 
 LONGEST_ASKED = 300  # characters; a longer message hardly asks for one slot
 LONGEST_NAME_WORDS = 4
 LONGEST_NAME_CHARACTERS = 8
+LONG_ENOUGH = 60  # characters, a Chinese one counting as three, for a message that carries on; below are key words, and questions without a mark
 MOST_NAMED = 16  # phrases, and identifiers; a question with more of them is a listing
 
 
@@ -50,8 +53,24 @@ _PAST = _Want(
     r"|\b(?:did|was|were|had)\b.*(?<!days )(?<!weeks )(?<!months )\bbefore\b(?! \w+ing\b)|(?<!days )(?<!weeks )(?<!months )\bbefore\b.*\b(?:did|was|were)\b|\bold (?:address|home|employer|job|version|deadline|phone|email|name)\b|\bfirst (?:version|deadline|employer|job|address|home)\b|\blast (?:employer|job|address|home)\b",
     r"以前|(?<!你)之前(?!的?(?:聊天|对话|讨论|谈话)|还是|,|，)|原来|原先|原本|最初|曾经|(?<!超)(?<!经)(?<!通)过去(?![一两三四五六七八九十几半\d这的]|了|吧)|一开始|从前|当初|(?<!口述)历史(?!志愿|课|书|老师|博物|文化|专业|学|街|建筑|故事)|上一(?:个|家|份|版)|旧的?(?:地址|公司|版本|住址)",
 )
+_WHO = re.compile(r"\bwho(?:'s| is| are| was)\b|(?:是|叫)谁|谁是")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|we|our|us)\b|我|咱|俺")
+_SENTENCE = re.compile(r"[^.!?。\n]++[.!?。]*+")
+_ASKING = re.compile(
+    r"\s*(?:(?:and|so|but|also|ok|okay|hi|hey|hello|please)[\s,]+)*(?:what|who|whom|whose|which|when|where|why|how|is|are|am|was|were|do|does|did|can|could|should|would|will|has|have|had|tell me|remind me)\b"
+    r"|.*(?:什么|哪|谁|怎么|怎样|几|多少|吗|呢|为何|是否|是不是|有没有|来着|请问|告诉我|提醒我)",
+)
 _DIGIT = re.compile(r"[0-9]")
+_OF_SOMEBODY = frozenset(RELATIVES.values()) | {
+    "partner",
+    "uncle",
+    "aunt",
+    "cousin",
+    "neighbour",
+    "neighbor",
+    "girlfriend",
+    "boyfriend",
+}
 _GAPS = re.compile(r"[\s\"“”‘’「」『』《》（）()\[\],!！。,;；:：?？、]+")
 # A phrase that begins with one of these may mean the owner, or somebody's something; so may one with 's or 的 in it.
 _HEADS = ("my ", "our ", "the ", "a ", "an ", "this ", "that ", "我", "俺", "咱", "这", "那", "该", "本", "自", "用", "主")
@@ -77,10 +96,15 @@ _PREFERS = _Want(
 )
 _FILES = _Want(
     frozenset(
-        "file files picture pictures photo photos photograph photographs image images screenshot screenshots document documents attachment attachments pdf pdfs doc docx spreadsheet spreadsheets slides scan scans recording recordings voice video videos".split()
+        "file files picture pictures pic pics photo photos photograph photographs image images screenshot screenshots document documents attachment attachments pdf pdfs doc docx spreadsheet spreadsheets slides scan scans recording recordings voice audio video videos clip clips report reports drawing drawings presentation presentations".split()
     ),
-    r"\b(?:files?|pictures?|photos?(?! (?:album|print|frame|edit))|photographs?|images?|screenshots?|documents?|attachments?|pdfs?|docx?|spreadsheets?|slides|scans?|recordings?|voice (?:memo|message|note)s?|videos? (?:i|we|you|that i) (?:sent|shared|uploaded|took))\b(?! (?:system|format|name|size|editing|shoot|session|gallery))",
-    r"图片|照片(?!打印|墙|框)|文件(?!夹|系统)|附件|截图|截屏|相片|录音|扫描件|文档|表格|幻灯片|(?:那|这|哪)(?:张|幅|个)图|(?:的|张|幅)图(?![书案标形腾画灵])|发(?:给)?我(?:那|一下|过)?.{0,8}图",
+    r"\b(?:files?|pictures?|photos?(?! (?:album|print|frame|edit))|photographs?|images?|screenshots?|documents?|attachments?|pdfs?|docx?|spreadsheets?|slides|scans?|recordings?|voice (?:memo|message|note)s?|videos? (?:i|we|you|that i) (?:sent|shared|uploaded|took))\b(?! (?:system|format|name|size|editing|shoot|session|gallery))"
+    r"|\b(?:voice|audio|video|clip|recording|report|pics?|drawing|presentation)s?\b.{0,40}\b(?:sen[dt]|shared?|uploaded|recorded|made|gave|generated|wrote|saved)\b"
+    r"|\b(?:send|show|give|find|play|open)\b.{0,30}\b(?:the|that|my|those)\b.{0,40}\b(?:voice|audio|video|clip|recording|pics?|report|drawing)s?\b",
+    r"图片|照片(?!打印|墙|框)|文件(?!夹|系统)|附件|截图|截屏|相片|录音|扫描件|文档|表格|幻灯片|(?:那|这|哪)(?:张|幅|个)图|(?:的|张|幅)图(?![书案标形腾画灵])|发(?:给)?我(?:那|一下|过)?.{0,8}图"
+    r"|(?:发|传|录|拍|存|生成|做|写)(?:给)?(?:你|我)?(?:过|的|了).{0,12}(?:语音|录音|音频|视频|录像|报告|图)"
+    r"|(?:发|给|找|放|播|打开|看).{0,12}(?:那|上次|上周|昨天|之前).{0,14}(?:语音|录音|音频|视频|录像|报告|图)"
+    r"|(?:那|上次|上周|昨天|之前).{0,14}(?:语音|录音|音频|视频|录像|报告|图).{0,6}(?:发|给|找|放|播|打开|在哪)",
 )
 _OTHER_SIDE = _Want(
     frozenset(
@@ -122,7 +146,8 @@ class Question:
     """
     A question, taken apart.
 
-    subjects × predicates are the slots it may ask for; hinted are the predicates of the known table.
+    subjects × predicates are the slots it may ask for; hinted are the predicates of the known table. An attribute is
+    asked for under all its names: «Who is my boss?» finds what was said of 老板.
     windows are the times that it names, anchored a time that hangs on an event. phrases stand in
     quotation marks; identifiers are names that a machine gave or reads: paths, versions, addresses, ids.
     """
@@ -137,7 +162,9 @@ class Question:
     wants_preference: bool = False  # an answer that what somebody likes should shape
     wants_file: bool = False
     asks_assistant: bool = False  # what the other side of the talk said
+    asks_who: bool = False  # which may be answered by a name
     newest: bool = False
+    carries_on: bool = False  # tells something, in the middle of a matter
     windows: tuple[when.Window, ...] = ()
     anchored: when.Anchored | None = None
     phrases: tuple[str, ...] = ()
@@ -153,28 +180,50 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     beginning = folded[:QUESTION_CHARS]
     words = frozenset(_WORD.findall(beginning))
     other_side = _OTHER_SIDE.wanted(beginning, words)
+    tells = not other_side and _tells(beginning)
     if len(folded) > LONGEST_ASKED:
-        return Question(folded, terms, asks_assistant=other_side, phrases=phrases, identifiers=identifiers)
-    hinted = slots.asked(folded)
+        return Question(folded, terms, asks_assistant=other_side, carries_on=tells, phrases=phrases, identifiers=identifiers)
+    hinted = slots.asked(_what_asks(folded))
+    who = _WHO.search(folded) is not None
     runs = _phrases(folded)
     timed = now is not None and (not words.isdisjoint(when.WORDS) or not folded.isascii() or _DIGIT.search(folded))
-    return Question(
+    windows = when.windows(text, now) if now and timed else ()
+    found = Question(
         text=folded,
         terms=terms,
         subjects=tuple(sorted(_subjects(folded, runs, names))),
-        predicates=tuple(sorted(slots.own_names(runs) | set(hinted))),
+        predicates=tuple(sorted(slots.own_names(runs) | _other_names(runs) | set(hinted) | ({"name"} if who else set()))),
         hinted=hinted,
         wants_history=_PAST.wanted(folded, words),
         wants_count=_COUNTS.wanted(folded, words),
         wants_preference=_PREFERS.wanted(folded, words) and not other_side,
         wants_file=_FILES.wanted(folded, words),
         asks_assistant=other_side,
+        asks_who=who,
         newest=_NEWEST.wanted(folded, words),
-        windows=when.windows(text, now) if now and timed else (),
+        windows=windows,
         anchored=when.anchored(text) if now and when.HINGED.search(folded) else None,
         phrases=phrases,
         identifiers=identifiers,
     )
+    asks = found.wants_history or found.wants_count or found.wants_preference or bool(windows)
+    return replace(found, carries_on=True) if tells and not asks else found
+
+
+def _what_asks(folded: str) -> str:
+    """The sentences that ask, of a message in which some do: «It seems like the best way. What's next?» asks for no liking."""
+    return " ".join(filter(_asks, _SENTENCE.findall(folded))) or folded
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.endswith("?") or _ASKING.match(sentence) is not None
+
+
+def _tells(folded: str) -> bool:
+    """Whether somebody says something of himself, in a sentence that asks nothing."""
+    if len(folded) + 2 * sum(len(run) for run in UNSPACED_RUN.findall(folded)) < LONG_ENOUGH:
+        return False
+    return any(_FIRST.search(sentence) and not _asks(sentence) for sentence in _SENTENCE.findall(folded))
 
 
 def _subjects(folded: str, phrases: Collection[str], names: Sequence[str]) -> set[str]:
@@ -191,6 +240,16 @@ def _subjects(folded: str, phrases: Collection[str], names: Sequence[str]) -> se
     if not _FIRST.search(folded) and not any(name in folded for name in owner):
         subjects.discard(slots.USER)
     return subjects
+
+
+def relatives(subjects: Iterable[str]) -> set[str]:
+    """Of the subjects of a question those that are somebody of somebody's: «my sister», of whom perhaps no slot is known."""
+    return {subject for subject in subjects if subject.rpartition("'s ")[2] in _OF_SOMEBODY and "'s " in subject}
+
+
+def _other_names(phrases: Collection[str]) -> set[str]:
+    """What else the attributes are called that are named, in either language."""
+    return {name for phrase in phrases if phrase in ATTRIBUTES for name in CALLED[ATTRIBUTES[phrase]]}
 
 
 def _phrases(folded: str) -> set[str]:

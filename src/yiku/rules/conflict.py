@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.rules.analyze import fold, normal
+from yiku.rules import keys, values
+from yiku.rules.analyze import normal
 from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
@@ -73,7 +74,7 @@ def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
     previous, following = met.previous, met.following
     for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
-            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else _confirmed(known, new)
+            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else confirmed(new, known)
     inside_previous = previous is not None and previous.confirmed_at > new.said_at
     if following is not None and following.content_hash == new.content_hash and not inside_previous:
         return _began_earlier(following, new, previous)
@@ -87,7 +88,8 @@ def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
     return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
 
 
-def _confirmed(known: SemanticMemory, new: SemanticMemory) -> Decision:
+def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
+    """What changes in a row that is said again: its confidence rises."""
     said_at = min(known.said_at, new.said_at)
     columns: dict[str, Any] = {
         "confidence": known.confidence + (1 - known.confidence) * CONFIDENCE_STEP,
@@ -96,7 +98,19 @@ def _confirmed(known: SemanticMemory, new: SemanticMemory) -> Decision:
     }
     if said_at < known.said_at:
         columns |= {"said_at": said_at, "valid_from": min(known.valid_from, new.valid_from)}
-    return Decision("confirmed", known, updates=((known, columns),), source_for=known)
+    return columns
+
+
+def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
+    """A statement that says what is known: one row, with one source more."""
+    return Decision("confirmed", known, updates=((known, confirmation(known, new)),), source_for=known)
+
+
+def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
+    """Of a statement and its plain denial, the one that was said later holds."""
+    if new.said_at < known.said_at:
+        return _linked(new, None, known, known, "")
+    return flagged(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
 
 
 def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
@@ -112,6 +126,11 @@ def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
     """The first of its slot; marked, with its rivals, when it may contradict them."""
     if not rivals or new.cardinality is not Cardinality.UNKNOWN:
         return Decision("new", new, adds=(new,))
+    return flagged(new, rivals)
+
+
+def flagged(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
+    """All are kept, and each is marked as one that may contradict."""
     marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
     updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
     return Decision("flagged", marked, adds=(marked,), updates=updates, others=tuple(rivals))
@@ -154,7 +173,7 @@ def _linked(
     if following is not None:
         current = second_half if live is previous and second_half else live
         return Decision("past", placed, adds=tuple(adds), updates=tuple(updates), moved=moved, others=(current,))
-    restated = previous is not None and _same_object(previous, new)
+    restated = previous is not None and same_object(previous, new)
     outcome: Literal["confirmed", "replaced"] = "confirmed" if restated else "replaced"
     return Decision(outcome, placed, adds=tuple(adds), updates=tuple(updates), others=(previous,) if previous else ())
 
@@ -182,12 +201,15 @@ def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -
     )
 
 
-def _same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
-    return (
-        bool(one.object)
-        and one.predicate == other.predicate
-        and fold(one.object or "").strip(" .。") == fold(other.object or "").strip(" .。")
-    )
+def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
+    """Whether two versions of a slot have the same value, however it was written."""
+    if not one.object or not other.object or keys.denies(one.predicate or "") is not keys.denies(other.predicate or ""):
+        return False
+    if one.object == other.object or re.search(
+        r"\bversion\b|版本", one.predicate or ""
+    ):  # 1.2 and 1.20 are one number, and two versions
+        return normal(one.object).strip(" .。").casefold() == normal(other.object).strip(" .。").casefold()
+    return values.same(one.object, one.said_at, other.object, other.said_at)
 
 
 def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
@@ -205,7 +227,7 @@ def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) 
         if joined:
             wanted |= {"superseded_by": successor and successor.id, "valid_to": successor and successor.valid_from}
             wanted["reason"] = f"said later: {successor.id}" if successor else None
-        elif (memory.reason or "").startswith("forgotten"):
+        elif memory.state is State.ARCHIVED:
             wanted["reason"] = None
         changed = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
         if changed:

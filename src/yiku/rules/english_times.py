@@ -31,6 +31,7 @@ from yiku.rules.days import (
     week_of,
 )
 from yiku.rules.holidays import Span
+from yiku.rules.lexicon import MONTH
 
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _WEEKDAYS = {name: n for n, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
@@ -51,7 +52,7 @@ _NAMES = ("apr", "jun", "aug", "jan")  # names of people, too
 _VERBS = ("may", "mar")
 
 _B = r"(?<![\w./:-])"  # begins a word
-_M = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+_M = rf"(?:{MONTH})\b\.?"
 _Y = r"(?:(?:19|20)\d\d(?![\w/:-]|\.\d)|(?:last|this|next) year\b)"
 _W = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
 _S = r"(?:spring|summer|autumn|fall|winter)\b"

@@ -145,6 +145,11 @@ def of_session(session: str) -> str:
     return f"session\0{session}"
 
 
+def of_record(id: str) -> str:
+    """An episode, a scratchpad or an attachment by its id."""
+    return f"record\0{id}"
+
+
 def of_sentences(text: str) -> dict[str, set[str]]:
     """The sentences of a text that say something, by the text that stands for them."""
     found: dict[str, set[str]] = {}

@@ -16,8 +16,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from yiku.rules import analyze
 from yiku.rules.analyze import fold
 from yiku.rules.ask import Question
+from yiku.rules.lexicon import ATTRIBUTES, CALLED
+from yiku.rules.slots import USER
 from yiku.types import Cardinality, SemanticMemory
 
 if TYPE_CHECKING:
@@ -25,32 +28,44 @@ if TYPE_CHECKING:
 
 WEIGHTS = {  # of the parts of a turn's evidence, measured in docs/quality.md
     "vectors": 0.6,
-    "words": 0.4,  # 1.0 without vectors
+    "words": 0.4,
     "session": 0.3,
     "time": 0.45,
     "role": 0.15,
+    "opening": 0.1,
     "speaker": 0.1,
     "recency": 0.05,
 }
+HALF_AS_NEW_DAYS, DAY_MICROSECONDS = 10, 86_400_000_000
+OPENING_TURNS = 4  # after which an opening counts half
 ASKED_OF_IT = 2.0  # times the share of role, for what the assistant said where that is asked for
-BY_WORDS = {"session": 4 / 3}  # times the weight, without vectors: what was talked about all around has to do more
-TWO_SCRIPTS = {"vectors": 7 / 6, "words": 3 / 4, "session": 2 / 3}  # in a memory of two languages words speak for one
+BY_WORDS = {"words": 5 / 2, "session": 4 / 3}  # times the weight, without vectors: words speak for them
+TWO_SCRIPTS = {"vectors": 5 / 3, "words": 3 / 4, "session": 1 / 2}  # in a memory of two languages words speak for one
+# A message in the middle of a matter has many words beside it, and means its conversations, the last ones before others
+CARRYING_ON = {"words": 1 / 2, "session": 4 / 3, "role": 0.0, "opening": 0.0, "recency": 3.0}
 WEAK = 0.4  # of the question's words: a best match below this is no full match
 WEAK_IN_TWO_SCRIPTS = 0.6
 SECOND = 0.05  # of all texts, which make a second language
+ALL_ITS_WORDS = 0.95  # of the question's words: who has them all was meant, whatever languages there are
 FLOOR_SDS = 2.0  # below the mean, where resemblance begins
 FLOOR = 0.12  # of the evidence without these: below, a row shares nothing but a common word
-MANNER = {"session", "role", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
+MANNER = {"session", "role", "opening", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
 
 USUAL = 50  # the rank of a row that is no answer any more
-ENOUGH, ENOUGH_BY_WORDS = 1.32, 0.86  # of evidence to be confident, with vectors and without
+STANDING_OUT, LONG = 0.7, 0.2  # beside a share of the question's words
+ENOUGH = 1.19  # of that to be confident
 STEEP = 6.0
+ASKED_SHARE, ASKED_SHARE_OF_CHARACTERS = 0.34, 0.5  # of a question's words
+ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its words
+FEW_TO_JUDGE, UNJUDGED = 30, 0.5  # rows; the confidence of what nobody can judge
 
 EVIDENCE_AT_MOST = 0.8  # relevance that words, vectors and all signals together can give
 EVIDENCE_SLOPE = 1.5
 LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
 STEP_BACK = 0.015  # per version further back
-ONLY_THE_OWNER = 0.6  # of somebody whose sister, project or cat is asked for
+LONG_QUESTION, ONLY_A_PART = 8, 0.45  # words, two Chinese characters counting as one: of so many, a slot is only a part
+ONLY_THE_OWNER = 0.3  # of somebody whose sister or cat is asked for: an answer about the wrong person
+OF_ANOTHER = 0.6  # of another thing than the one that is named, or of whom another scope calls «I»
 ALREADY_NAMED = 0.5  # «before Oslo» does not ask for Oslo
 
 
@@ -61,17 +76,19 @@ class Scale:
 
     best: the highest share of the question's words that a row has
     top:  the highest resemblance, in deviations from the mean; None where nothing has vectors
-    two_scripts: whether there are texts of both, with spaces and without
+    two_scripts: whether there are texts of both, with spaces and without, and none has all words of the question
+    carries_on:  whether the question is a message in the middle of a matter
     """
 
     best: float
     top: float | None = None
     two_scripts: bool = False
+    carries_on: bool = False
 
     def weight(self, part: str) -> float:
         """What a part counts for here."""
         factors = BY_WORDS if self.top is None else TWO_SCRIPTS if self.two_scripts else {}
-        return WEIGHTS[part] * factors.get(part, 1.0)
+        return WEIGHTS[part] * factors.get(part, 1.0) * (CARRYING_ON.get(part, 1.0) if self.carries_on else 1.0)
 
     def of_words(self, scores: np.ndarray, best: float | None = None) -> np.ndarray:
         """Shares of the words' evidence: 1 for the best, unless that is weak itself."""
@@ -86,15 +103,17 @@ class Scale:
         return found
 
 
-def scale(scores: Sequence[np.ndarray], deviations: np.ndarray | None, unspaced: np.ndarray | None) -> Scale:
+def scale(
+    scores: Sequence[np.ndarray], deviations: np.ndarray | None, unspaced: np.ndarray | None, *, carries_on: bool = False
+) -> Scale:
     """The scale of a question, from the word scores, the resemblance and the script of everything."""
     import numpy as np
 
     best = max((float(each.max()) for each in scores if len(each)), default=0.0)
     if deviations is None or unspaced is None or not len(deviations):
-        return Scale(best)
+        return Scale(best, carries_on=carries_on)
     fewer = min(int(np.count_nonzero(unspaced)), int(np.count_nonzero(~unspaced)))
-    return Scale(best, float(deviations.max()), fewer > SECOND * len(unspaced))
+    return Scale(best, float(deviations.max()), best < ALL_ITS_WORDS and fewer > SECOND * len(unspaced), carries_on)
 
 
 def deviations(likeness: np.ndarray) -> np.ndarray:
@@ -133,7 +152,7 @@ def evidence(
     import numpy as np
 
     if vectors is None:
-        parts, total = {"words": words}, words.copy()
+        parts, total = {"words": words}, scale.weight("words") * words
     else:
         stood_for = np.where(np.isnan(vectors), words, vectors)
         parts = {"words": words, "vectors": stood_for}
@@ -147,40 +166,87 @@ def evidence(
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
 
 
-def confidence(scale: Scale, found: Sequence[Evidence]) -> float:
+def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
     """
     How sure it is that the evidence asked for is there, 0 to 1; nine in ten questions that have an answer get 0.5 or more.
 
-    It grows with what speaks for the best row, with how many of the question's words it has and how far its vector
-    stands out, and falls with what speaks for rows that nobody asks for: what resembles everything says nothing.
+    It grows with how many of the question's words one row has, and with how far the best row stands above rows that
+    nobody asks for: what resembles everything says nothing. A long question has no row with most of its words, so
+    less is expected of it. Of a few rows none can stand out, so with vectors they are not judged.
+
+    terms: how many words and characters of the question are searched
     """
     import numpy as np
 
     totals = np.concatenate([each.total[each.total >= 0] for each in found]) if found else np.empty(0)
     if not len(totals):
         return 0.0
-    usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min()
-    sure = float(totals.max() - usual / 2) + scale.best / 2 + (scale.top or 0.0) / 10
-    enough = ENOUGH_BY_WORDS if scale.top is None else ENOUGH
-    return 1 / (1 + math.exp(-STEEP * (sure - enough)))
+    # Of fewer rows the last may well be an answer, too
+    usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
+    sure = scale.best + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms)
+    found_sure = 1 / (1 + math.exp(-STEEP * (sure - ENOUGH)))
+    few = scale.top is not None and sum(len(each.ns) for each in found) < FEW_TO_JUDGE
+    return max(found_sure, UNJUDGED) if few else found_sure
 
 
-def session_ranks(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
-    """How new the session of each turn is: 0 for the oldest, 1 for the newest."""
+def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
+    """
+    How new each session is, by its number: 1 for the newest, half of it for one that ended HALF_AS_NEW_DAYS before that.
+
+    By days, not by rank: so it is the same whatever else lies in the scope.
+    said_at: microseconds, sessions: of all turns (k,)
+    """
     import numpy as np
 
-    latest = np.full(int(sessions.max()) + 1, -1, np.int64)
+    latest = np.full(int(sessions.max()) + 1, np.iinfo(np.int64).min)
     np.maximum.at(latest, sessions, said_at)
-    there = np.flatnonzero(latest >= 0)
-    ranks = np.zeros(len(latest))
-    ranks[there[np.argsort(latest[there], kind="stable")]] = np.arange(len(there)) / max(len(there) - 1, 1)
-    of_turns: np.ndarray = ranks[sessions]
-    return of_turns
+    age_days = (latest.max() - latest.astype(np.float64)) / DAY_MICROSECONDS
+    fresh: np.ndarray = 0.5 ** (age_days / HALF_AS_NEW_DAYS)
+    return fresh
+
+
+def openings(sessions: np.ndarray, user: np.ndarray, among: np.ndarray | slice) -> np.ndarray:
+    """
+    How near each stands to the beginning of its conversation: people say what it is about first, and then talk of it.
+
+    Only what a user says to an assistant: a talk among people has no such order, nor have records.
+    sessions, user: of all turns (k,), in their order; among: those that are asked for
+    Returns shares, 1 for a first turn.
+    """
+    import numpy as np
+
+    places = np.arange(len(sessions))
+    first, assisted = np.zeros(int(sessions.max()) + 1, np.int64), np.zeros(int(sessions.max()) + 1, np.bool_)
+    first[sessions[::-1]] = places[::-1]  # of several values for one session the last one holds
+    assisted[sessions[~user]] = True
+    since = places[among] - first[sessions[among]]
+    found: np.ndarray = (user[among] & assisted[sessions[among]]) / (1 + since / OPENING_TURNS)
+    return found
 
 
 def relevance(total: float) -> float:
     """The relevance of so much evidence, on the scale of all routes."""
     return EVIDENCE_AT_MOST * (1 - math.exp(-EVIDENCE_SLOPE * total))
+
+
+def asks_for(question: Question, memory: SemanticMemory) -> bool:
+    """
+    Whether a question that names a slot asks for it: of a predicate that nobody knows, a good part of its words must be the slot's.
+
+    Who asks how to get from the airport to his hotel does not ask which hotel his is; who asks who his boss is asks
+    for the name of his boss, and not for his own.
+    """
+    predicate = memory.predicate or ""
+    if predicate in question.hinted:
+        return True
+    if predicate == "name" and question.asks_who and memory.subject == USER:
+        return False
+    names = CALLED.get(ATTRIBUTES.get(predicate, ""), (predicate,))
+    words, slot = question.terms.words, analyze.tokens(" ".join((memory.subject or "", *names)))
+    if not question.terms.characters:
+        return not words or len({*words} & {*slot.words}) >= ASKED_SHARE * len({*words})
+    asked = {*question.terms.characters, *(word for word in words if word.isascii())}
+    return len(asked & {*slot.characters, *slot.words}) >= ASKED_SHARE_OF_CHARACTERS * len(asked)
 
 
 def slot(
@@ -195,7 +261,9 @@ def slot(
     """
     owner = any(subject.startswith(f"{memory.subject}'s ") for subject in named)
     other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and fold(memory.object or "") not in objects
-    value = ONLY_THE_OWNER if owner or other else 1.0
+    value = ONLY_THE_OWNER if owner else OF_ANOTHER if other else 1.0
+    asked = len(question.terms.characters) / 2 + sum(word.isascii() for word in question.terms.words)
+    value *= ONLY_A_PART if asked > LONG_QUESTION else 1.0
     if not question.wants_history:
         return value
     value *= LIVE_WHEN_PAST_IS_ASKED if memory.live else 1.0 - STEP_BACK * min(steps_back, 10)

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from yiku.types import ChangeRow, SemanticMemory, State
 
+RETRACTED = "retracted"  # the reason of what was archived by «just kidding»
 _FIELDS = frozenset(field.name for field in fields(SemanticMemory))
 
 
@@ -40,6 +41,11 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
     """Whether a version is in recall at a time: live, not expired, and not past its days."""
     return memory.live and not _over(memory, now)
+
+
+def holds(memory: SemanticMemory, now: datetime) -> bool:
+    """Whether it is said to hold still: what says itself until when is found as told, and is no answer to what is the case."""
+    return memory.valid_to is None or memory.valid_to > now
 
 
 def _over(memory: SemanticMemory, at: datetime) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from yiku.rules.lexicon import CITIES, MONTH
 from yiku.types import Cardinality, Kind
 
 SINGLE, MULTI, UNKNOWN = Cardinality.SINGLE, Cardinality.MULTI, Cardinality.UNKNOWN
@@ -29,10 +30,16 @@ class Predicate:
     takes: str = ""  # the sort of its objects, see SORTS; what is of another sort fills no slot
 
 
-_NOW = r"(?:(?:now|currently|just|recently|already|finally|also|really|have|has|'ve|'s|am|is|are|'m|'re) )*"
-_ZH_NOW = r"(?:现在|目前|如今|已经|已|刚|最近|上周|上个月|昨天|今天|也|就|都|一直|正)*"
+_NOW = r"(?:(?:now|currently|just|recently|already|finally|also|really|still|actually|have|has|'ve|'s|am|is|are|'m|'re) )*"
+_ZH_NOW = r"(?:现在|目前|如今|已经|已|刚|最近|上周|上个?(?:月|星期|礼拜)|前天|昨天|今天|今年|去年|终于|其实|也|就|都|一直|正|还(?=住)|仍然?|依然)*"
 BE = r"(?:is|are|was changed to|has changed to|changed to|is now|are now|moved to|has moved to|was moved to|has been moved to|is moved to|became)"
 ZH_BE = r"(?:现在是|已经是|是|为|改成了?|改为了?|变成了?|改到了?|推迟到了?|延到了?|延期到了?|提前到了?|定在了?|定为|换成了?|更新到了?|升级到了?|升到了?|[:：])"
+
+# Where people work, when it is not named.
+_WORKPLACE = (
+    r"(?i:(?:an?|the) (?:[\w-]+ ){0,3}(?:agency|airport|bakery|bank|bar|brewery|cafe|café|care home|charity|clinic|college|company|council|dairy|factory|farm|firm|garage|gallery|garden centre|hospital|hotel"
+    r"|kindergarten|lab|laboratory|law firm|library|mill|museum|newspaper|ngo|nursery|nursing home|pharmacy|plant|port|practice|printer|pub|publisher|restaurant|salon|school|shipyard|shop|startup|start-up|store|studio|supermarket|surgery|theatre|theater|uni|university|warehouse|winery|workshop|yard)(?: (?:in|near|on|by) .+)?)"
+)
 
 PREDICATES: tuple[Predicate, ...] = (
     Predicate(
@@ -42,7 +49,13 @@ PREDICATES: tuple[Predicate, ...] = (
         (
             rf"(?P<s>.+?) {_NOW}(?:live|lives|living|reside|resides|based) in (?P<o>.+)",
             rf"(?P<s>(?!we\b|our\b).+?) {_NOW}(?:moved|relocated)(?: back| house| home| over)?(?: from (?:(?!\bto\b).)+)? to (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:从.+?)?(?:住在|居住在|定居在|定居|搬到|搬去|搬家到|搬回|家在)了?(?P<o>.+)",
+            rf"(?P<s>.+?) {_NOW}(?:live|lives|living|rent|rents|renting|share|sharing|have|has|own|owns|bought) (?:in )?(?:an? |the )?(?:\w+ )?(?:flat|studio|house|apartment|room|place|cottage|bungalow) (?:in|at) (?P<o>.+)",
+            r"(?P<s>my|our|(?:my )?\w+'s) home is (?:now )?(?:in )?(?P<o>.+)",
+            r"(?P<s>)home is (?:now )?(?:in )?(?P<o>.+?)(?: for me| now)?",
+            r"(?P<o>.+?) is (?:where (?P<s>i|we) (?:now )?live|(?:my|our) home)(?: now)?",
+            rf"(?P<s>.*?)(?:一个人|全家|自己)?{_ZH_NOW}(?:从.+?)?(?:住在|居住在|定居在|定居|搬到|搬去|搬家到|搬回|家在)了?(?P<o>.+)",
+            rf"(?P<s>我|我们|[^，,。的]{{1,4}}?)(?:家)?{_ZH_NOW}(?:人在|住)(?![在着的过得进了])(?P<o>.+)",
+            rf"(?P<s>.*?){_ZH_NOW}在(?P<o>[^，,。]{{2,8}}?)(?:安了?家|定居|租房住?|租了?房子?|落了?户|买了?房|住)",
         ),
         r"\bwhere\b.*\b(?:live|lives|living|reside|resides|based|home)\b|\b(?:home|my|your|his|her)\b.*\bcity\b|住在?(?:哪|什么地方|何处|几楼)|搬到(?:了)?哪|家在哪|(?:在|住)哪[个座]?城市",
         takes="place",
@@ -53,8 +66,10 @@ PREDICATES: tuple[Predicate, ...] = (
         "work at|works for|work for|employer|company|employed by|joined|就职于|任职于|工作单位|公司|雇主|单位|工作于|在职",
         (
             rf"(?P<s>.+?) {_NOW}(?:work|works|working|employed|started working|started a job|got a job|took a job) (?:at|for|by) (?P<o>.+)",
-            rf"(?P<s>.+?) {_NOW}(?:joined|switched jobs to|changed jobs to|moved jobs to) (?P<o>.+)",
+            rf"(?P<s>.+?) {_NOW}(?:joined|switched jobs to|changed jobs to|moved jobs to) (?P<o>(?!{_WORKPLACE}).+)",
             rf"(?P<s>.*?){_ZH_NOW}在(?P<o>[^,，]+?)(?:工作|上班|任职|就职)",
+            r"(?P<s>my|our|.+?'s) (?:new )?job is (?:at|with) (?P<o>.+)",
+            rf"(?P<s>.*?){_ZH_NOW}在(?!(?:{'|'.join(sorted(CITIES))})[当做任])(?P<o>[^,，]+?)(?:入职|实习|(?:当|做|任)[^在是的了过]{{2,6}})",
             rf"(?P<s>.*?){_ZH_NOW}(?:就职于|任职于|供职于|入职|跳槽到|跳槽去)了?(?P<o>.+)",
             rf"(?P<s>.*?){_ZH_NOW}换(?:了)?工作(?:了)?[,， ]*(?:现在)?(?:在|去|到)了?(?P<o>.+)",
         ),
@@ -88,14 +103,21 @@ PREDICATES: tuple[Predicate, ...] = (
         "age",
         SINGLE,
         "years old|年龄|岁数",
-        (r"(?P<s>.+?) (?:am|is|'m|'s) (?P<o>\d{1,3}) years old", r"(?P<s>.*?)(?:今年|现在|已经)*(?P<o>\d{1,3})岁了?"),
+        (
+            r"(?P<s>.+?) (?:am|is|'m|'s) (?P<o>\d{1,3}) years old",
+            r"(?P<s>.*?)(?:今年|现在|已经|其实|都|才)*(?P<o>\d{1,3})岁(?:半)?了?",
+            r"(?P<s>.+?)(?:今年|现在|已经|其实|都|才)*(?P<o>[一二两三四五六七八九十]{1,3})岁(?:半)?了?",
+        ),
         r"\bhow old\b|\bage\b|几岁|多大(?:了|年纪)|年龄",
     ),
     Predicate(
         "birthday",
         SINGLE,
         "date of birth|born on|birth date|生日|出生日期",
-        (r"(?P<s>.+?) (?:was|were) born on (?P<o>.+)",),
+        (
+            r"(?P<s>.+?) (?:was|were) born on (?P<o>.+)",
+            r"(?P<s>.*?)(?:每年)?(?P<o>[\d一二三四五六七八九十]{1,3}月[\d一二三四五六七八九十]{1,3}[日号])(?:过|是)?生日",
+        ),
         r"\bbirthday\b|\bborn\b|生日|出生",
         takes="date",
     ),
@@ -159,6 +181,17 @@ PREDICATES: tuple[Predicate, ...] = (
         r"\bdeadline\b|\bdue\b|截止|期限|什么时候交|deadline",
         takes="date",
     ),
+    Predicate(
+        "answer length",
+        SINGLE,
+        "reply length|response length|length of answers|回答长度|回复长度",
+        (
+            r"(?P<s>)(?:keep|make)(?: all)?(?: your| the)? (?:answers?|replies|reply|responses?) (?P<o>(?:very |more )?(?:short|brief|concise|terse|long|detailed|thorough))(?:er)?(?: pls| please)?",
+            r"(?P<s>)(?:你)?(?:回答|回复|答复)(?:我)?(?:的时候|时)?(?:尽量|要|请|最好|都)*(?P<o>简短|简洁|简单|详细|长|短)(?:一点|一些|点|些)?(?:就好|就行)?",
+        ),
+        r"\b(?:answers?|repl(?:y|ies)|responses?) (?:be|length)\b|(?:回答|回复)(?:要)?(?:多长|简短|详细)",
+        Kind.PREFERENCE,
+    ),
     Predicate("status", SINGLE, "状态", (), r"\bstatus\b|状态", takes="short"),
     Predicate(
         "favourite",
@@ -176,13 +209,14 @@ PREDICATES: tuple[Predicate, ...] = (
             rf"(?P<s>.+?) {_NOW}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|fond of) (?P<o>.+)",
             rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常|超|挺|真的)*(?:喜欢(?!的)|喜爱(?!的)|热爱|爱(?![人好情心的惜护]))(?P<o>.+)",
         ),
-        r"\b(?:like|likes|love|loves|enjoy|enjoys)\b(?!\s*(?:this|that)\b)|喜欢|喜爱|爱(?:吃|喝|看|听|玩|好)",
+        r"(?<!sound )(?<!sounds )(?<!look )(?<!looks )(?<!feel )(?<!feels )(?<!felt )(?<!seem )(?<!seems )(?<!taste )(?<!tastes )"
+        r"(?<!would you )(?<!'d )(?<! it )(?<! is )(?<! was )(?<! be )(?<!thing )(?<!things )\b(?:like|likes|love|loves|enjoy|enjoys)\b(?!\s*(?:this|that|we|you|i|they|last|before|so)\b)|喜欢|喜爱|爱(?:吃|喝|看|听|玩|好)",
         Kind.PREFERENCE,
     ),
     Predicate(
         "dislikes",
         MULTI,
-        "dislike|hates|hate|does not like|不喜欢|讨厌|不爱",
+        "dislike|hates|hate|does not like|no longer likes|can't stand|cannot stand|不喜欢|讨厌|不爱",
         (
             r"(?P<s>.+?) (?:do not|don't|dont|does not|doesn't|no longer|never) (?:really |even )?(?:like|likes|love|enjoy|enjoys) (?P<o>.+?)(?: any ?more| any longer)?",
             rf"(?P<s>.+?) {_NOW}(?:hate|hates|dislike|dislikes|detest|detests) (?P<o>.+)",
@@ -247,10 +281,16 @@ PREDICATES: tuple[Predicate, ...] = (
         "own|has|have|拥有|有",
         (
             rf"(?P<s>.+?) {_NOW}(?:own|owns) (?P<o>.+)",
-            r"(?P<s>.+?) (?:have|has|got) (?P<o>(?:an?|two|three|four) .+)",
-            r"(?P<s>我|我们|他|她)(?:家)?(?:养了|拥有|有)(?P<o>[一两二三四]?[只条个辆台部].+)",
+            r"(?P<s>.+?) (?:have|has|got) (?P<o>an? .+)",
+            r"(?P<s>我|我们|他|她)(?:家)?(?:养了|拥有|有)(?P<o>[一两二三四]?[只条辆台部].+|一?个.+)",
         ),
         r"\b(?:own|owns|have|has) (?:any|a|an|got)\b|养了什么|有(?:几|什么)[只条个辆台部]",
+    ),
+    Predicate(
+        "no longer owns",
+        MULTI,
+        "sold|gave away|does not own|does not have|没有|卖了|卖掉了",
+        opposite_of="owns",
     ),
     Predicate(
         "speaks",
@@ -263,28 +303,28 @@ PREDICATES: tuple[Predicate, ...] = (
 
 # What the objects of a predicate look like, in the letters in which they were said.
 _CAPITALISED = r"(?:the )?[A-Z][\w'’.&+-]*(?:[ ,]+(?:[A-Z0-9][\w'’.&+-]*|of|and|de|la|le|den|upon|near|in)){0,5}"
-_MONTH = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _DAY = r"mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|today|tonight|tomorrow|noon|midnight|easter|christmas"
 _ZH = r"[\u3400-\u9fff]"
 
 SORTS: dict[str, str] = {
-    "place": rf"(?!(?i:{_DAY}|{_MONTH})\b)(?!\w*[a-z][A-Z])(?:\d+\w? )?{_CAPITALISED}"
+    "place": rf"(?!(?i:{_DAY}|{MONTH})\b)(?!\w*[a-z][A-Z])(?:\d+\w? )?{_CAPITALISED}"
     rf"|(?=.*{_ZH})(?![一二三两几这那]|新的|旧的|别的|自己|爸|妈|朋友|上面|下面|楼|酒店|宿舍|从|到|家$)(?:(?!的时候|那年|时候|工位|假的|真的){_ZH}|[A-Za-z· ]){{2,20}}(?<![里上下])(?<!附近|旁边|对面|公寓|房子|城堡)",
     "address": rf".*\d.*|{_CAPITALISED}|.*{_ZH}.*[路街号区].*",
-    "employer": rf"{_CAPITALISED}"
+    "employer": rf"{_CAPITALISED}|{_WORKPLACE}"
     rf"|(?=.*{_ZH})(?![家外上这那哪]$|家里|家中|晚上|白天|周末|夜里|早上|下午|努力|认真|拼命|好好|一起|外面|线上|远程|做|是|的)(?:{_ZH}|[A-Za-z0-9·& ]){{2,20}}",
     "name": rf"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){{0,3}}|(?![了不我你他她它人车一外个])(?!.*(?:回|吃|去|来|做|等|医生|老师|工程师)){_ZH}{{1,4}}",
-    "date": rf"(?i:.*(?:\d|\b(?:{_MONTH}|{_DAY})\b|[月日号周底初天旬季]|星期|end of|week|month|quarter).*)",
+    "date": rf"(?i:.*(?:\d|\b(?:{MONTH}|{_DAY})\b|[月日号周底初天旬季]|星期|end of|week|month|quarter).*)",
     "version": r"[vV]?\d[\w.+-]*",
     "phone": r"(?:\D*\d){3,}\D*",
     "email": r"\S+@\S+",
     "job": rf"(?:[aA]n? |[tT]he )[\w -]{{2,40}}|(?:[A-Za-z -]+ )?(?:engineer|developer|designer|teacher|nurse|doctor|manager|director|editor|writer|student|scientist|lawyer|analyst)|(?![很太非]|不){_ZH}{{2,10}}",
     "short": r"\S+(?: \S+){0,2}",
+    "school": r"(?i:.*\b(?:school|college|university|academy|institute|kindergarten|montessori|nursery|lyc[eé]e|gymnasium|polytechnic|mit|eth)\b.*)",
 }
 # A statement in small letters throughout names things in small letters; these are none.
 SMALL_NAME = r"[a-z][\w'.-]*(?: [a-z][\w'.-]*)?"
 NO_NAMES = frozenset(
-    "home fear hope peace town bed style school work night day it that this me you him her us them free fun love here there tears pain luck"
+    "a an home fear hope peace town bed style school work night day it that this me you him her us them free fun love here there tears pain luck"
     " tomorrow back later again soon anytime nobody everyone something nothing jeans debt doubt danger silence truth past present future".split()
 )
 

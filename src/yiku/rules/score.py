@@ -28,6 +28,7 @@ AROUND_WEIGHT = 0.4  # of a word of the turns before the question
 COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
 SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers
+GAPS = 8  # numbers for each one looked for: beyond, a search is faster than a table of all numbers
 KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
 
 HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
@@ -84,13 +85,35 @@ def by_session(
     for posting, weight in zip(postings.found, weights, strict=True):
         if posting.term in dropped or not len(posting.ns):
             continue
-        place = np.minimum(np.searchsorted(ns, posting.ns), len(ns) - 1)
-        place = place[ns[place] == posting.ns]
+        place, there = places(ns, posting.ns)
+        place = place[there]
         often = np.bincount(sessions[place], minlength=len(turns))
         value = idf(int(np.count_nonzero(often)), total) * weight
         summed += value * often * (K1 + 1) / (often + norm)
         whole += value
     return summed / whole if whole > 0 else None
+
+
+def places(every: np.ndarray, ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Where numbers stand among all of them, which ascend, and whether they are there; a place means nothing where one is not.
+
+    Numbers without gaps, and nearly such, need no search.
+    """
+    import numpy as np
+
+    low, high = (int(every[0]), int(every[-1])) if len(every) else (0, -1)
+    if not len(every) or not len(ns) or high - low > GAPS * len(ns):
+        found = np.minimum(np.searchsorted(every, ns), max(len(every) - 1, 0))
+        return found, (every[found] == ns) if len(every) else np.zeros(len(ns), np.bool_)
+    inside = (ns >= low) & (ns <= high)
+    found = np.where(inside, ns - low, 0)
+    if high - low + 1 > len(every):
+        table = np.full(high - low + 1, -1, np.int32)
+        table[every - low] = np.arange(len(every), dtype=np.int32)
+        found = table[found]
+        inside &= found >= 0
+    return found, inside
 
 
 def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -12,25 +12,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from yiku.types import (
     Applied,
+    Attachment,
     Cause,
     Change,
     ChangeRow,
     Copied,
+    Episode,
     Expect,
+    Job,
     Memories,
     Met,
+    ModelCall,
     Postings,
+    Records,
+    Scratchpad,
     SemanticMemory,
+    Session,
     Turn,
     TurnColumns,
     Turns,
 )
 
-Index = Literal["turn", "tool", "memory"]
+R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
+Index = Literal["turn", "tool", "memory", "episode", "attachment"]
+
+
+class Journal(Protocol):
+    """What the code that makes changes tells of them, inside their transaction (store/write.py)."""
+
+    cause: Cause
+    transaction: int  # the number of its first row
+
+    def note(self, action: str, table: str, row: int, before: dict[str, Any] | None = None, *, count: int = 1) -> int:
+        """One row of the journal; its number."""
 
 
 class Store(Protocol):
@@ -74,6 +92,33 @@ class Store(Protocol):
 
     def columns(self, scopes: Sequence[int]) -> TurnColumns:
         """What ranking asks of every turn of the scopes."""
+
+    def hidden(self, scopes: Sequence[int]) -> list[int]:
+        """The turns of the scopes that are out of recall."""
+
+    def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
+        """Episodes, scratchpads or attachments."""
+
+    def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
+        """Live statements that were shown to somebody since."""
+
+    def learned(self, scope: int) -> int:
+        """The number of the turn up to which learning has dealt with all."""
+
+    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
+        """Which of these turns learning has dealt with ahead of that."""
+
+    def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
+        """Which of these turns left a host's context, and the ids of the episodes that tell of them."""
+
+    def jobs(self, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
+        """The queue of a scope: what is due first, first."""
+
+    def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
+        """Sessions, the newest first."""
+
+    def spent(self, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
+        """What models were asked for, oldest first."""
 
     def journal(
         self,

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import apsw
 
 from yiku.errors import Damaged, ReadOnly
-from yiku.store import connect, copy, index, pages, rows, schema, write
+from yiku.store import connect, copy, index, pages, records, rows, schema, write
 from yiku.store.api import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -116,7 +116,7 @@ def whole(look: Look, connection: apsw.Connection, depth: Depth, words: Words) -
         connection.execute("begin")
     look.at("tables", structure(look, connection, depth))
     if depth != "quick":
-        for check in (links, digests, sessions, journal, carried):
+        for check in (numbers, links, digests, sessions, journal, carried):
             look.at(check.__name__, check(look, connection))
     if depth == "deep":
         look.at("search index", search(look, connection, words))
@@ -179,7 +179,7 @@ def structure(look: Look, connection: apsw.Connection, depth: Depth) -> Iterator
         yield from (str(row[0]) for row in connection.execute(f"pragma {what}").fetchall() if row[0] != "ok")
     except UNREADABLE as error:
         yield plainly(error)
-        for name in sorted(tables(connection)):
+        for name in sorted(tables(connection) - {f"{index}_index" for index in get_args(Index)}):  # those cannot be gone through
             try:
                 for _ in connection.execute(f'select * from "{name}"'):
                     pass
@@ -240,6 +240,16 @@ def links(look: Look, connection: apsw.Connection) -> Iterator[str]:
         yield from (text.format(*row) for row in connection.execute(sql).fetchall())
 
 
+def numbers(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """No number of a row is given twice: each table's next is behind its last."""
+    given = dict(map(tuple, connection.execute("select name, seq from sqlite_sequence")))
+    counted = connection.execute("select name from sqlite_schema where type = 'table' and sql like '%autoincrement%'")
+    for (table,) in counted.fetchall():
+        last = index.one(connection, f'select coalesce(max(rowid), 0) from "{table}"')[0]
+        if last > given.get(table, 0):
+            yield f"{table} would give the number {last:,} again"
+
+
 def digests(look: Look, connection: apsw.Connection) -> Iterator[str]:
     """Each row is what was written."""
     for table, columns, what in (
@@ -251,6 +261,10 @@ def digests(look: Look, connection: apsw.Connection) -> Iterator[str]:
             look.counted(table)
             if rows.digest(row[:-1]) != row[-1]:
                 yield f"{what} {row[place]} is not what was written"
+    for table, id, sound in records.digests(connection):
+        look.counted(table)
+        if not sound:
+            yield f"{id} of {table} is not what was written"
 
 
 def sessions(look: Look, connection: apsw.Connection) -> Iterator[str]:
@@ -308,11 +322,15 @@ def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
 
 
 def carried(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Each memory carries the number of its last change; the journal knows of every turn."""
+    """Each memory and record carries the number of its last change; the journal knows of every turn."""
     sql = """
         select id from memories m where changed is not
         (select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n)"""
     yield from (f"memory {id} does not carry its last change" for (id,) in connection.execute(sql).fetchall())
+    for table in records.KINDS:
+        last = "select max(number) from changes where tbl = ? and row_n = r.n"
+        sql = f"select id from {table} r where changed is not ({last})"
+        yield from (f"{id} of {table} does not carry its last change" for (id,) in connection.execute(sql, (table,)).fetchall())
     sql = f"select count(*) - ({TURNS_TOLD}) from conversation_turns"
     if differ := int(index.one(connection, sql)[0]):
         yield f"there are {abs(differ):,} turns {'more' if differ > 0 else 'fewer'} than the journal tells"
@@ -328,8 +346,8 @@ TURNS_TOLD = f"""
 
 def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[str]:
     """Each index holds exactly the tokens of the rows, under their scope and standing, and counts them right."""
-    index.prepare(connection)
     for name, documents in wanted(connection, words).items():
+        index.prepare(connection, name)
         expected, totals = Entries(), Counter[tuple[int, str]]()
         for n, scope, past, tokens in documents:
             number = n * index.STEPS + index.step(len(tokens.words))
@@ -349,7 +367,7 @@ def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[st
 
 def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
     """What each index should hold: row number, scope, whether out of recall, tokens. Raises Damaged as reading does."""
-    documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {"turn": [], "tool": [], "memory": []}
+    documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {name: [] for name in get_args(Index)}
     for scope, *row in connection.execute(f"select t.scope_id, {rows.TURN_COLUMNS} from {FROM_TURNS}"):
         turn = rows.turn(tuple(row))
         documents["turn"].append((turn.n, scope, turn.hidden_at is not None, words.turn(turn)))
@@ -358,6 +376,8 @@ def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[
     for scope, *row in connection.execute(f"select m.scope_id, {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
         memory = rows.memory(tuple(row))
         documents["memory"].append((memory.n, scope, not memory.live, words.memory(memory)))
+    for name, n, scope, tokens in records.indexed(connection):
+        documents[name].append((n, scope, False, tokens))
     return documents
 
 
@@ -430,14 +450,15 @@ def has_tables(path: Path) -> bool:
 
 
 def named_blobs(path: Path) -> set[str]:
-    """The blobs that turns name."""
+    """The blobs that turns and attachments name."""
     sql = """
         select blob from conversation_turns where blob is not null union
         select json_extract(j.value, '$.blob') from conversation_turns t, json_each(t.tool_results) j where t.tool_results like '%"blob"%'"""
     with _glance(path) as connection:
         if connection is not None:
             with suppress(*UNREADABLE):
-                return {name for (name,) in connection.execute(sql) if name is not None}
+                attached = records.blobs(connection) if "attachments" in tables(connection) else set()
+                return attached | {name for (name,) in connection.execute(sql) if name is not None}
     return set()
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 SCOPES_KEPT = 64
-# Of a million turns, lists of numbers as text take a third of the time and memory of rows.
-_ALL = """
-    select group_concat(n), group_concat(session_n), group_concat(said_at), group_concat(role = 'user'),
-    json_group_array(speaker) from conversation_turns"""
+READ_AT_ONCE = 50_000  # turns: of a million, all at once would be half a gigabyte of text
+# Lists of numbers as text take a third of the time and memory of rows.
+_LISTS = """
+    select group_concat(n), group_concat(session_n), group_concat(said_at), group_concat(user), json_group_array(speaker)
+    from (select n, session_n, said_at, role = 'user' as user, speaker from conversation_turns"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,15 @@ class Columns:
             erasure = one(connection, LAST_ERASURE)[0]
             each = [self._scope(connection, scope, erasure) for scope in scopes]
         each = [columns for columns in each if len(columns.ns)]
-        return each[0] if len(each) == 1 else _merged(each)
+        return _merged(each)
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
         known = self._kept.pop(scope, None)
         upto = one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
         if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
-            columns = _read(connection, f"{_ALL} indexed by turns_by_time where scope_id = ? and n <= ?", scope, upto)
+            columns = _merged([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
-            found = _read(connection, f"{_ALL} where n > ? and n <= ? and +scope_id = ?", known.upto, upto, scope)
+            found = _read(connection, f"{_LISTS} where n > ? and n <= ? and +scope_id = ?)", known.upto, upto, scope)
             columns = _merged([known.columns, found]) if len(found.ns) else known.columns
         else:
             columns = known.columns
@@ -84,6 +85,16 @@ def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> boo
         return True
     sql = "select 1 from conversation_turns where n = ? and +scope_id = ?"
     return connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone() is not None
+
+
+def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[TurnColumns]:
+    """All turns of a scope, some at a time, in the order of the one index that holds all that is asked."""
+    at, n = -1 << 63, 0
+    sql = f"{_LISTS} indexed by turns_by_time where scope_id = ? and (said_at, n) > (?, ?) and n <= ? order by said_at, n limit ?)"
+    while len((found := _read(connection, sql, scope, at, n, upto, READ_AT_ONCE)).ns):
+        yield found
+        at = int(found.said_at.max())
+        n = int(found.ns[found.said_at == at].max())
 
 
 def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
@@ -119,6 +130,8 @@ def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
         found: np.ndarray[Any, Any] = renamed[columns.speakers]
         return found
 
+    if len(each) == 1:
+        return each[0]
     ns = np.concatenate([columns.ns for columns in each])
     order = np.argsort(ns, kind="stable")
     return TurnColumns(

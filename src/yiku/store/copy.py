@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from yiku.errors import Damaged, Stale
-from yiku.store import index, pages, rows, write
+from yiku.store import index, pages, records, rows, write
 from yiku.types import Copied
 
 NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # what a copy is counted by
@@ -95,6 +95,10 @@ def read_through(path: Path) -> Copied:
                     raise Damaged(f"{path}: row {row[0]} of {table} is not what was written")
                 if table == "conversation_turns":
                     blobs.update(rows.blobs(row))
+        if "attachments" in {name for (name,) in connection.execute("select name from sqlite_schema")}:
+            blobs |= records.blobs(connection)
+            if (broken := next((id for _, id, sound in records.digests(connection) if not sound), None)) is not None:
+                raise Damaged(f"{path}: record {broken} is not what was written")
         last = {table: index.one(connection, f"select coalesce(max({key}), 0) from {table}")[0] for table, key in NUMBERED.items()}
         return Copied(
             store_id=str(index.one(connection, "select value from meta where key = 'store_id'")[0]),

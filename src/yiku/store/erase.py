@@ -12,23 +12,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
-from yiku.store import index, pages, rows
+from yiku.store import index, pages, records, rows
+from yiku.store.api import Journal
 from yiku.types import Blanked, Erase, Gone, State
-
-if TYPE_CHECKING:
-    from yiku.store.write import Journal
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 MANY = 200  # rows, from which on it is faster to write the indexes anew
-INDEXES = ("turn", "tool", "memory")
+INDEXES = ("turn", "tool", "memory", "episode", "attachment")
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
-    "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state conversation_turns"
-    " sessions receipts index_stats"
+    "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
+    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments"
 ).split()
 AMONG = "select value from json_each(?)"
 
@@ -37,10 +35,13 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     """Take rows out for good; the number of the erasure."""
     named = [*change.turns, *(blanked.gone for blanked in change.blanked)]
     _unnamed(connection, scope, named, set(change.rows.get("turns", ())))
+    _working_state(connection, scope, named, change)
     with _merged(connection) if len(named) + len(change.memories) > MANY else nullcontext():
         memories = sum(_memory(connection, scope, gone) for gone in change.memories)
         blanked = sum(_blank(connection, scope, blanked) for blanked in change.blanked)
         turns = sum(_turn(connection, scope, gone) for gone in change.turns)
+    if gone := records.erase(connection, scope, change.records, change.images):
+        journal.note("erase", "records", 0, count=gone)
     _sources(connection, scope, change)
     _leftovers(connection, scope, [gone.id for gone in (*change.memories, *named)])
     journal.note("erase", "memories", 0, count=memories)
@@ -92,6 +93,7 @@ def _turn(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
     found = bool(_unindexed(connection, scope, gone))
     if found:
         connection.execute("delete from turn_state where turn_n = ?", (gone.n,))
+        connection.execute("delete from turn_work where turn_n = ?", (gone.n,))
         connection.execute("delete from conversation_turns where scope_id = ? and n = ?", (scope, gone.n))
         _forget_changes(connection, scope, ("conversation_turns", "turn_state"), gone.n)
     return found
@@ -173,10 +175,35 @@ def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
             connection.execute("update changes set before = null where number = ?", (number,))
 
 
+def _working_state(connection: apsw.Connection, scope: int, named: Sequence[Gone], change: Erase) -> None:
+    """
+    Nothing waits to be learned from these turns, and their sessions forget what they were at.
+
+    What a model said of their sessions goes, and what it still has in hand comes too late: it is asked again.
+    """
+    ns, episodes = json.dumps([gone.n for gone in named]), json.dumps([*change.records.get("episodes", ())])
+    of = (
+        "select s.id from conversation_turns t join sessions s on s.n = t.session_n"
+        " where t.scope_id = ?1 and t.n in (select value from json_each(?2))"
+    )
+    connection.execute(f"delete from extraction_queue where scope_id = ? and turn_n in ({AMONG})", (scope, ns))
+    told = "kind = 'episode' and content_hash in (select cast(value as blob) from json_each(?))"
+    connection.execute(f"delete from extraction_queue where scope_id = ? and {told}", (scope, episodes))
+    anew = "reply = null, error = null, lease_until = 0, fence = fence + 1"
+    connection.execute(f"update extraction_queue set {anew} where scope_id = ?1 and session in ({of})", (scope, ns))
+    connection.execute(f"delete from session_state where scope_id = ?1 and id in ({of})", (scope, ns))
+    sql = f"delete from session_state where scope_id = ? and id in ({AMONG})"
+    connection.execute(sql, (scope, json.dumps([*change.sessions], ensure_ascii=False)))
+    connection.execute(f"update turn_work set episode = null where scope_id = ? and episode in ({AMONG})", (scope, episodes))
+
+
 def _leftovers(connection: apsw.Connection, scope: int, gone: Sequence[str]) -> None:
-    """What the rows leave behind: empty sessions, unused tags, first results of calls."""
+    """What the rows leave behind: empty sessions and their names, unused tags, first results of calls."""
     spoken = "select 1 from conversation_turns t where t.scope_id = ?1 and t.session_n = sessions.n"
     connection.execute(f"delete from sessions where scope_id = ?1 and not exists ({spoken})", (scope,))
+    gone_session = "session not in (select s.id from sessions s where s.scope_id = ?1)"
+    connection.execute(f"delete from extraction_queue where scope_id = ?1 and {gone_session}", (scope,))
+    connection.execute(f"update model_calls set session = null where scope_id = ?1 and {gone_session}", (scope,))
     carried = "select 1 from memory_tag_rel r where r.scope_id = ?1 and r.tag_id = memory_tags.id"
     connection.execute(f"delete from memory_tags where scope_id = ?1 and not exists ({carried})", (scope,))
     named = f"exists (select 1 from json_tree(receipts.result) j where j.value in ({AMONG}))"

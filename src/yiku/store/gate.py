@@ -11,6 +11,9 @@ The mark is the file `store.id`: the store's id and the number of its last chang
 disk. It is written after a commit and not flushed, so it may lag behind the database, and never runs
 ahead of it: a database that knows less than its mark is an older copy, and one of another id is another's.
 Its last word says whether the WAL was emptied: where it was not and the WAL is gone, another program did it.
+
+A fork waits until no thread of this process is inside SQLite. A child gets SQLite as it is at that moment: a mutex that
+another thread holds, or the write that it has under way, is held in the child for ever, and whoever asks there waits for it.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -36,6 +39,7 @@ _LINE = re.compile(r"(?P<body>yiku-store 1 (?P<id>[0-9a-f]{32}) (?P<number>\d{15
 _LINE_BYTES = 76  # of the mark: shorter than a disk sector, so it is written whole or not
 RESERVE_BYTES = 1 << 20  # enough pages for forgetting
 FIRST_PAUSE_S = 0.0002
+FORK_WAITS_S = 1.0  # a call may itself wait for another process
 LONGEST_PAUSE_S = 0.002  # longer, and who has waited longest has the least chance
 
 
@@ -54,11 +58,14 @@ class Gate:
     def held(self) -> Iterator[None]:
         """Hold the gate. Raises StoreBusy after `timeout_s`, ReadOnly where no lock file can be opened."""
         deadline = time.monotonic() + self.timeout_s
-        if not self._thread.acquire(timeout=self.timeout_s):
+        with outside():
+            taken = self._thread.acquire(timeout=self.timeout_s)
+        if not taken:
             raise StoreBusy("another thread of this process is writing")
         try:
             if self._depth == 0:
-                self._lock(deadline)
+                with outside():
+                    self._lock(deadline)
             self._depth += 1
             try:
                 yield
@@ -109,6 +116,21 @@ class Gate:
             return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise refusal(error, f"the write lock {self.path}") from error
+
+
+@contextmanager
+def alone(path: Path, busy: str, timeout_s: float = 0.0) -> Iterator[None]:
+    """Hold the lock of some work that one process does at a time. Raises StoreBusy, in these words, while another has it."""
+    gate = Gate(path, timeout_s)
+    try:
+        with ExitStack() as held:
+            try:
+                held.enter_context(gate.held())
+            except StoreBusy as error:
+                raise StoreBusy(busy) from error
+            yield
+    finally:
+        gate.close()
 
 
 class Mark:
@@ -202,6 +224,19 @@ def has_moved(connection: apsw.Connection) -> bool:
     return bool(moved.value)
 
 
+def wal_bytes(path: Path) -> int:
+    """How much lies in the WAL of a database."""
+    return bytes_of(Path(f"{path}-wal"))
+
+
+def bytes_of(path: Path) -> int:
+    """The size of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _crc(body: str) -> str:
     return f"{zlib.crc32(body.encode()):08x}"
 
@@ -215,14 +250,90 @@ def refusal(error: OSError, what: str) -> StoreError:
     return StoreError(f"{what}: {error.strerror or error}")
 
 
+# ------------------------------------------------------------------ forks
+
+
+class _Calls:
+    """How deep each thread is inside."""
+
+    def __init__(self, depths: dict[int, int]) -> None:
+        self.depths = depths
+        self.forking: list[int] = []  # the threads that are about to
+        self.changed = threading.Condition(threading.Lock())
+
+    def move(self, to: int) -> int:
+        """Set this thread's depth, behind a fork where it comes in; what it was."""
+        me = threading.get_ident()
+        with self.changed:
+            before = self.depths.get(me, 0)
+            if to and not before:
+                self.changed.wait_for(lambda: not self.forking or me in self.forking)
+            if to:
+                self.depths[me] = to
+            else:
+                self.depths.pop(me, None)
+                if self.forking:
+                    self.changed.notify_all()
+        return before
+
+    def stop(self) -> None:
+        me = threading.get_ident()
+        with self.changed:
+            self.forking.append(me)
+            self.changed.wait_for(lambda: self.depths.keys() <= {*self.forking}, FORK_WAITS_S)
+
+    def go_on(self) -> None:
+        with self.changed:
+            self.forking.remove(threading.get_ident())
+            self.changed.notify_all()
+
+
+_CALLS = _Calls({})
+_GATES = weakref.WeakSet[Gate]()
+
+
+@contextmanager
+def inside() -> Iterator[None]:
+    """While this thread is in SQLite; again in its own call, too."""
+    before = _CALLS.depths.get(threading.get_ident(), 0)
+    _CALLS.move(before + 1)
+    try:
+        yield
+    finally:
+        _CALLS.move(before)
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """While it waits for something else, in the middle of such a call."""
+    before = _CALLS.move(0)
+    try:
+        yield
+    finally:
+        _CALLS.move(before)
+
+
+def _before_a_fork() -> None:
+    _CALLS.stop()
+
+
+def _in_the_parent() -> None:
+    _CALLS.go_on()
+
+
 def _in_a_child() -> None:
     """A forked child lets go of the parent's locks at once: its copy of a descriptor would hold them after the parent's death."""
+    global _CALLS  # noqa: PLW0603 - the lock of the old one may be held by a thread that is no more
+    me = threading.get_ident()
+    _CALLS = _Calls({me: depth} if (depth := _CALLS.depths.get(me)) else {})
     for gate in list(_GATES):
         gate.start_over()
 
 
-_GATES = weakref.WeakSet[Gate]()
-os.register_at_fork(after_in_child=_in_a_child)
+os.register_at_fork(before=_before_a_fork, after_in_parent=_in_the_parent, after_in_child=_in_a_child)
+
+
+# ------------------------------------------------------------------ errors
 
 
 def means_full(error: apsw.Error) -> bool:
@@ -232,9 +343,10 @@ def means_full(error: apsw.Error) -> bool:
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
-    """SQLite's errors as ours."""
+    """SQLite's errors as ours; and a fork waits for what is done within."""
     try:
-        yield
+        with inside():
+            yield
     except (apsw.ConnectionClosedError, apsw.CursorClosedError) as error:
         raise Closed from error
     except apsw.BusyError as error:

@@ -2,7 +2,7 @@
 What can still be read: a damaged store row by row, and what is missing there from its backups, newest first.
 
 Each table is read in the order of its keys; where a page stops that, its rows are read one by one. Rows of
-pages that are what was written count. Of the others turns and memories do, if their digest holds.
+pages that are what was written count. Of the others those do that carry a digest, if it holds: turns, memories, records.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import check, copy, index, pages, rows
+from yiku.store import check, copy, index, pages, records, rows
 
 # What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
 NUMBERED = {
@@ -23,10 +23,17 @@ NUMBERED = {
     "sessions": "n",
     "conversation_turns": "n",
     "turn_state": "turn_n",
+    "turn_work": "turn_n",
     "memories": "n",
     "memory_relations": "id",
     "memory_tags": "id",
     "access_log": "id",
+    "learned": "scope_id",
+    "extraction_queue": "n",
+    "model_calls": "n",
+    "episodes": "n",
+    "scratchpad": "n",
+    "attachments": "n",
     "changes": "number",
     "erasures": "tx",
 }
@@ -36,11 +43,17 @@ KEYED = {
     "memory_entities": "scope_id, memory_n, entity",
     "memory_tag_rel": "scope_id, memory_n, tag_id",
     "receipts": "scope_id, key",
+    "session_state": "scope_id, id",
     "tombstones": "seal",
 }
 DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
-DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED}
-IDS = {"conversation_turns": "turns_by_id", "memories": "memories_by_id"}  # indexes that know a row's id without the row
+DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
+IDS = {  # indexes that know a row's id without the row
+    "conversation_turns": "turns_by_id",
+    "memories": "memories_by_id",
+    **{table: f"{table}_by_id" for table in records.KINDS},
+}
+GOING = {"extraction_queue", "session_state", *records.KINDS}  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed
 FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 
@@ -109,8 +122,10 @@ def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: 
 def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Salvaged) -> None:
     """
     What is not there yet. Of a memory's details only where it has none, and could not keep them: one that was
-    taken from it since then must not come back.
+    taken from it since then must not come back. Nor must what was done or dropped, where the file's own table is whole.
     """
+    if table in GOING and table in done.whole:
+        return
     found: Iterable[Sequence[Any]] = _read(source, table, [], connection)
     if table in DETAILS:
         at = [*_columns(source, table, connection), "memory_n"].index("memory_n")

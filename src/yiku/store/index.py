@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from yiku.store.api import Index
 from yiku.types import Posting, Postings, Tokens
@@ -84,6 +84,7 @@ def postings(
     sides = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
     common: dict[str, int] = {}
     if documents > FETCH_ALL:
+        prepare(connection, index, "rows")
         counts = _looked_up(connection, f"select doc from temp.{index}_rows", sides, terms)
         common = {term: rows for term, found in counts.items() if (rows := sum(found)) > cap}
     wanted = [term for term in terms if term not in common]
@@ -129,11 +130,10 @@ def _lengths() -> np.ndarray:
     return np.exp2(np.arange(STEPS) / STEPS_PER_DOUBLING)
 
 
-def prepare(connection: apsw.Connection) -> None:
-    """Views of the index that a connection needs; they lie in its temporary schema, nothing is written."""
-    for index in ("turn", "tool", "memory"):
-        connection.execute(f"create virtual table temp.{index}_places using fts5vocab('main', '{index}_index', 'instance')")
-        connection.execute(f"create virtual table temp.{index}_rows using fts5vocab('main', '{index}_index', 'row')")
+def prepare(connection: apsw.Connection, index: Index, view: Literal["places", "rows"] = "places") -> None:
+    """A view of an index that a connection needs; it lies in its temporary schema, nothing is written."""
+    sort = "instance" if view == "places" else "row"
+    connection.execute(f"create virtual table if not exists temp.{index}_{view} using fts5vocab('main', '{index}_index', '{sort}')")
 
 
 def one(connection: apsw.Connection, sql: str, *values: object) -> tuple[Any, ...]:

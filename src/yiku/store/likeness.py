@@ -41,17 +41,17 @@ class Centre:
     lengths: list[Array]
 
 
-def centre(scopes: Sequence[Codes], known: Centre | None) -> Centre:
+def centre(scopes: Sequence[Codes], known: Centre | None, given: Array | None = None) -> Centre:
     """
-    The means of these scopes: of the first 1, 2, 4, 8 … vectors of each.
+    The means of these scopes: of the first 1, 2, 4, 8 … vectors of each; or those that are given.
 
     So they move seldom, and who asks first has the same as who has asked all day. What is known is kept.
     """
     import numpy as np
 
-    of = tuple(1 << (len(each.unspaced).bit_length() - 1) for each in scopes)
+    of = () if given is not None else tuple(1 << (len(each.unspaced).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
-        known = Centre(_means(scopes, of), of, [np.empty(0, np.float32) for _ in scopes])
+        known = Centre(means(scopes, of) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
         if len(lengths) < len(each.unspaced):
@@ -59,13 +59,13 @@ def centre(scopes: Sequence[Codes], known: Centre | None) -> Centre:
     return known
 
 
-def _means(scopes: Sequence[Codes], of: Sequence[int]) -> Array:
+def means(scopes: Sequence[Codes], of: Sequence[int]) -> Array:
     """The mean of each script, of the first so many vectors of each scope; of all, where a script has few."""
     import numpy as np
 
     sums, counts = np.zeros((2, scopes[0].codes[0].shape[1])), np.zeros(2)
     for each, first in zip(scopes, of, strict=True):
-        for start, block in _blocks(each, 0):
+        for start, block in blocks(each, 0):
             floats = block[: max(0, first - start)]
             unspaced = each.unspaced[start : start + len(floats)]
             for script in (0, 1):
@@ -81,7 +81,7 @@ def cosines(vectors: Codes, question: Array) -> Array:
     import numpy as np
 
     found = np.empty(len(vectors.unspaced), np.float32)
-    for start, floats in _blocks(vectors, 0):
+    for start, floats in blocks(vectors, 0):
         found[start : start + len(floats)] = np.vecdot(floats, question)  # not `@`, whose threads cost more than they save
     return found
 
@@ -101,14 +101,14 @@ def _lengths(vectors: Codes, means: Array, start: int) -> Array:
     import numpy as np
 
     found = []
-    for place, floats in _blocks(vectors, start):
+    for place, floats in blocks(vectors, start):
         of = vectors.unspaced[place : place + len(floats)].astype(np.int8)
         found.append(np.sqrt(np.vecdot(floats, floats) - 2 * np.vecdot(floats, means[of]) + np.vecdot(means, means)[of]))
     lengths: Array = np.maximum(np.concatenate(found), SHORTEST)
     return lengths
 
 
-def _blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
+def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
     """The vectors from a place on as floats, some at a time, each block in the same memory as the one before."""
     import numpy as np
 

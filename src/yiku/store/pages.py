@@ -50,6 +50,11 @@ def has_checksums(connection: apsw.Connection) -> bool:
     return _reserved(connection, -1) == RESERVED_BYTES
 
 
+def knows_checksums(connection: apsw.Connection) -> bool:
+    """Whether a connection writes checksums where the file has them: one that was opened before it had any does not."""
+    return not has_checksums(connection) or connection.pragma("checksum_verification", "on") == "1"
+
+
 def _reserved(connection: apsw.Connection, wanted: int) -> int:
     value = ctypes.c_int(wanted)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(value))

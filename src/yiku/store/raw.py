@@ -43,12 +43,22 @@ SAID = {
     "receipts": "key result",
     "erasures": "rows receipt",
     "conversation_turns": "id role content speaker tool_calls tool_results external_id parent agent project metadata origin actor",
+    "session_state": "id variables task",
+    "extraction_queue": "kind session error reply",
+    "model_calls": "purpose session model outcome",
+    "episodes": "id session summary goal outcome outcome_reason action_nodes entities tools_used decisions linked_memory_ids tags source"
+    " method tokens",
+    "scratchpad": "id user_id current_focus active_projects recent open_questions next_steps overrides",
+    "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
 }
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ACCENTED = re.compile("[\u00c0-\u024f\u0300-\u036f\u0386-\u04ff\u1e00-\u1fff]")  # what may have them
 IMAGES = """
     select reason, before from changes c where (reason is not null or before is not null) and case
     when tbl in ('memories', 'memory_sources') then exists (select 1 from memories m where m.n = c.row_n)
+    when tbl = 'episodes' then exists (select 1 from episodes r where r.n = c.row_n)
+    when tbl = 'scratchpad' then exists (select 1 from scratchpad r where r.n = c.row_n)
+    when tbl = 'attachments' then exists (select 1 from attachments r where r.n = c.row_n)
     else exists (select 1 from conversation_turns t where t.n = c.row_n) end"""
 
 

@@ -29,10 +29,19 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, connect, copy, gather, index, pages, rows, schema, write
+from yiku.store import check, connect, copy, gather, index, pages, records, rows, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
+WHAT = {
+    "conversation_turns": "turn",
+    "memories": "memory",
+    "episodes": "episode",
+    "scratchpad": "scratchpad",
+    "attachments": "attachment",
+}
+# The rows of a table whose last change took them away.
+DROPPED = "select row_n from (select row_n, action, max(number) from changes where tbl = ? group by row_n) where action = 'delete'"
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510  # the bytes that SQLite locks in a database that somebody has open
 
 
@@ -257,7 +266,8 @@ def _erased_stays_erased(connection: apsw.Connection) -> None:
 def _taken(told: Mapping[str, Any]) -> dict[str, list[str]]:
     """The ids of the rows that an erasure deleted; a single turn was only blanked."""
     turns = told["turns"] if told["session"] or told["whole_scope"] else []
-    return {"memories": list(told["memories"]), "conversation_turns": list(turns)}
+    others = {table: list(told.get("records", {}).get(table, ())) for table in records.KINDS}
+    return {"memories": list(told["memories"]), "conversation_turns": list(turns), **others}
 
 
 def _identified(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
@@ -271,8 +281,8 @@ def _identified(connection: apsw.Connection, mark: tuple[str, int] | None, analy
 
 def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
     """What hangs on a row that is not there goes; a scope or a session whose name is lost gets one that says so."""
-    for table, name in (("sessions", "scope_id"), ("conversation_turns", "scope_id"), ("memories", "scope_id")):
-        sql = f"select distinct {name} from {table} where {name} not in (select id from scopes)"
+    for table in ("sessions", "conversation_turns", "memories", *records.KINDS):
+        sql = f"select distinct scope_id from {table} where scope_id not in (select id from scopes)"
         for (number,) in connection.execute(sql).fetchall():
             connection.execute("insert into scopes (id, name, created_at) values (?, ?, 0)", (number, f"lost:{number}"))
             done.lost.append(f"the name of scope {number}: it is lost:{number} now")
@@ -281,7 +291,8 @@ def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
         sql = "insert into sessions (n, scope_id, id, started_at, ended_at) values (?, ?, ?, 0, 0)"
         connection.execute(sql, (number, scope, f"lost-{number}"))
         done.lost.append(f"the name of session {number}: it is lost-{number} now")
-    connection.execute("delete from turn_state where turn_n not in (select n from conversation_turns)")
+    for table in ("turn_state", "turn_work"):
+        connection.execute(f"delete from {table} where turn_n not in (select n from conversation_turns)")
     for table in gather.DETAILS:
         connection.execute(f"delete from {table} where memory_n not in (select n from memories)")
     connection.execute("delete from memory_tag_rel where tag_id not in (select id from memory_tags)")
@@ -371,13 +382,16 @@ def _sessions(connection: apsw.Connection) -> None:
 def _lost(connection: apsw.Connection, done: gather.Salvaged) -> None:
     """Name what the file knew of and nobody has; what was erased is not lost."""
     erasures = [_taken(json.loads(told)) for (told,) in check.every(connection, "select rows from erasures")]
-    for table, what in (("conversation_turns", "turn"), ("memories", "memory")):
+    for table, what in WHAT.items():
         there = {n for (n,) in connection.execute(f"select n from {table}")}
         erased = {id for taken in erasures for id in taken[table]}
         named = {n: id for (of, n), id in done.known.items() if of == table and n not in there and id not in erased}
         sql = "select row_n, count from changes where tbl = ? and action = 'insert'"
         told = {n for first, count in connection.execute(sql, (table,)) for n in range(first, first + count)} - there
-        gone = index.one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", table)[0]
+        told -= {n for (n,) in connection.execute(DROPPED, (table,))}
+        named = {n: id for n, id in named.items() if n in told or table not in records.KINDS}
+        erased_from = "records" if table in records.KINDS else table
+        gone = index.one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", erased_from)[0]
         nameless = sorted(told - {*named})[int(gone) :]
         done.lost += [f"{what} {id}" for id in named.values()] + [f"{what} in row {n}" for n in nameless]
 
@@ -397,6 +411,12 @@ def _balanced(connection: apsw.Connection, journal: write.Journal) -> None:
     for n, scope in check.every(connection, f"select n, scope_id from memories m where ({last}) is null"):
         journal.note(check.FOUND, "memories", n, {}, scope=scope)
     connection.execute(f"update memories as m set changed = ({last})")
+    for table in records.KINDS:
+        connection.execute(f"delete from {table} where n in ({DROPPED})", (table,))  # a backup may have brought it
+        last = f"select max(number) from changes where tbl = '{table}' and row_n = r.n"
+        for n, scope in check.every(connection, f"select n, scope_id from {table} r where ({last}) is null"):
+            journal.note(check.FOUND, table, n, {}, scope=scope)
+        connection.execute(f"update {table} as r set changed = ({last})")
 
 
 def _indexed(connection: apsw.Connection, words: check.Words) -> None:

@@ -8,18 +8,19 @@ A store that holds something is copied to backups/ first. The callers hold the g
 from __future__ import annotations
 
 import uuid
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from yiku.errors import ForeignStore, SchemaTooNew, StoreMismatch
-from yiku.store import copy, index, pages, rows, write
+from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreMismatch
+from yiku.store import copy, index, pages, records, rows, write
 from yiku.store.gate import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
-MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql")
+MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql", "0004_learning.sql")
 BATCH = 2_000  # rows read at a time
 
 
@@ -63,11 +64,17 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
     if 0 < version < len(MIGRATIONS):
         for left in path.with_name("backups").glob(f".before-schema-{len(MIGRATIONS)}.db.*"):
             left.unlink(missing_ok=True)  # of a migration that was cut short; the gate is held, so nobody is making one
-        copy.kept(connection, path.with_name("backups") / f"before-schema-{len(MIGRATIONS)}.db")
+        before = path.with_name("backups") / f"before-schema-{len(MIGRATIONS)}.db"
+        if not _copied_before(connection, before):
+            copy.kept(connection, before)
     if pages.verified() and not pages.has_checksums(connection):
         pages.reserve(connection)
         if version:
             pages.vacuumed(connection)
+    if version and not pages.emptied_wal(
+        connection, connection.pragma("busy_timeout")
+    ):  # who opens the file next is to find its new header
+        raise StoreBusy(f"{path} is being read, and cannot be brought up to date meanwhile")
     connection.pragma("journal_mode", "delete" if network else "wal")
     for number in range(version, len(MIGRATIONS)):
         script = files("yiku.store.sql").joinpath(MIGRATIONS[number]).read_text(encoding="utf-8")
@@ -81,6 +88,15 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
                 chained_anew(connection, key)
             connection.execute(f"pragma application_id = {APPLICATION_ID}")
             connection.execute(f"pragma user_version = {number + 1}")
+
+
+def _copied_before(connection: apsw.Connection, before: Path) -> bool:
+    """Whether there is a copy from before the first of these steps already: of an earlier schema, and nothing was done since."""
+    if not before.exists() or copy.troubles(before):
+        return False
+    with closing(copy.opened(before)) as known:
+        earlier = index.one(known, "pragma user_version")[0] < index.one(connection, "pragma user_version")[0]
+        return bool(earlier and identity(known) == identity(connection))
 
 
 def _digests(connection: apsw.Connection) -> None:
@@ -135,8 +151,8 @@ def sealed(connection: apsw.Connection) -> bool:
 
 
 def intact(connection: apsw.Connection) -> bool:
-    """Whether every turn and memory is what was written."""
-    return all(
+    """Whether every turn, memory and record is what was written."""
+    return all(sound for *_, sound in records.digests(connection)) and all(
         rows.digest(values) == found
         for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED))
         for *values, found in connection.execute(f"select {columns}, digest from {table}")

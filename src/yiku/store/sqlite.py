@@ -3,7 +3,7 @@ The store on SQLite: connections, transactions, reads.
 
 One file in WAL mode. Reads go straight to SQLite, one connection a thread. A write holds the gate,
 begins immediately, checks what its decision rested on, changes, and commits with one flush; nothing
-is acknowledged before. Opening and reading write nothing; creating and migrating happen in the gate.
+is acknowledged before. Opening and reading write nothing; creating and migrating happen in the gate (`opening`).
 `write` says how each change lies in the tables, `index` how search does, `rows` how values do, `schema`
 how a file becomes one of ours. Beside the file lie its mark (`store.id`) and a reserve of space, given
 up so that forgetting works on a full disk.
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
-import sys
 import threading
 import time
 import weakref
@@ -30,19 +30,18 @@ import apsw
 from yiku.errors import (
     Closed,
     Damaged,
-    IndexOutdated,
     NotFound,
     ReadOnly,
     Stale,
     StoreBusy,
     StoreError,
     StoreMismatch,
-    Unsupported,
 )
-from yiku.store import connect, copy, erase, index, pages, raw, rows, schema, totals, where, write
-from yiku.store.api import Index
+from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, totals, where, write
+from yiku.store.api import Index, R
 from yiku.store.columns import Columns
-from yiku.store.gate import Gate, Mark, Reserve, has_moved, means_full, translated
+from yiku.store.gate import Gate, Mark, Reserve, has_moved, inside, means_full, translated, wal_bytes
+from yiku.store.opening import Opening
 from yiku.types import (
     Applied,
     Cardinality,
@@ -51,23 +50,27 @@ from yiku.types import (
     ChangeRow,
     Copied,
     Expect,
+    Job,
     Memories,
     Met,
+    ModelCall,
     Postings,
+    Records,
     Relation,
     SemanticMemory,
+    Session,
     Turn,
     TurnColumns,
     Turns,
 )
 
-OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
 FLUSH_AFTER_S = 0.5  # with durability = fast, from the first write that waits for it; we promise a second
 CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
 LOOK_AT_WAL_EACH = 64  # writes
 WAIT_FOR_READERS_MS = 100  # of that checkpoint: readers that overlap leave no moment without one; new ones are in nobody's way
 FREEING = ("forget", "erase")  # what may use the reserve
 SCOPES_KNOWN_S = 1.0  # a scope's number is looked up again after so long: another process may have erased it
+_log = logging.getLogger(__name__)
 _INHERITED: list[threading.local] = []  # connections of a parent process: never used, and never closed by us
 _FROM_TURNS = (
     "from conversation_turns t join sessions s on s.n = t.session_n join scopes c on c.id = t.scope_id"
@@ -80,6 +83,10 @@ _CURRENT = "m.state = 'active' and m.superseded_by is null"
 _SAME = f"where m.scope_id = ? and m.content_hash = ? and m.kind = ? and {_CURRENT}"
 _RIVALS = f"where m.scope_id = ? and m.subject = ? and m.predicate = ? and {_CURRENT}"
 _IN_SLOT = "where m.scope_id = ? and m.slot = ? and m.state = 'active' "
+_RETRIEVED = (
+    f"where m.scope_id = ? and {_CURRENT} and m.n in"
+    " (select memory_n from access_log where scope_id = ? and at >= ? and access = 'retrieved')"
+)
 _BEFORE = "and (m.said_at, m.place) <= (?, ?) order by m.said_at desc, m.place desc, m.n desc limit 1"
 _AFTER = "and (m.said_at, m.place) > (?, ?) order by m.said_at, m.place, m.n limit 1"
 _LIVE = "and m.superseded_by is null order by m.said_at desc, m.n desc limit 1"
@@ -107,19 +114,12 @@ class SqliteStore:
         network:  the file system is a network's, whose memory is not shared: no WAL
         Raises StoreMismatch, ForeignStore, SchemaTooNew, IndexOutdated, Damaged, ReadOnly, StorageFull, StoreBusy, Unsupported.
         """
-        if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in (
-            "linux",
-            "darwin",
-        ):
-            raise Unsupported(f"SQLite {apsw.sqlite_lib_version()} on {sys.platform}")
         self.path = path
-        self.analyzer = analyzer
         self.durability = durability
         self.busy_timeout_s = busy_timeout_s
         self.key = key
         self.network = network
         self.read_only = False
-        self.store_id = ""
         self._mark = Mark(path.with_name("store.id"))
         self._reserve = Reserve(path.with_name("reserve"))
         self._gate = Gate(gate, busy_timeout_s)
@@ -127,14 +127,28 @@ class SqliteStore:
         self._local = threading.local()
         self._connections = weakref.WeakSet[apsw.Connection]()  # a thread that ends takes its own with it
         self._pid = os.getpid()
-        self._wrote = False
         self._flushing: threading.Timer | None = None  # with `fast`, while a write waits for its flush
         self._closed = False
         self._scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up
         self._columns = Columns()
+        opening = Opening(
+            path=path,
+            gate=self._gate,
+            mark=self._mark,
+            reserve=self._reserve,
+            connection=self._connection,
+            forget=self._forget_connection,
+            analyzer=analyzer,
+            key=key,
+            durability=durability,
+            network=network,
+        )
         try:
             with translated(str(path)):
-                self._settle()
+                try:
+                    self.store_id = opening.settled()
+                finally:
+                    self._wrote = opening.wrote
         except (IndexError, KeyError) as error:
             self.close()
             raise Damaged(f"{path}: a row that is always there is missing") from error
@@ -142,63 +156,7 @@ class SqliteStore:
             self.close()
             raise
 
-    # -------------------------------------------------------------- opening and closing
-
-    def _settle(self) -> None:
-        """Make, migrate or just look at the file, until it is one of ours, up to date, and the one that the mark means."""
-        pages.verified()
-        mark = self._mark.read()  # before the database, which may only grow after it
-        if not self._mark.shut() and self._wal_bytes() == 0 and self.path.exists():
-            self._seal()
-        if not self.path.exists() or not self._current(mark):
-            with self._gate.held():
-                mark = self._mark.read()
-                if not self.path.exists() or not self._current(mark):
-                    self._migrate(mark)
-        connection = self._connection()
-        meta: Any = dict(map(tuple, connection.execute("select key, value from meta")))
-        self.store_id = str(meta["store_id"])
-        if mark is not None:
-            schema.compare(mark, self.store_id, schema.last_change(connection), self.path)
-        if meta.get("analyzer") != self.analyzer:
-            raise IndexOutdated(f"index of analyzer {meta.get('analyzer')}, here {self.analyzer}")
-
-    def _seal(self) -> None:
-        """Another program emptied the WAL, and knows no checksums: where every row is what was written, they are made anew."""
-        with self._gate.held():
-            if not self._mark.shut() and not self._wal_bytes() and not self.read_only:
-                schema.seal(self._connection(), self.path, self._mark)
-
-    def _wal_bytes(self) -> int:
-        try:
-            return Path(f"{self.path}-wal").stat().st_size
-        except FileNotFoundError:
-            return 0
-
-    def _current(self, mark: tuple[str, int] | None) -> bool:
-        connection = self._connection()
-        if not schema.current(connection, self.path, mark):
-            return False
-        return self.read_only or self.network is not (connection.pragma("journal_mode") == "wal")
-
-    def _migrate(self, mark: tuple[str, int] | None) -> None:
-        """Bring the file up to date. The gate is held."""
-        if not self.path.exists():
-            if mark is not None:
-                raise StoreMismatch(f"{self.path} is not there, and it had {mark[1]:,} changes")
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        connection = self._connection()
-        if self.read_only:
-            raise ReadOnly(str(self.path))
-        if mark is not None:
-            schema.compare(mark, *schema.identity(connection), self.path)
-        self._wrote = True
-        if not self.network:
-            connection.pragma("synchronous", "FULL")  # whatever the durability: the mark below vouches for it
-        schema.migrate(connection, self.path, analyzer=self.analyzer, key=self.key, network=self.network)
-        connection.pragma("synchronous", connect.synchronous(self.durability, network=self.network))
-        self._mark.write(*schema.identity(connection))
-        self._reserve.keep()
+    # -------------------------------------------------------------- connections
 
     def _connection(self) -> apsw.Connection:
         """This thread's connection."""
@@ -211,8 +169,16 @@ class SqliteStore:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._open()
+            self._local.indexed = set[Index]()  # what was prepared in it
             self._connections.add(connection)
         return connection
+
+    def _forget_connection(self) -> None:
+        """Close this thread's connection; the next call opens another."""
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            connection.close()
 
     def _open(self) -> apsw.Connection:
         connection = connect.to(self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s)
@@ -230,16 +196,17 @@ class SqliteStore:
             try:
                 if self._wrote:
                     self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
-                    with self._gate.held():
-                        connection = self._open()
-                        if pages.emptied_wal(connection, int(CLOSE_WITHIN_S * 1000)):
+                    with self._gate.held(), inside():
+                        connection = getattr(self._local, "connection", None) or self._open()
+                        self._connections.add(connection)
+                        if not has_moved(connection) and pages.emptied_wal(connection, int(CLOSE_WITHIN_S * 1000)):
                             self._mark.write(*schema.identity(connection), shut=True)
-                        connection.close()
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
             deadline = time.monotonic() + CLOSE_WITHIN_S
-            for connection in list(self._connections):
-                connect.closed(connection, deadline)
+            with inside():
+                for connection in list(self._connections):
+                    connect.closed(connection, deadline)
         self._gate.close()
 
     # -------------------------------------------------------------- writing
@@ -272,9 +239,11 @@ class SqliteStore:
                     write.key_known(connection, self.key, cause.at)
                 applied = write.write(connection, scope, changes, cause, self.key)
         except apsw.ConstraintError as error:
-            if getattr(error, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+            reason = getattr(error, "extendedresult", 0)
+            if reason == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+                self._scopes.clear()  # another process has erased this scope
+            elif reason != apsw.SQLITE_CONSTRAINT_UNIQUE:  # another process has made the same meanwhile
                 raise
-            self._scopes.clear()  # another process has erased this scope
             raise Stale from error
         if self.durability == "fast":
             self._flush_soon()
@@ -292,15 +261,17 @@ class SqliteStore:
     def _flush_soon(self) -> None:
         """With `fast`: within a second what is written from now on is flushed, also when nobody writes again."""
         if self._flushing is None:
-            self._flushing = threading.Timer(FLUSH_AFTER_S, self._flush)
-            self._flushing.daemon = True
-            self._flushing.start()
+            timer = threading.Timer(FLUSH_AFTER_S, self._flush)
+            timer.daemon = True
+            with contextlib.suppress(RuntimeError):  # no more threads, or the interpreter ends: closing flushes, too
+                timer.start()
+                self._flushing = timer
 
     def _flush(self) -> None:
         """A commit that is flushed, and all before with it. A checkpoint would not do: it flushes nothing while a reader stops it."""
-        with contextlib.suppress(Closed), translated(str(self.path)):
-            connection = self._connection()
-            try:
+        try:
+            with translated(str(self.path)):
+                connection = self._connection()
                 with self._gate.held():
                     self._flushing = None
                     connection.pragma("synchronous", "FULL")
@@ -308,13 +279,18 @@ class SqliteStore:
                         version = index.one(connection, "pragma user_version")[0]
                         connection.execute(f"pragma user_version = {version}")  # as it is: a page to write
                     self._mark.write(*schema.identity(connection))
-            except (StoreBusy, apsw.BusyError):
-                self._flushing = None
-                self._flush_soon()
+        except Closed:
+            pass
+        except StoreBusy:
+            self._flushing = None
+            self._flush_soon()
+        except StoreError as error:  # a full disk, a home that is gone: the next write tries again
+            self._flushing = None
+            _log.warning("what was written last is not flushed yet: %s", error.detail)
 
     def _keep_wal_small(self) -> None:
         """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
-        if self._wal_bytes() > connect.WAL_LIMIT_BYTES:
+        if wal_bytes(self.path) > connect.WAL_LIMIT_BYTES:
             pages.emptied_wal(self._connection(), WAIT_FOR_READERS_MS)
 
     def alone(self) -> AbstractContextManager[None]:
@@ -487,15 +463,60 @@ class SqliteStore:
         """See Store.postings."""
         with translated(str(self.path)):
             connection = self._connection()
-            if not getattr(self._local, "indexed", False):
-                index.prepare(connection)
-                self._local.indexed = True
+            if name not in self._local.indexed:
+                index.prepare(connection, name)
+                self._local.indexed.add(name)
             return index.postings(connection, name, scopes, terms, past=past, cap=cap)
 
     def columns(self, scopes: Sequence[int]) -> TurnColumns:
         """See Store.columns."""
         with translated(str(self.path)):
             return self._columns.of(self._connection(), scopes)
+
+    def hidden(self, scopes: Sequence[int]) -> list[int]:
+        """See Store.hidden."""
+        sql = f"select turn_n from turn_state where scope_id in ({index.marks(scopes)}) and hidden_at is not null"
+        with translated(str(self.path)):
+            return [n for (n,) in self._connection().execute(sql, (*scopes,))]
+
+    def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
+        """See Store.records."""
+        with translated(str(self.path)):
+            return records.read(self._connection(), kind, scopes, select) if scopes else []
+
+    def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
+        """See Store.retrieved_since."""
+        return self._memories(_RETRIEVED, scope, scope, rows.micros(since))
+
+    def learned(self, scope: int) -> int:
+        """See Store.learned."""
+        with translated(str(self.path)):
+            return jobs.upto(self._connection(), scope)
+
+    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
+        """See Store.extracted."""
+        with translated(str(self.path)):
+            return jobs.extracted(self._connection(), scope, ns)
+
+    def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
+        """See Store.compressions."""
+        with translated(str(self.path)):
+            return jobs.compressions(self._connection(), scope, ns)
+
+    def jobs(self, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
+        """See Store.jobs."""
+        with translated(str(self.path)):
+            return jobs.jobs(self._connection(), scope, ns=ns, dead=dead)
+
+    def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
+        """See Store.sessions."""
+        with translated(str(self.path)):
+            return jobs.sessions(self._connection(), scope, id=id, limit=limit)
+
+    def spent(self, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
+        """See Store.spent."""
+        with translated(str(self.path)):
+            return jobs.spent(self._connection(), scope, since=since, session=session)
 
     def journal(
         self,
@@ -564,8 +585,8 @@ class SqliteStore:
             "durability": self.durability,
             "read_only": self.read_only,
             "network": self.network,
-            "bytes": self.path.stat().st_size + self._wal_bytes(),
-            "wal_bytes": self._wal_bytes(),
+            "bytes": self.path.stat().st_size + wal_bytes(self.path),
+            "wal_bytes": wal_bytes(self.path),
             "verified": pages.verified() and pages.has_checksums(self._connection()),
             "marked": self._mark.read() is not None,
             "reserve": self._reserve.size() > 0,

@@ -36,5 +36,8 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
         "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
         "relations": one(f"select count(*) from memory_relations where {among}"),
         "tags": one(f"select count(*) from memory_tags where {among}"),
+        "episodes": one(f"select count(*) from episodes where {among}"),
+        "attachments": one(f"select count(*) from attachments where {among}"),
+        "queue": one(f"select count(*) from extraction_queue where {among}"),
         "changes": one(f"select count(*) from changes where {among}"),
     }

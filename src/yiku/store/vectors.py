@@ -4,7 +4,7 @@ Vectors: what a model made of turns and memories, in a file of its own beside th
 Rows of int8 numbers are the truth, and all of them can be made again; so this file is never backed up, and where
 it is damaged, or of another store, it is begun anew, while questions are answered by words. What was read of a scope
 is kept in memory, and only what came since is read. A search looks at every vector of the scopes asked: exact, and
-a scope costs what the scope has.
+a scope costs what the scope has. A large scope has a matrix, too (matrix.py): it is mapped, and what came since is read.
 
 One connection a process, under a lock that nobody holds while he waits for another process: who writes takes the
 gate first. Each page carries a checksum, as in the database.
@@ -13,12 +13,12 @@ gate first. Each page carries a checksum, as in the database.
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -26,10 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError
-from yiku.store import connect, index, likeness, pages, write
-from yiku.store.gate import Gate, Mark, has_moved, translated
+from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError, VectorsDamaged
+from yiku.store import connect, index, likeness, matrix, pages, write
+from yiku.store import held as held_
+from yiku.store.gate import Gate, Mark, bytes_of, has_moved, translated
+from yiku.store.held import READ_AT_ONCE, Held
 from yiku.store.likeness import Centre, Codes
+from yiku.store.matrix import Matrix
 from yiku.types import Embedded, Item, Similar, Vector
 
 if TYPE_CHECKING:
@@ -37,42 +40,16 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-VERSION = 2
-READ_AT_ONCE = 65_536  # rows, before they become arrays
+VERSION = 3
 SCOPES_KEPT = 16
 CACHED_AT_MOST = 10_000  # vectors of texts, some 15 MB
 CACHE_KIB = 4_096
 TRIES = 3  # of a row that the model refuses
+BEYOND_MATRIX = 4  # a matrix is made anew when one vector in so many came after it
 EMPTIED_WITHIN_MS = 2_000  # by readers of the log
 CLOSE_WITHIN_S = 0.5  # of who writes
-INT8 = 127
 _COLUMNS = "item = 'memory', unspaced, row_n, factor, code"
 _INHERITED: list[apsw.Connection | None] = []  # connections of a parent process: never used, and never closed by us
-
-
-@dataclass(slots=True)
-class Rows:
-    """The rows of a scope in the order of their numbers: where their windows' vectors are, and where each row begins there."""
-
-    ns: Array
-    memories: Array
-    unspaced: Array
-    order: Array
-    starts: Array
-
-
-@dataclass(slots=True)
-class Held:
-    """All vectors of a scope in a space as they were at some moment, in the order in which they came."""
-
-    removals: int
-    last: int = 0
-    memories: list[Array] = field(default_factory=list)
-    unspaced: list[Array] = field(default_factory=list)
-    ns: list[Array] = field(default_factory=list)
-    factors: list[Array] = field(default_factory=list)
-    codes: list[Array] = field(default_factory=list)
-    rows: Rows | None = None
 
 
 class Vectors:
@@ -89,6 +66,7 @@ class Vectors:
         self._held: dict[tuple[int, int], Held] = {}
         self._centres: dict[tuple[Any, ...], Centre] = {}
         self._fitting: set[str] = set()
+        self._damaged: set[tuple[int, int]] = set()  # scopes and spaces whose matrix is not what was written
         self._wrote = False
         self._closed = False
         _EVERY.add(self)
@@ -96,8 +74,8 @@ class Vectors:
     # -------------------------------------------------------------- reading
 
     def exist(self) -> bool:
-        """Whether anything was ever embedded here."""
-        return self.path.exists()
+        """Whether anything was ever embedded here. An empty file is one that another process is making (see opening.py)."""
+        return bytes_of(self.path) > 0
 
     def embedded(self, scope: int, space: str) -> Embedded:
         """How far a scope is in a space."""
@@ -128,13 +106,22 @@ class Vectors:
             if connection is None or number is None:
                 return None
             held = [self._loaded(connection, scope, number) for scope in scopes]
-            return dimensions if any(each.ns for each in held) else None
+            return dimensions if any(each.ns or each.matrix for each in held) else None
 
-    def similar(self, scopes: Sequence[int], space: str, question: Array, *, unspaced: bool | None = None) -> Similar | None:
+    def similar(
+        self,
+        scopes: Sequence[int],
+        space: str,
+        question: Array,
+        *,
+        unspaced: bool | None = None,
+        surely: Sequence[tuple[bool, Array]] = (),
+    ) -> Similar | None:
         """
         How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded.
 
         unspaced: the script of the question, for what they have in common beyond their languages (likeness.py)
+        surely:   rows that are measured exactly however large the scope is: whether memories, and their numbers, ascending
         """
         import numpy as np
 
@@ -143,55 +130,104 @@ class Vectors:
             if connection is None or number is None or dimensions != len(question):
                 return None
             kept = {scope: self._loaded(connection, scope, number) for scope in scopes}
+            mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             held = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [_rows(each) for each in held.values()]
+            rows = [held_.rows(each) for each in held.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
-            centre = self._centre(number, held, vectors) if held and unspaced is not None else None
+            largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
+            centre = self._centre(number, held, vectors, largest) if held and unspaced is not None else None
             lengths = [*centre.lengths] if centre else []
-        if not rows:
+        found = []
+        for scope, each in mapped.items():
+            try:
+                alike = matrix.beyond(each, question, unspaced=bool(unspaced), surely=surely)
+            except Damaged:  # its rows are read from now on
+                with self._lock:
+                    self._damaged.add((scope, number))
+                    self._held.pop((scope, number), None)
+                return self.similar(scopes, space, question, unspaced=unspaced, surely=surely)
+            found.append((each.ns, each.memories, each.unspaced, alike))
+        for place, (of, some) in enumerate(zip(rows, vectors, strict=True)):
+            if centre is None or unspaced is None:
+                alike = likeness.cosines(some, question)
+            else:
+                alike = likeness.beyond(some, lengths[place], centre.means, question, unspaced=unspaced)
+            found.append((of.ns, of.memories, of.unspaced, np.maximum.reduceat(alike[of.order], of.starts)))
+        if not found:
             return None
-        if centre is None or unspaced is None:
-            alike = [likeness.cosines(each, question) for each in vectors]
-        else:
-            alike = [
-                likeness.beyond(each, length, centre.means, question, unspaced=unspaced)
-                for each, length in zip(vectors, lengths, strict=True)
-            ]
-        best = [np.maximum.reduceat(each[of.order], of.starts) for of, each in zip(rows, alike, strict=True)]
-        if len(rows) == 1:
-            return Similar(rows[0].ns, rows[0].memories, rows[0].unspaced, best[0])
-        every = [(of.ns, of.memories, of.unspaced, values) for of, values in zip(rows, best, strict=True)]
-        ns, memories, scripts, values = (np.concatenate(parts) for parts in zip(*every, strict=True))
-        order = np.argsort(ns, kind="stable")
-        return Similar(ns[order], memories[order], scripts[order], values[order])
+        if len(found) == 1:
+            return Similar(*found[0])
+        return Similar(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _centre(self, space: int, held: Mapping[int, Held], vectors: Sequence[Codes]) -> Centre:
+    def _centre(self, space: int, held: Mapping[int, Held], vectors: Sequence[Codes], largest: Matrix | None) -> Centre:
         """What the texts of these scopes have in common; made anew when they are twice as many, or some were taken out."""
-        key = (space, *((scope, each.removals) for scope, each in held.items()))
-        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None))
+        key = (
+            space,
+            *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in held.items()),
+            largest and largest.of,
+        )
+        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None), None if largest is None else largest.means)
         while len(self._centres) > SCOPES_KEPT:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
 
     def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> Held:
         """The vectors of a scope as they are now: what is known, and what came since."""
-        sql = "select last, removals from progress where scope_id = ? and space = ?"
-        last, removals = connection.execute(sql, (scope, space)).fetchone() or (0, 0)
+        last, removals = _progress(connection, scope, space)
         held = self._held.pop((scope, space), None)
         if held is None or held.removals != removals or held.last > last:
             held = Held(removals)
+        if last - held.last >= matrix.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
+            held = Held(removals, known, known.of.last)
         if held.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
             found = connection.execute(sql, (scope, space, held.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                _held_too(held, some)
+                held_.add(held, some)
             held.last = last
         self._held[scope, space] = held
         while len(self._held) > SCOPES_KEPT:
             del self._held[next(iter(self._held))]
         return held
 
+    def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> Matrix | None:
+        """The matrix of a scope, where there is one that is sound and of these rows."""
+        if (scope, space) in self._damaged:
+            return None
+        dimensions = index.one(connection, "select dimensions from spaces where n = ?", space)[0]
+        return matrix.mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
+
+    def _matrix(self, scope: int, space: int) -> Path:
+        return self._own_folder() / f"{scope}-{space}.matrix"
+
     # -------------------------------------------------------------- writing
+
+    def settle(self, scope: int, space: str) -> None:
+        """Make the matrix of a large scope, where there is none or much came since."""
+        if not self.exist():
+            return
+        with self._gate.held(), self._told():  # nothing is taken out meanwhile, and whoever asks goes on
+            with self._lock:
+                connection = self._current()
+                number, dimensions = (None, None) if connection is None else _space(connection, space)
+                if connection is None or number is None or dimensions is None:
+                    return
+                last, removals = _progress(connection, scope, number)
+                known = self._mapped(connection, scope, number, removals) if last >= matrix.FROM else None
+            so_far = known.of.last if known else 0
+            if last - so_far < max(matrix.FROM, so_far // BEYOND_MATRIX):
+                return
+            own = self._connected()
+            try:
+                of = matrix.Of(_made(own), last, removals, dimensions)
+                sql = "select count(*), total(item = 'turn') from vectors where scope_id = ? and space = ?"
+                count, turns = index.one(own, sql, scope, number)
+                matrix.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
+            finally:
+                own.close()
+        with self._lock:
+            self._damaged.discard((scope, number))
+            self._held.pop((scope, number), None)
 
     def add(
         self,
@@ -232,7 +268,7 @@ class Vectors:
             connection.executemany(
                 f"insert into vectors values ({index.marks(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *coded(vector.values))
+                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *held_.coded(vector.values))
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -262,11 +298,12 @@ class Vectors:
             sql = "insert into again select scope_id, space, ?2, ?3, 0 from progress where scope_id = ?1"
             connection.executemany(sql, [(scope, *row) for row in again])
 
-        return self._taken_out(step)
+        return self._taken_out(step, scope)
 
     def drop(self, scope: int | None = None) -> bool:
         """All vectors of a scope, or of all, are gone and can be made again. Whether nothing of them is left in the log either."""
-        return self._taken_out(lambda connection: _dropped(connection, "1" if scope is None else f"scope_id = {int(scope)}"))
+        among = "1" if scope is None else f"scope_id = {int(scope)}"
+        return self._taken_out(lambda connection: _dropped(connection, among), scope)
 
     def keep_only(self, scopes: Sequence[int]) -> bool:
         """All vectors of other scopes are gone. Whether nothing of them is left in the log either."""
@@ -288,7 +325,7 @@ class Vectors:
                 _emptied(connection, number, length)
         self._fitting.add(space)
 
-    def _taken_out(self, step: Callable[[apsw.Connection], None]) -> bool:
+    def _taken_out(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
         """Take something out, of the cache and the log too. A damaged file goes whole: nobody could say what is left in it."""
         if not self.exist():
             return True
@@ -297,6 +334,7 @@ class Vectors:
                 with self._written() as connection:
                     step(connection)
                     connection.execute("delete from embedding_cache")
+                self._unmapped(scope)
             except Damaged:
                 self.begin_anew()
             with self._read() as current:
@@ -356,7 +394,7 @@ class Vectors:
             with translated(str(self.path)):
                 yield
         except (Damaged, ForeignStore) as error:
-            raise Damaged(f"{self.path}: the vectors cannot be read, `yiku embed` makes them anew") from error
+            raise VectorsDamaged(f"{self.path} cannot be read") from error
 
     def _current(self) -> apsw.Connection | None:
         """The connection to a file that can be read; None where it is missing, of an older form, or of another store."""
@@ -404,7 +442,7 @@ class Vectors:
         mark = Mark(self.path.parent.with_name("store.id")).read()
         with write.transaction(connection):
             connection.execute(files("yiku.store.sql").joinpath("vectors.sql").read_text(encoding="utf-8"))
-            connection.execute("insert into vectors_of values (?)", (mark[0] if mark else "",))
+            connection.execute("insert into vectors_of values (?, ?)", (mark[0] if mark else "", secrets.token_hex(8)))
             connection.execute(f"pragma user_version = {VERSION}")
         self._connection = connection
         return connection
@@ -418,6 +456,12 @@ class Vectors:
         self._let_go()
         for suffix in ("-wal", "-shm", ""):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        self._unmapped()
+
+    def _unmapped(self, scope: int | None = None) -> None:
+        """No matrix of this scope, or of any, is left. The gate is held."""
+        for path in self._own_folder().glob(f"{'*' if scope is None else scope}-*.matrix*"):
+            path.unlink(missing_ok=True)
 
     def _let_go(self) -> None:
         self._held.clear()
@@ -449,48 +493,6 @@ class Vectors:
         self._centres = {}
 
 
-# ------------------------------------------------------------------ arithmetic
-
-
-def coded(values: Array) -> tuple[float, bytes]:
-    """A vector as one factor and int8 numbers."""
-    import numpy as np
-
-    factor = max(float(np.abs(values).max()) / INT8, 1e-12)
-    return factor, np.rint(values / factor).astype(np.int8).tobytes()
-
-
-def _held_too(held: Held, found: Sequence[tuple[Any, ...]]) -> None:
-    """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
-    import numpy as np
-
-    memories, unspaced, ns, factors, codes = zip(*found, strict=True)
-    kept = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
-    held.memories.append(np.array(memories, np.bool_))
-    held.unspaced.append(np.array(unspaced, np.bool_))
-    held.ns.append(np.array(ns, np.int64))
-    held.factors.append(np.array(factors, np.float32))
-    held.codes.append(kept)
-    held.rows = None
-    while len(held.ns) > 1 and len(held.ns[-2]) <= len(held.ns[-1]) < READ_AT_ONCE:
-        for column in (held.memories, held.unspaced, held.ns, held.factors, held.codes):
-            column[-2:] = [np.concatenate(column[-2:])]
-
-
-def _rows(held: Held) -> Rows:
-    """The rows that these vectors are of. A row's windows lie side by side in its order."""
-    import numpy as np
-
-    if held.rows is None:
-        ns, memories, unspaced = map(np.concatenate, (held.ns, held.memories, held.unspaced))
-        order = np.lexsort((memories, ns))
-        ns, memories = ns[order], memories[order]
-        another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
-        starts = np.concatenate([[0], np.flatnonzero(another) + 1])
-        held.rows = Rows(ns[starts], memories[starts], unspaced[order][starts], order, starts)
-    return held.rows
-
-
 # ------------------------------------------------------------------ rows
 
 
@@ -498,6 +500,28 @@ def _space(connection: apsw.Connection, name: str) -> tuple[int | None, int | No
     """The number of a space and the length of its vectors."""
     found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
     return found or (None, None)
+
+
+def _progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int, int]:
+    """The last vector of a scope, and how often some were taken out."""
+    sql = "select last, removals from progress where scope_id = ? and space = ?"
+    return connection.execute(sql, (scope, space)).fetchone() or (0, 0)
+
+
+def _made(connection: apsw.Connection) -> str:
+    """What tells this file from another one of the same store."""
+    return str(index.one(connection, "select made from vectors_of")[0])
+
+
+def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:
+    """All vectors of a scope for its matrix, some at a time: turns first, by row numbers, the windows of a row side by side."""
+    for item in ("turn", "memory"):
+        sql = """
+            select row_n, unspaced, factor, code from vectors indexed by vectors_by_row
+            where scope_id = ? and item = ? and space = ? order by row_n, part"""
+        found = connection.execute(sql, (scope, item, space))
+        while some := [*islice(found, READ_AT_ONCE)]:
+            yield some
 
 
 def _emptied(connection: apsw.Connection, space: int, length: int | None) -> None:

@@ -45,7 +45,7 @@ Sql = tuple[str, list[Any]]
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """The conditions, order and limit behind `from memories m`."""
-    by_number = any(given is not None for given in (select.ns, select.suffix, select.entity, select.sourced_in))
+    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.sourced_in))
     parts, values = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
@@ -67,12 +67,10 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         add("m.content_hash = ?", select.hash)
     if select.external_id is not None:
         add("m.external_id = ?", select.external_id)
-    if select.entity is not None:
-        add(
-            f"m.n in (select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity = ?)",
-            *scopes,
-            select.entity,
-        )
+    if select.entities is not None:
+        names = json.dumps(list(select.entities), ensure_ascii=False)
+        named = f"select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity in (select value from json_each(?))"
+        add(f"m.n in ({named})", *scopes, names)
     if select.sourced_in is not None:
         turns = json.dumps(list(select.sourced_in))
         add(

@@ -19,9 +19,10 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, rows
+from yiku.store import erase, index, jobs, records, rows
 from yiku.store.api import Index
 from yiku.types import (
+    AddJobs,
     AddMemory,
     AddScope,
     AddSource,
@@ -29,16 +30,25 @@ from yiku.types import (
     Applied,
     Cause,
     Change,
+    ClaimJobs,
     CountAccess,
+    Drop,
+    EndJob,
     Erase,
     Erasure,
     Expect,
+    KeepReply,
+    Learned,
     Lift,
+    MarkCompressed,
+    Put,
     Receipt,
     RemoveSources,
     Replayed,
+    SetSession,
     SetTurnHidden,
     Source,
+    Spend,
     State,
     Tokens,
     Turn,
@@ -135,6 +145,34 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return ()
         case Replayed():
             return _replay(connection, scope, change, journal)
+        case Put():
+            return records.put(connection, scope, change, journal)
+        case Drop():
+            return records.drop(connection, scope, change, journal)
+        case _:
+            return _work(connection, scope, change, rows.micros(journal.cause.at))
+
+
+def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> Iterable[int]:
+    """Changes of work in progress, which the journal does not tell."""
+    match change:
+        case Learned():
+            return jobs.learned(connection, scope, change, at)
+        case SetSession():
+            return jobs.set_session(connection, scope, change)
+        case MarkCompressed():
+            return jobs.compressed(connection, scope, change, at)
+        case AddJobs():
+            return jobs.add(connection, scope, change)
+        case ClaimJobs():
+            return jobs.claim(connection, scope, change, at)
+        case EndJob():
+            return jobs.end(connection, scope, change)
+        case KeepReply():
+            return jobs.keep_reply(connection, scope, change)
+        case Spend(call=call):
+            return jobs.spend(connection, scope, call)
+    raise AssertionError(change)
 
 
 def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: Journal) -> Iterable[int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.words import Origin, SemanticMemory, Turn
 
 # ------------------------------------------------------------------ what is answered
@@ -58,15 +59,31 @@ class Flagged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retracted:
+    """
+    It takes back what was told before it, as «just kidding» does: that is archived, and what held before holds again.
+
+    memory:  what was taken back
+    current: the version before it, live again
+    said:    what the same sentence states beside that, now kept or confirmed
+    """
+
+    memory: SemanticMemory
+    current: SemanticMemory | None = None
+    said: SemanticMemory | None = None
+    operation: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It was not kept: it had been erased. `memory` is what was told, and is nowhere."""
+    """It was not kept: it had been erased, or takes back what nobody said. `memory` is what was told, and is nowhere."""
 
     memory: SemanticMemory
     why: str
     operation: int = 0
 
 
-Outcome = New | Confirmed | Replaced | Past | Flagged | Refused
+Outcome = New | Confirmed | Replaced | Past | Flagged | Retracted | Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +121,12 @@ class Erased(Forgotten):
     What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
 
     memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still.
+    records: episodes, scratchpads and attachments that go; of a scratchpad only the lines that say it.
     """
 
     redacted: tuple[Turn, ...]
     kept: tuple[SemanticMemory, ...] = ()
+    records: tuple[Episode | Scratchpad | Attachment, ...] = ()
     places: tuple[Place, ...] = ()
     looked_for: int = 0  # texts, words and fragments of words
     out_of_reach: tuple[str, ...] = ()
@@ -121,12 +140,13 @@ class Erased(Forgotten):
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What `undo` took back: how many memories and turns, and the operation that it was itself."""
+    """What `undo` took back: how many memories, turns and records (episodes and the like), and the operation that it was itself."""
 
     undone: int
     memories: int
     turns: int
     operation: int
+    records: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,32 +164,46 @@ class Link:
 class Hit:
     """One answer: what it is, how relevant (0 to 1), its place in the order, and its sources."""
 
-    item: SemanticMemory | Turn
+    item: SemanticMemory | Turn | Episode | Attachment
     relevance: float
     score: float
     routes: Mapping[str, tuple[int, float]]
     sources: tuple[Link, ...]
     superseded_by: str | None = None  # what is said now instead; of a turn, what its statement was replaced by
+    taken_back: bool = False  # of a turn: «just kidding» was said of its statement
 
     @property
-    def type(self) -> Literal["memory", "turn"]:
+    def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
         """What sort of thing was found."""
-        return "turn" if isinstance(self.item, Turn) else "memory"
+        match self.item:
+            case Turn():
+                return "turn"
+            case Episode():
+                return "episode"
+            case Attachment():
+                return "attachment"
+        return "memory"
 
     @property
     def id(self) -> str:
-        """The id of the memory or turn."""
+        """Its id."""
         return self.item.id
 
     @property
     def text(self) -> str:
         """What it says."""
+        match self.item:
+            case Episode():
+                return self.item.summary or self.item.goal
+            case Attachment():
+                known = (self.item.description, self.item.transcription, self.item.extracted_text)
+                return f"{self.item.filename}: {next(filter(None, known), self.item.local_path or self.item.url or '')}"
         return self.item.content
 
     @property
     def said_at(self) -> datetime:
-        """When it was said."""
-        return self.item.said_at
+        """When it was said; of an episode when it ended."""
+        return self.item.ended_at if isinstance(self.item, Episode) else self.item.said_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +253,59 @@ class Hits(Sequence[Hit]):
         return "\n".join(hit.text for hit in self.hits)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnReport:
+    """
+    What learning did: how many turns and questions to a model, what became of what they say, and what is left.
+
+    outcomes: how many statements were new, confirmed, replaced, flagged, retracted …
+    waiting:  turns and questions that wait; dead: questions that failed for good, until `learn(everything=True)`
+    """
+
+    turns: int = 0
+    jobs: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    waiting: int = 0
+    dead: int = 0
+    model: str | None = None
+    seconds: float = 0.0
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """What became of messages that left a host's context: their episode, how many were recorded now and before, what was learned."""
+
+    episode: Episode | None
+    recorded: int
+    known: int
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """
+    What became of a session: its episode, the scratchpad, how many memories ended with it, what was learned.
+
+    model: what a model did, where there is one
+    """
+
+    episode: Episode | None
+    scratchpad: Scratchpad
+    expired: int
+    outcomes: Mapping[str, int]
+    model: LearnReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToReview:
+    """A memory that somebody should look at, why, and what it contradicts."""
+
+    memory: SemanticMemory
+    why: Literal["unconfirmed", "conflict", "belief"]
+    others: tuple[SemanticMemory, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
     """
@@ -235,12 +322,19 @@ class EmbedReport:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A packed text for a prompt, its estimated tokens, what went in, and how much did not fit."""
+    """
+    A packed text for a prompt, its estimated tokens, what went in, and how much did not fit.
+
+    diagnostics: what was missing when it was looked for, a line each
+    confidence:  how sure it is that what was asked for is in it, as of Hits
+    """
 
     text: str
     tokens: int
     hits: tuple[Hit, ...]
     omitted: int
+    diagnostics: tuple[str, ...] = ()
+    confidence: float = 0.0
 
     def __str__(self) -> str:
         return self.text
@@ -396,7 +490,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of what a handle reads, and the sizes of its files in bytes."""
+    """Counts of what a handle reads, and the sizes of its files in bytes. queue: questions to a model, those that failed too."""
 
     scope: str
     turns: int
@@ -406,6 +500,9 @@ class Stats:
     entities: int
     relations: int
     tags: int
+    episodes: int
+    attachments: int
+    queue: int
     changes: int
     first_said_at: datetime | None
     last_said_at: datetime | None
@@ -415,7 +512,12 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the home is: where, whose, which versions, and every trouble worth a line."""
+    """
+    How the home is: where, whose, which versions, and every trouble worth a line.
+
+    search:  what questions are asked with: words, or the space of a model
+    missing: what a search by words could have besides, and how
+    """
 
     home: str
     scope: str
@@ -427,6 +529,7 @@ class Status:
     durability: str
     disk: str
     search: str
+    missing: str | None
     waiting: Mapping[str, int]
     troubles: tuple[str, ...]
 
@@ -482,4 +585,11 @@ class Settings:
     embed_passage_prefix: str | None = None
     embed_batch: int = 64
     embed_timeout_s: float = 20.0
+    chat_url: str | None = None
+    chat_model: str | None = None
+    chat_key: Secret | None = None
+    chat_timeout_s: float = 60.0
+    chat_max_tokens: int = 4_096
+    learn: Literal["at_once", "later", "off"] = "at_once"
+    learn_calls: int = 5
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from yiku.types.learning import Job, ModelCall
+from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.words import Access, SemanticMemory, Source, State, Tokens, Turn
 
 if TYPE_CHECKING:
@@ -119,12 +121,17 @@ class Erase:
     """
     Rows go for good, with everything that hangs on them.
 
-    seals: keyed hashes of what must not come back; rows: ids of what went, without a word of it
+    records: ids of episodes, scratchpads and attachments by their tables; images: numbers of journal rows that keep older
+    forms of them; sessions: names of those whose state goes; seals: keyed hashes of what must not come back; rows: ids of
+    what went, without a word of it
     """
 
     memories: Sequence[Gone] = ()
     turns: Sequence[Gone] = ()
     blanked: Sequence[Blanked] = ()
+    records: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    images: Sequence[int] = ()
+    sessions: Sequence[str] = ()
     whole_scope: bool = False
     seals: Sequence[bytes] = ()
     rows: Mapping[str, Any] = field(default_factory=dict)
@@ -143,6 +150,99 @@ class Lift:
     """What was erased may be kept again: its tombstones go."""
 
     seals: Sequence[bytes]
+
+
+Record = Episode | Scratchpad | Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A record is kept under its id, with what it is found by; an older form of it must be as this one was read (`changed`)."""
+
+    record: Record
+    tokens: Tokens | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A record goes; the journal keeps it."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """
+    Learning has dealt with these turns, or with all up to a number.
+
+    Raises Stale where one of these turns was dealt with before, or learning did not stand at `since`.
+    """
+
+    turns: Sequence[int] = ()
+    upto: int | None = None
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MarkCompressed:
+    """These turns left a host's context, and which episode tells of them."""
+
+    turns: Sequence[int]
+    episode: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetSession:
+    """What a host keeps for a session; a session that is not there is made."""
+
+    id: str
+    columns: Mapping[str, Any]  # of variables, task, closed_at
+
+
+@dataclass(frozen=True, slots=True)
+class AddJobs:
+    """Work is queued, as far as it does not stand there already."""
+
+    jobs: Sequence[Job]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimJobs:
+    """
+    Take so many jobs that are free, and due unless all are wanted, until a time; their rows are what it did.
+
+    held: numbers of the jobs whose leases count, for one who knows that nobody else is at work; None: every lease counts
+    """
+
+    until: datetime
+    limit: int
+    session: str | None = None
+    due: bool = True
+    held: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepReply:
+    """What a model said of a job. Raises Stale for who has an older fence."""
+
+    job: Job
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndJob:
+    """A job is done; or, with an error, due again at a time, or dead. Raises Stale for who has an older fence."""
+
+    job: Job
+    error: str | None = None
+    due_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a model was asked for, and what that took."""
+
+    call: ModelCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +266,16 @@ Change = (
     | Erase
     | Erasure
     | Lift
+    | Put
+    | Drop
+    | Learned
+    | MarkCompressed
+    | SetSession
+    | AddJobs
+    | ClaimJobs
+    | EndJob
+    | KeepReply
+    | Spend
     | Replayed
 )
 
@@ -259,7 +369,7 @@ class Memories:
     slot: str | None = None
     pairs: tuple[Sequence[str], Sequence[str]] | None = None  # subjects, predicates
     hash: bytes | None = None
-    entity: str | None = None
+    entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
@@ -295,6 +405,22 @@ class Turns:
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """Which records to read: every given condition must hold; None and () ask nothing."""
+
+    ns: Sequence[int] | None = None
+    ids: Sequence[str] | None = None
+    suffix: str | None = None
+    sessions: Sequence[str] | None = None
+    turns: Sequence[str] | None = None  # of attachments: ids of their turns
+    user: str | None = None  # of scratchpads
+    since: datetime | None = None
+    until: datetime | None = None
+    newest_first: bool = False
+    limit: int | None = None
 
 
 # ------------------------------------------------------------------ what the store hands back

@@ -54,7 +54,7 @@ class Similar:
     """
     How much the turns and memories of the scopes resemble a question: the best cosine of each one's windows.
 
-    ns:       (k,) int64, row numbers, ascending
+    ns:       (k,) int64, row numbers, in no order
     memories: (k,) bool, whether it is a memory's
     unspaced: (k,) bool, whether its text is in a script without spaces
     alike:    (k,) float32, cosines, or cosines beyond what is common to a script

@@ -44,6 +44,23 @@ TABLE = {
         "list": "find",
         "history": "find",
     },
+    "Learn": {
+        "learn": "learning",
+        "review": "learning",
+        "confirm": "learning",
+        "reject": "learning",
+        "queue": "learning",
+    },
+    "Converse": {
+        "sessions": "sessions",
+        "end": "sessions",
+        "compress": "sessions",
+        "episodes": "sessions",
+        "scratchpad": "scratchpad",
+        "attach": "attachments",
+        "attachments": "attachments",
+        "describe": "attachments",
+    },
     "Look after": {
         "pause": "home",
         "resume": "home",

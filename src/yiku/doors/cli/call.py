@@ -15,7 +15,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
@@ -32,7 +32,9 @@ HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_widt
 SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
 NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
-KEEPING = frozenset("record remember update feedback forget restore undo import".split())  # verbs after which a backup may be due
+KEEPING = frozenset(  # verbs after which a backup may be due
+    "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
+)
 _MARK = re.compile(r"\[secret ([a-z-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
@@ -106,6 +108,20 @@ class Call:
             sys.stdout.flush()
             print(text, file=sys.stderr, flush=True)
 
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[Callable[[int, int], None]]:
+        """A bar on stderr with the time that is left, when somebody watches."""
+        if self.quiet or self.json or not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(self.verb, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
     def hint(self, text: str) -> None:
         """Say what a person may do next."""
         if not self.json:
@@ -177,7 +193,7 @@ def light(command: Any, hints: Mapping[str, Any]) -> Any:
     return command
 
 
-_CONVERT: dict[Any, Callable[[Any], Any]] = {str: str, int: int, float: float, Path: Path, list[str]: list}
+_CONVERT: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, int: int, float: float, Path: Path, list[str]: list}
 
 
 def _plain(hint: Any) -> Any:
@@ -211,6 +227,21 @@ def text(given: str, what: str = "text") -> str:
         return raw.decode("utf-8-sig").removesuffix("\n")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{what} from stdin is not UTF-8 at byte {error.start:,}") from error
+
+
+def file(given: str, what: str = "text") -> str:
+    """The text in a file, or for `-` what comes on stdin."""
+    if given == "-":
+        return text(given, what)
+    path = Path(given).expanduser()
+    if not path.is_file():
+        raise InvalidInput(f"{given}: no such file; - reads {what} from stdin")
+    if path.stat().st_size > STDIN_BYTES:
+        raise TooLarge(f"{given} has over {STDIN_BYTES:,} bytes")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{given} is not UTF-8 at byte {error.start:,}") from error
 
 
 def parsed(given: str | None, option: str) -> Any:

@@ -17,7 +17,7 @@ import typer
 from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
-from yiku.types import Erased, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Erased, Scratchpad, SemanticMemory, Turn
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -94,10 +94,14 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
 
 def _much(listed: Erased) -> str:
     """How much goes, in words."""
+    sorts = {sort: [one for one in listed.records if isinstance(one, sort)] for sort in (Episode, Attachment, Scratchpad)}
     counts = {
         say.plural(len(listed.memories), "memory", "memories"): listed.memories,
         say.plural(len(listed.turns), "turn"): listed.turns,
         f"sentences of {say.plural(len(listed.redacted), 'turn')}": listed.redacted,
+        say.plural(len(sorts[Episode]), "episode"): sorts[Episode],
+        say.plural(len(sorts[Attachment]), "attachment"): sorts[Attachment],
+        "lines of the scratchpad": sorts[Scratchpad],
     }
     return ", ".join(words for words, found in counts.items() if found) or "what only others said too"
 
@@ -105,14 +109,17 @@ def _much(listed: Erased) -> str:
 def _listed(listed: Erased, word: str) -> Iterator[str]:
     """What goes, what loses a sentence, and what stays because it was told elsewhere too."""
     yield from _items(word, [*listed.memories, *listed.turns])
+    yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
     yield from _items("redacts", listed.redacted)
+    yield from (f"{say.paint('redacts', 'yellow')}  the scratchpad" for one in listed.records if isinstance(one, Scratchpad))
     yield from _items("keeps", listed.kept)
 
 
-def _items(heading: str, found: Sequence[SemanticMemory | Turn]) -> Iterator[str]:
+def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attachment]) -> Iterator[str]:
     limit = say.width() or 10_000
     for item in found[:LISTED]:
-        text = say.cut(say.flat(item.content), limit - len(heading) - 2)
+        words = item.summary if isinstance(item, Episode) else item.filename if isinstance(item, Attachment) else item.content
+        text = say.cut(say.flat(words), limit - len(heading) - 2)
         yield f"{say.paint(heading, 'red' if heading.endswith(('erase', 'erases')) else 'yellow')}  {text}"
         yield say.paint(f"  {say.source(item)}", "dim")
     if len(found) > LISTED:
@@ -121,7 +128,7 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn]) -> Iterator[str
 
 def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
-    resumed = not (done.memories or done.turns or done.redacted or done.kept)
+    resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
     yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
     longest = [sorted(place.found, key=len, reverse=True) for place in done.places]
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]

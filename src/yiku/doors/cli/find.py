@@ -35,8 +35,11 @@ Running = Annotated[
 ]
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until.")]
-Types = Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="memory or turn [default: both].")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
+]
 
+EVERY_TYPE = ("memory", "turn", "episode", "attachment")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
 UNSURE = "Nothing fits well; this is the nearest."
@@ -53,6 +56,7 @@ def recall(
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
+    explain: Annotated[bool, typer.Option("--explain", help="How the answer comes about, as yiku explain.")] = False,
 ) -> None:
     """
     The best hits for a question, each with its source.
@@ -66,14 +70,43 @@ def recall(
         found = memory.recall(
             asked,
             limit=limit,
-            types=type or ("memory", "turn"),
+            types=type or EVERY_TYPE,
             where=parsed(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
             session=session,
         )
-        call.answer(shapes.hits(asked, found), _answers(call, found))
+        if explain:
+            data = shapes.hits(asked, found) | {"explanation": shapes.plain(found.explanation)}
+            call.answer(data, _explained(call, found))
+        else:
+            call.answer(shapes.hits(asked, found), _answers(call, found))
         _count(memory, found)
+
+
+def explain(
+    call: Call,
+    *,
+    question: Question,
+    limit: Limit = None,
+    type: Types = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    valid_at: ValidAt = None,
+    session: Running = None,
+) -> None:
+    """How an answer comes about: words, slots, routes, what was left out."""
+    recall(
+        call,
+        question=question,
+        limit=limit,
+        type=type,
+        where=where,
+        as_of=as_of,
+        valid_at=valid_at,
+        session=session,
+        explain=True,
+    )
 
 
 def _count(memory: Memory, shown: Sequence[Hit]) -> None:
@@ -84,22 +117,17 @@ def _count(memory: Memory, shown: Sequence[Hit]) -> None:
 
 def _answers(call: Call, found: Hits) -> Iterator[str]:
     yield from say.hits(found)
+    _told(call, found)
+
+
+def _told(call: Call, found: Hits) -> None:
+    """What was missing, and how sure the answer is, where somebody should know."""
     for diagnostic in found.diagnostics:
         call.hint(diagnostic)
     if found and not found.confident:
         call.hint(UNSURE)
     if not found:
         call.hint(NOTHING)
-
-
-def explain(call: Call, *, question: Question, limit: Limit = None, where: Where = None) -> None:
-    """How an answer comes about: words, slots, routes, what was left out."""
-    asked = text(question, "question")
-    with call.memory() as memory:
-        found = memory.explain(asked, limit=limit, where=parsed(where, "--where"))
-        data = shapes.hits(asked, found) | {"explanation": shapes.plain(found.explanation)}
-        call.answer(data, _explained(call, found))
-        _count(memory, found)
 
 
 def _explained(call: Call, found: Hits) -> Iterator[str]:
@@ -126,8 +154,7 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         yield ""
         yield say.paint(f"left out: {len(why.left_out)}", "dim")
         yield from say.table([(f"  {say.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
-    if not found:
-        call.hint(NOTHING)
+    _told(call, found)
 
 
 def context(
@@ -152,8 +179,12 @@ def context(
         "tokens": packed.tokens,
         "omitted": packed.omitted,
         "hits": [shapes.hit(hit) for hit in packed.hits],
+        "diagnostics": list(packed.diagnostics),
+        "confidence": packed.confidence,
     }
     call.answer(data, say.harmless(packed.text).splitlines())
+    for diagnostic in packed.diagnostics:
+        call.hint(diagnostic)
     if not packed.text:
         call.hint(f"{packed.omitted} hits, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
 

@@ -20,6 +20,7 @@ from yiku.errors import InvalidInput
 from yiku.types import ChangeRow, Stats, Status
 
 SHELLS = ("bash", "zsh", "fish")
+MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 
 
@@ -71,10 +72,10 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("home", found.home),
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
         ("holds", f"{say.plural(counts.turns, 'turn')} in {say.plural(counts.sessions, 'session')}, {_counted(memories)}"),
-        ("search", found.search),
+        ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
         ("durability", found.durability),
         ("disk", found.disk),
-        ("waiting", ", ".join(f"{name} {count}" for name, count in found.waiting.items()) or "nothing"),
+        ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),
     ]
@@ -100,7 +101,7 @@ def stats(call: Call) -> None:
         ("sessions", f"{found.sessions:,}", ""),
         *((f"memories, {name}", f"{count:,}", "") for name, count in found.memories.items()),
         *((f"kind {name}", f"{count:,}", "") for name, count in found.kinds.items()),
-        *((name, f"{getattr(found, name):,}", "") for name in ("entities", "relations", "tags", "changes")),
+        *((name, f"{getattr(found, name):,}", "") for name in "entities relations tags episodes attachments queue changes".split()),
         ("first said", say.day(found.first_said_at) if found.first_said_at else "-", ""),
         ("last said", say.day(found.last_said_at) if found.last_said_at else "-", ""),
         ("database", say.bytes_(found.database_bytes), ""),

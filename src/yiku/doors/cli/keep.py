@@ -5,15 +5,20 @@ The verbs that keep and take away: record, remember, update, feedback, forget, r
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any, cast
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call, parsed, takes, text
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, YikuError
 from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
@@ -22,6 +27,10 @@ Key = Annotated[Name, typer.Option("--key", help="An idempotency key: the same c
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 
 REFUSED = 1  # the exit code when a statement was not kept
+WORDS = {"past": "kept as history", "flagged": "kept, but it may contradict", "retracted": "taken back"}
+RETRACTED = "retracted"  # the reason in the journal
+LOOKED_AT = 20  # rows of the journal
+QUOTED_CELLS = 100  # of what was learned; `yiku get` shows it whole
 
 Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to keep with it.")]
 SaidAt = Annotated[Name, typer.Option(metavar="TIME", help="When it was said [default: now].")]
@@ -85,7 +94,8 @@ def record(
     """
     Store one turn of a conversation, verbatim.
 
-    It is on the disk when this returns. Whole conversations: yiku import.
+    It is on the disk when this returns. What a user plainly says of himself in it is learned at once, and
+    printed; the rest is for yiku learn. Whole conversations: yiku import.
     """
     details: TurnDetails = given(
         session=session,
@@ -102,9 +112,46 @@ def record(
     with call.memory() as memory:
         call.admit(memory)
         said = text(content, "content")
+        began = datetime.now().astimezone()
         turn = memory.record_turn(role, said, idempotency_key=key, **details)
-    call.answer({"turn": shapes.item(turn)}, [f"{say.paint('recorded', 'green')} {say.source(turn)}"])
+        lines = [f"{say.paint('recorded', 'green')} {say.source(turn)}"]
+        learned, taken_back = list[SemanticMemory](), list[SemanticMemory]()
+        if turn.recorded_at >= began:  # else it was known, and what it taught was told then
+            with suppress(YikuError):  # the turn is kept, whatever can be said of it
+                learned, taken_back = _taught(memory, turn)
+                lines += _lessons(memory, learned, taken_back)
+    data = {"learned": [shapes.item(one) for one in learned], "taken_back": [shapes.item(one) for one in taken_back]}
+    call.answer({"turn": shapes.item(turn), **data}, lines)
     call.tell_masked((said, details), turn)
+
+
+def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
+    """What was learned from a turn that was recorded just now, and what it took back."""
+    done = [row for row in memory.admin.journal(limit=LOOKED_AT) if row.operation == "remember" and row.at >= turn.recorded_at]
+    if not done:
+        return [], []
+    said = memory.get_all(where={"said_at": turn.said_at})
+    learned = [one for one in reversed(said) if any(source.turn == turn.id for source in one.sources)]
+    if not any(row.reason == RETRACTED for row in done):
+        return learned, []
+    archived = {"state": "archived", "updated_at": {"gte": turn.recorded_at}}
+    return learned, [one for one in memory.get_all(where=archived, order="updated") if one.reason == RETRACTED]
+
+
+def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iterable[SemanticMemory]) -> Iterator[str]:
+    """A line for each thing that a turn taught, or took back."""
+    for one in learned:
+        before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
+        instead = f", instead of {_quoted(before[-1].content)}" if before else ""
+        yield f"  {say.paint('learned', 'green')}: {one.kind.value} {_quoted(one.content)}{say.marks(one)} {say.short(one.id)}{instead}"
+    for one in taken_back:
+        now = [version for version in memory.history(one.id) if version.live]
+        again = f"; it is again {_quoted(now[-1].content)}" if now else ""
+        yield f"  {say.paint('taken back', 'yellow')}: {_quoted(one.content)} {say.short(one.id)}{again}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{say.cut(say.flat(text), QUOTED_CELLS)}"'
 
 
 @takes(DETAILS)
@@ -131,21 +178,21 @@ def remember(
         told = given(**details)
         done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
     if isinstance(done, Refused):
-        call.answer(
-            shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}; --despite-erasure keeps it again"]
-        )
+        again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
+        call.answer(shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}{again}"])
         raise typer.Exit(REFUSED)
-    call.answer(shapes.outcome(done, dry_run), _became(done, dry_run))
+    call.answer(shapes.outcome(done, dry_run), became(done, dry_run))
     call.tell_masked((said, details), done.memory.content)
 
 
-def _became(done: Outcome, dry_run: bool) -> Iterator[str]:
-    """What became of a statement, for a person."""
+def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
+    """What became of a statement, for a person; `word` says it in place of the outcome's own."""
     name = type(done).__name__.lower()
-    word = {"past": "kept as history", "flagged": "kept, but it may contradict"}.get(name, name)
+    word = word or WORDS.get(name, name)
     memory = done.memory
-    yield f"{say.paint(word, 'yellow' if name == 'flagged' else 'green')}  {say.flat(memory.content)}"
-    for label, other in (("instead of", getattr(done, "replaced", None)), ("now", getattr(done, "current", None))):
+    yield f"{say.paint(word, 'yellow' if name in ('flagged', 'retracted') else 'green')}  {say.flat(memory.content)}"
+    for label, place in (("instead of", "replaced"), ("now", "current"), ("and", "said")):
+        other = getattr(done, place, None)
         if other is not None:
             yield f"  {label}: {say.flat(other.content)} {say.paint(f'(said {say.day(other.said_at)})', 'dim')}"
     for other in getattr(done, "others", ()):
@@ -217,7 +264,7 @@ def forget(
         if id is None and not yes and not dry_run and (session or since or until):
             _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
         done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
-    call.answer(shapes.forgotten(done, dry_run), _moved(done, "would forget" if dry_run else "forgot"))
+    call.answer(shapes.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
@@ -228,12 +275,13 @@ def _confirm(call: Call, meant: Forgotten) -> None:
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 
-def _moved(done: Forgotten, word: str) -> Iterator[str]:
+def moved(done: Forgotten, word: str) -> Iterator[str]:
+    """What left memory, or came back, for a person."""
     if not done.memories and not done.turns:
         yield "nothing to forget"
         return
-    moved: list[SemanticMemory | Turn] = [*done.memories, *done.turns]
-    for found in moved:
+    items: list[SemanticMemory | Turn] = [*done.memories, *done.turns]
+    for found in items:
         yield f"{say.paint(word, 'yellow')}  {say.cut(say.flat(found.content), (say.width() or 10_000) - len(word) - 2)}"
         yield say.paint(f"  {say.source(found)}", "dim")
     if done.operation:
@@ -244,7 +292,7 @@ def restore(call: Call, *, id: Id) -> None:
     """Bring back what was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
-    call.answer(shapes.forgotten(done, False), _moved(done, "restored"))
+    call.answer(shapes.forgotten(done, False), moved(done, "restored"))
 
 
 def undo(
@@ -254,5 +302,7 @@ def undo(
     with call.memory() as memory:
         done = memory.admin.undo(operation)
     much = f"{say.plural(done.memories, 'memory', 'memories')}, {say.plural(done.turns, 'turn')}"
+    if done.records:
+        much += f", {say.plural(done.records, 'episode or other record', 'episodes and other records')}"
     line = f"{say.paint('undone', 'green')}  operation {done.undone}: {much}; again with: yiku undo {done.operation}"
     call.answer(cast(dict[str, Any], shapes.plain(done)), [line])

@@ -31,7 +31,7 @@ def import_(
     call: Call,
     *,
     source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")],
+    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
@@ -47,6 +47,9 @@ def import_(
     A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
     {"memory", …}. Lines that cannot be read are listed; the rest is taken, and the exit code is 0.
     """
+    if path is None:
+        named = source if source not in SOURCES else "PATH"
+        raise InvalidInput(f"say the form and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}")
     if source not in SOURCES:
         raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
     if as_ is not None and source != "yiku":

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from yiku.types import Hit, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 WIDEST = 100  # cells; longer lines are hard to read
@@ -164,10 +164,14 @@ def bytes_(count: int) -> str:
     return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def source(item: SemanticMemory | Turn) -> str:
+def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
     """Where something comes from, on one line: what, who, when, in which session."""
     if isinstance(item, Turn):
         parts = ["turn", short(item.id), " ".join(filter(None, [item.role, item.speaker])), when(item.said_at), item.session]
+    elif isinstance(item, Episode):
+        parts = ["episode", short(item.id), item.outcome, when(item.ended_at), item.session]
+    elif isinstance(item, Attachment):
+        parts = ["attachment", short(item.id), item.direction, when(item.said_at), item.session]
     else:
         parts = ["memory", short(item.id), item.kind.value, when(item.said_at)]
         origin = item.sources[-1] if item.sources else None
@@ -195,5 +199,7 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
         body = wrapped(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)
         for index, line in enumerate(body):
             yield f"{number:>2}  {line}" if index == 0 else f"    {line}"
-        tail = f" · no longer so, see {short(hit.superseded_by)}" if hit.superseded_by else ""
+        tail = (
+            f" · no longer so, see {short(hit.superseded_by)}" if hit.superseded_by else " · taken back" if hit.taken_back else ""
+        )
         yield f"    {paint(cut(source(hit.item) + tail, limit and limit - 4), 'dim')}"

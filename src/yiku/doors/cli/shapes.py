@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, SemanticMemory, Turn
+from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, Record, SemanticMemory, Turn
 
 _OURS = frozenset("n content_hash changed place slot".split())
 
@@ -41,11 +41,11 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def item(found: SemanticMemory | Turn) -> dict[str, Any]:
-    """A memory or a turn, with its type."""
+def item(found: SemanticMemory | Turn | Record) -> dict[str, Any]:
+    """A memory, a turn, an episode, an attachment or a scratchpad, with its type."""
     shape: dict[str, Any] = plain(found)
-    if isinstance(found, Turn):
-        return {"type": "turn", **shape}
+    if not isinstance(found, SemanticMemory):
+        return {"type": type(found).__name__.lower(), **shape}
     return {"type": "memory", **shape, "live": found.live, "access_count": found.access_count}
 
 
@@ -59,6 +59,7 @@ def hit(found: Hit) -> dict[str, Any]:
         "relevance": round(found.relevance, 4),
         "score": round(found.score, 4),
         "superseded_by": found.superseded_by,
+        "taken_back": found.taken_back,
         "routes": {name: {"rank": rank, "relevance": round(value, 4)} for name, (rank, value) in found.routes.items()},
         "sources": plain(found.sources),
         "item": item(found.item),
@@ -77,7 +78,8 @@ def hits(question: str, found: Hits) -> dict[str, Any]:
 
 def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
     """What became of a statement; the same names whatever it was."""
-    one = {name: item(found) if (found := getattr(done, name, None)) else None for name in ("memory", "replaced", "current")}
+    names = ("memory", "replaced", "current", "said")
+    one = {name: item(found) if (found := getattr(done, name, None)) else None for name in names}
     return {
         "outcome": type(done).__name__.lower(),
         **one,
@@ -101,7 +103,7 @@ def forgotten(done: Forgotten, dry_run: bool) -> dict[str, Any]:
 def erased(done: Erased) -> dict[str, Any]:
     """What would go, whole; of what is gone only the ids, and the receipt."""
 
-    def each(found: Sequence[SemanticMemory | Turn]) -> list[Any]:
+    def each(found: Sequence[SemanticMemory | Turn | Record]) -> list[Any]:
         return [item(one) if done.dry_run else one.id for one in found]
 
     return {
@@ -109,6 +111,7 @@ def erased(done: Erased) -> dict[str, Any]:
         "turns": each(done.turns),
         "redacted": each(done.redacted),
         "kept": each(done.kept),
+        "records": each(done.records),
         "places": plain(done.places),
         "looked_for": done.looked_for,
         "out_of_reach": list(done.out_of_reach),

@@ -4,9 +4,7 @@ The verb that makes vectors: embed.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -28,7 +26,7 @@ def embed(
 
     It may be stopped at any time, and goes on from there. What waits is found by its words meanwhile.
     """
-    with call.memory() as memory, _watched(call) as progress:
+    with call.memory() as memory, call.watched() as progress:
         found = memory.admin.embed(budget_s=seconds, progress=progress)
     call.answer({"embed": shapes.plain(found)}, _embedded(found))
 
@@ -40,17 +38,3 @@ def _embedded(found: EmbedReport) -> Iterator[str]:
         yield f"  {found.waiting:,} wait: call it again"
     if found.failed:
         yield f"  {found.failed:,} are found by words only: the model refuses them"
-
-
-@contextmanager
-def _watched(call: Call) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr with the time that is left, when somebody watches."""
-    if call.quiet or call.json or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("embed", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

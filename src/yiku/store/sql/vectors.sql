@@ -1,9 +1,11 @@
 -- The vectors, in a file of their own beside the database: all of it can be made again from what the database holds.
 -- A vector is int8 numbers and the one factor that they share; vectors of two spaces never meet.
 
--- The store whose turns and memories these are: their numbers mean nothing in another.
+-- The store whose turns and memories these are: their numbers mean nothing in another. `made` tells this file from another
+-- one of the same store: a matrix is of one file.
 create table vectors_of (
-    store_id text not null
+    store_id text not null,
+    made text not null
 ) strict;
 
 -- The models whose vectors lie here, and how many numbers a vector has; null until there is one.

@@ -1,0 +1,33 @@
+"""
+A lock for the threads of a model, which a forked child does not inherit as held.
+
+Loading takes seconds. Who forks meanwhile leaves the thread that loads behind, and with it the lock: nobody in the
+child would ever let it go.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+
+
+class Guarded:
+    """Has a lock of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _EVERY.add(self)
+
+    def start_over(self) -> None:
+        """In a forked child: a lock that one of the parent's threads holds is nobody's."""
+        self._lock = threading.Lock()
+
+
+def _in_a_child() -> None:
+    for guarded in list(_EVERY):
+        guarded.start_over()
+
+
+_EVERY = weakref.WeakSet[Guarded]()
+os.register_at_fork(after_in_child=_in_a_child)

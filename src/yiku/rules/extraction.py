@@ -1,0 +1,165 @@
+"""
+What a model is shown of a conversation and asked of it, and what of its reply counts.
+
+It is shown turns as data between marks, with the calls of tools and what came of them in short. Of its reply only that
+counts whose evidence stands in the turns, word for word but for width, case and spaces; the rest is left out, so what
+it invents is never kept. What rests on the user's own words is his; what rests on anything else stays a candidate.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from yiku.rules import slots
+from yiku.rules.analyze import fold
+from yiku.types import Cardinality, Draft, Kind, Priority, Standing, Turn
+
+MOST = 5  # things of one piece
+SHOWN_CHARS = 6_000  # of a turn
+TOOL_CHARS = 300  # of what a tool was given, and of what it gave
+EVIDENCE_AT_LEAST = 2  # characters
+HEDGED = 0.6  # the confidence of what was hedged
+
+ITEMS: Mapping[str, Any] = {
+    "type": "array",
+    "maxItems": 20,
+    "items": {
+        "type": "object",
+        "required": ["type", "content", "evidence"],
+        "properties": {
+            "type": {"type": "string", "enum": [kind.value for kind in Kind]},
+            "subject": {"type": "string", "maxLength": 120},
+            "predicate": {"type": "string", "maxLength": 80},
+            "object": {"type": "string", "maxLength": 300},
+            "content": {"type": "string", "minLength": 2, "maxLength": 600},
+            "importance": {"type": "number", "minimum": 0, "maximum": 1},
+            "duration": {"type": "string", "maxLength": 20},
+            "is_update": {"type": "boolean"},
+            "update_hint": {"type": "string", "maxLength": 300},
+            "hedged": {"type": "boolean"},
+            "evidence": {"type": "string", "minLength": 1, "maxLength": 600},
+        },
+    },
+}
+_FEW = {"type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 300}}
+EPISODE: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["summary", "outcome"],
+    "properties": {
+        "summary": {"type": "string", "minLength": 2, "maxLength": 2_000},
+        "goal": {"type": "string", "maxLength": 300},
+        "outcome": {"type": "string", "enum": ["success", "partial", "failed", "ongoing", "completed"]},
+        "entities": _FEW,
+        "decisions": _FEW,
+        "open_questions": _FEW,
+        "next_steps": _FEW,
+    },
+}
+DURATIONS: Mapping[str, Priority] = {
+    "permanent": "permanent",
+    "30d": "long_term",
+    "7d": "short_term",
+    "24h": "transient",
+    "session": "transient",
+}
+
+
+class Found(NamedTuple):
+    """A draft, and whether it rests on the user's own words; and the turn that its evidence stands in."""
+
+    draft: Draft
+    own_words: bool
+    turn: Turn
+
+
+def shown(turns: Sequence[Turn]) -> str:
+    """Turns as data for a model: who said what, and what tools were asked and gave, in short."""
+    return "\n".join(["<turns>", *map(_shown, turns), "</turns>"])
+
+
+def _shown(turn: Turn) -> str:
+    """One turn, in which nothing can be taken for the end of the data."""
+    head = f"[{turn.role}{f' {turn.speaker}' if turn.speaker else ''}, {turn.said_at:%Y-%m-%d %H:%M %a}]"
+    calls = [f"(calls {call.get('name', '?')} with {_short(call.get('input'))})" for call in turn.tool_calls]
+    results = [
+        f"({'failed' if result.get('is_error') else 'result'}: {_short(result.get('content'))})" for result in turn.tool_results
+    ]
+    text = (
+        turn.content
+        if len(turn.content) <= SHOWN_CHARS
+        else turn.content[: SHOWN_CHARS // 2] + " … " + turn.content[-SHOWN_CHARS // 2 :]
+    )
+    return "\n".join([head, *(part.replace("turns>", "turns >") for part in (text, *calls, *results) if part)])
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    flat = " ".join(text.split())
+    return flat if len(flat) <= TOOL_CHARS else f"{flat[:TOOL_CHARS]}…"
+
+
+def drafts(
+    items: Sequence[Mapping[str, Any]], turns: Sequence[Turn], *, names: Sequence[str] = ()
+) -> tuple[list[Found], list[str]]:
+    """
+    What of a reply counts, and a line for each thing that does not.
+
+    items: as ITEMS has them
+    """
+    found: list[Found] = []
+    refused: list[str] = []
+    for item in items:
+        turn = _said_in(item["evidence"], turns)
+        if turn is None:
+            refused.append(f"{item['content'][:60]}: its evidence is not in the turns")
+            continue
+        found.append(Found(_draft(item, names), turn.role == "user", turn))
+    return found[:MOST], refused
+
+
+def _said_in(evidence: str, turns: Sequence[Turn]) -> Turn | None:
+    """The turn that says this, of several a user's."""
+    wanted = _bare(evidence)
+    if len(wanted) < EVIDENCE_AT_LEAST:
+        return None
+    saying = [
+        turn
+        for turn in turns
+        if wanted in _bare(turn.content) or any(wanted in _bare(_short(r.get("content"))) for r in turn.tool_results)
+    ]
+    return min(saying, key=lambda turn: turn.role != "user", default=None)
+
+
+def _bare(text: str) -> str:
+    """A text by its letters and digits alone."""
+    return re.sub(r"[\W_]+", "", fold(text))
+
+
+def _draft(item: Mapping[str, Any], names: Sequence[str]) -> Draft:
+    kind, predicate, duration = (
+        Kind(item["type"]),
+        item.get("predicate", "").strip(),
+        item.get("duration", "permanent").strip().casefold(),
+    )
+    slot = slots.read(item["content"], names=names)
+    if slot is None and predicate and item.get("object", "").strip() and not item.get("hedged"):
+        slot = slots.stated(item.get("subject") or "user", predicate, item["object"], None, names=names)
+        if slot.cardinality is Cardinality.UNKNOWN and not item.get("is_update"):
+            slot = None  # nobody knows whether it contradicts what is known; the words are kept
+    return Draft(
+        text=item["content"].strip(),
+        quote=item["evidence"],
+        rule="model",
+        kind=kind,
+        standing=Standing.BELIEF if item.get("hedged") else Standing.FACT,
+        slot=slot,
+        importance=max(0.3, float(item.get("importance", 0.5))),
+        confidence=HEDGED if item.get("hedged") else 0.9,
+        priority=DURATIONS.get(duration, "long_term" if duration.endswith("d") else "permanent"),
+        session=duration == "session",
+        updates=bool(item.get("is_update")),
+        basis=item.get("update_hint") or None,
+    )

@@ -1,0 +1,252 @@
+"""
+Records: episodes, the scratchpad and attachments, each the newest form of itself.
+
+A record lies in its table whole: its dataclass's fields as columns, and beside them the tokens under which it is
+indexed, so that it leaves the index with the very tokens it came with, in a copy of the store too. A change is
+journaled with the whole row as it was. Times are microseconds UTC with one offset; lists and mappings are JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from yiku.errors import Damaged, Stale
+from yiku.store import index, rows
+from yiku.store.api import Index, Journal, R
+from yiku.types import ActionNode, Attachment, Drop, Episode, Put, Record, Records, Scratchpad, Task, Tokens
+
+TABLES: dict[type[Any], str] = {Episode: "episodes", Scratchpad: "scratchpad", Attachment: "attachments"}
+KINDS: dict[str, type[Any]] = {table: kind for kind, table in TABLES.items()}
+INDEXES: dict[str, Index] = {"episodes": "episode", "attachments": "attachment"}
+TIME = {
+    "episodes": "ended_at",
+    "scratchpad": "updated_at",
+    "attachments": "said_at",
+}  # by which they are chosen; its offset is kept
+_OUTSIDE = ("n", "scope", "changed", "left_out")  # fields that are not columns of their own
+_INSIDE: dict[str, type[Any]] = {"tuple[ActionNode, ...]": ActionNode, "tuple[Task, ...]": Task}
+# Of each table the fields of its dataclass, with their types as written there; and all that a row's digest covers.
+_FIELDS = {
+    table: {field.name: str(field.type) for field in fields(kind) if field.name not in _OUTSIDE} for kind, table in TABLES.items()
+}
+DIGESTED = {table: ", ".join(["n", "scope_id", *_FIELDS[table], "offset_min", "tokens"]) for table in KINDS}
+
+
+# ------------------------------------------------------------------ rows and values
+
+
+def _column(value: object) -> Any:
+    match value:
+        case bool():
+            return int(value)
+        case datetime():
+            return rows.micros(value)
+        case None | int() | float() | str():
+            return value
+    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")) if value else None
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items() if each is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return rows.micros(value) if isinstance(value, datetime) else value
+
+
+def _field(kind: str, value: Any, offset: int) -> Any:
+    """A column as the type of its field."""
+    if kind.startswith("datetime"):
+        return rows.moment(value, offset)
+    if kind == "bool":
+        return bool(value)
+    if kind.startswith("Mapping"):
+        return json.loads(value) if value else {}
+    if kind.startswith("tuple"):
+        parts = json.loads(value) if value else []
+        inside = _INSIDE.get(kind)
+        return tuple(parts if inside is None else [_part(inside, part, offset) for part in parts])
+    return value
+
+
+def _part(kind: type[Any], values: dict[str, Any], offset: int) -> Any:
+    """A step or a task, whose only fields that JSON has no word for are times."""
+    times = {field.name for field in fields(kind) if str(field.type).startswith("datetime")}
+    return kind(**{name: rows.moment(value, offset) if name in times else value for name, value in values.items()})
+
+
+def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[Any, ...]:
+    table = TABLES[type(record)]
+    at: datetime = getattr(record, TIME[table])
+    given = [_column(getattr(record, name)) for name in _FIELDS[table]]
+    told = None if tokens is None else json.dumps([tokens.words, tokens.characters], ensure_ascii=False, separators=(",", ":"))
+    return (n, scope, *given, rows.offset_min(at), told)
+
+
+def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
+    """A record from the columns of `_digested`."""
+    columns, offset = _FIELDS[table], row[-2]
+    told = {name: _field(of, value, offset) for (name, of), value in zip(columns.items(), row[2:-2], strict=True)}
+    return KINDS[table](n=row[0], changed=changed, scope=scope, **told)
+
+
+def tokens(told: str | None) -> Tokens | None:
+    """What a row is indexed with."""
+    return None if told is None else Tokens(*json.loads(told))
+
+
+# ------------------------------------------------------------------ reading
+
+
+def read(connection: apsw.Connection, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
+    """The records that are asked for, in the order of their numbers, or of their time where the newest come first."""
+    table = TABLES[kind]
+    conditions: list[str] = [f"scope_id in ({index.marks(scopes)})"]
+    values: list[Any] = [*scopes]
+    for column, wanted in _wanted(table, select):
+        conditions.append(column)
+        values.append(wanted)
+    order = f"{TIME[table]} desc, n desc" if select.newest_first else "n"
+    sql = (
+        f"select {DIGESTED[table]}, digest, changed, (select name from scopes where id = scope_id) from {table}"
+        f" where {' and '.join(conditions)} order by {order} limit ?"
+    )
+    found = []
+    for *row, digest, changed, scope in connection.execute(sql, (*values, -1 if select.limit is None else select.limit)):
+        if rows.digest(row) != digest:
+            raise Damaged(f"{table} {row[2]}")
+        found.append(_record(table, row, changed, scope))
+    return found
+
+
+def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:
+    """Each condition, with the one value that it binds."""
+    lists = {"n": select.ns, "id": select.ids, "session": select.sessions, "turn": select.turns}
+    for column, among in lists.items():
+        if among is not None:
+            yield f"{column} in (select value from json_each(?))", json.dumps([*among], ensure_ascii=False)
+    if select.suffix is not None:
+        yield "id like ? escape '\\'", "%" + select.suffix.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    if select.user is not None:
+        yield "user_id = ?", select.user
+    if select.since is not None:
+        yield f"{TIME[table]} >= ?", rows.micros(select.since)
+    if select.until is not None:
+        yield f"{TIME[table]} < ?", rows.micros(select.until)
+
+
+# ------------------------------------------------------------------ writing
+
+
+def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) -> Iterable[int]:
+    """A record under its id. Raises Stale where its older form is not the one that this was made of."""
+    record, table = change.record, TABLES[type(change.record)]
+    known: Any = connection.execute(f"select n, changed from {table} where scope_id = ? and id = ?", (scope, record.id)).fetchone()
+    n, changed = known or (0, 0)
+    if changed != record.changed:
+        raise Stale
+    if known:
+        before = _image(connection, table, scope, n)
+        _unindexed(connection, table, scope, n)
+        connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
+        number = journal.note("update", table, n, before)
+    else:
+        # One that comes back, by undo, has its number again.
+        n = record.n or index.one(connection, "select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ?", table)[0]
+        if connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
+            raise Stale
+        number = journal.note("insert", table, n)
+    values = _values(n, scope, record, change.tokens)
+    names = f"{DIGESTED[table]}, changed, digest"
+    connection.execute(
+        f"insert into {table} ({names}) values ({index.marks(range(len(values) + 2))})", (*values, number, rows.digest(values))
+    )
+    if change.tokens is not None and table in INDEXES:
+        index.put(connection, INDEXES[table], scope, n, change.tokens)
+    return (n,)
+
+
+def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal) -> Iterable[int]:
+    """A record goes. Raises Stale where it is not as it was read."""
+    record, table = change.record, TABLES[type(change.record)]
+    sql = f"select n from {table} where scope_id = ? and id = ? and changed = ?"
+    known = connection.execute(sql, (scope, record.id, record.changed)).fetchone()
+    if known is None:
+        raise Stale
+    n = int(known[0])
+    journal.note("delete", table, n, _image(connection, table, scope, n))
+    _unindexed(connection, table, scope, n)
+    connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
+    return (n,)
+
+
+def _image(connection: apsw.Connection, table: str, scope: int, n: int) -> dict[str, Any]:
+    """A row as it is, by its columns."""
+    columns = DIGESTED[table].split(", ")
+    row = index.one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
+    return {name: value for name, value in zip(columns, row, strict=True) if name not in ("scope_id",) and value is not None}
+
+
+def was(table: str, before: dict[str, Any], scope: str) -> Record:
+    """The record of an image."""
+    row = [before.get(name) for name in DIGESTED[table].split(", ")]
+    found: Record = _record(table, row, 0, scope)
+    return found
+
+
+def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
+    told = index.one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
+    held = tokens(told)
+    if held is not None and table in INDEXES:
+        index.take(connection, INDEXES[table], scope, n, held)
+
+
+def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[str]], images: Sequence[int] = ()) -> int:
+    """
+    Records go, and what the journal keeps of them; how many did. What is not there is passed over.
+
+    ids: by table; images: rows of the journal that keep older forms of others
+    """
+    gone = 0
+    forgotten = "update changes set before = null, reason = null where scope_id = ?"
+    connection.execute(f"{forgotten} and number in (select value from json_each(?))", (scope, json.dumps([*images])))
+    for table, among in ids.items():
+        sql = f"select n from {table} where scope_id = ? and id in (select value from json_each(?))"
+        found: Any = connection.execute(sql, (scope, json.dumps([*among]))).fetchall()
+        for (n,) in found:
+            _unindexed(connection, table, scope, n)
+            connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
+            connection.execute(f"{forgotten} and tbl = ? and row_n = ?", (scope, table, n))
+            gone += 1
+    return gone
+
+
+# ------------------------------------------------------------------ checking
+
+
+def digests(connection: apsw.Connection) -> Iterator[tuple[str, str, bool]]:
+    """Table and id of every record, and whether it is what was written."""
+    for table in KINDS:
+        for *row, digest in connection.execute(f"select {DIGESTED[table]}, digest from {table}"):
+            yield table, row[2], rows.digest(row) == digest
+
+
+def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Tokens]]:
+    """What the indexes should hold: index, row, scope, tokens."""
+    for table, name in INDEXES.items():
+        for n, scope, told in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
+            yield name, n, scope, Tokens(*json.loads(told))
+
+
+def blobs(connection: apsw.Connection) -> set[str]:
+    """The blobs that attachments name."""
+    found: Any = connection.execute("select blob from attachments where blob is not null")
+    return {name for (name,) in found}

@@ -1,0 +1,100 @@
+"""
+What is learned from turns: drafts of statements, and what became of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from yiku.types.words import Kind, Relation, SemanticMemory, Slot, Standing, State
+
+JobKind = Literal["extract", "episode", "scratchpad"]
+Action = Literal["state", "retract"]
+Priority = Literal["transient", "short_term", "long_term", "permanent"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """
+    What a turn seems to say, before it is decided: a statement, or that the last one does not hold.
+
+    text:       one sentence that stands alone, in the speaker's words as far as they do
+    quote:      the words of the turn that it rests on, exactly as they stand there
+    rule:       what found it, for `explain` and for tests
+    priority:   how long it is to be kept, with `expires_at` where the words give a time
+    session:    it ends with the session it was said in
+    updates:    it was said as a correction of something
+    """
+
+    text: str
+    quote: str
+    rule: str
+    action: Action = "state"
+    kind: Kind = Kind.FACT
+    standing: Standing = Standing.FACT
+    slot: Slot | None = None
+    importance: float = 0.5
+    confidence: float = 1.0
+    priority: Priority = "permanent"
+    expires_at: datetime | None = None
+    session: bool = False
+    updates: bool = False
+    pinned: bool = False
+    entities: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    tags: tuple[str, ...] = ()
+    basis: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """
+    How a statement was learned that nobody told outright: by rules or which model, from which words, and whether it counts yet.
+
+    confirms: the candidate or belief that it takes the place of, in the same operation
+    """
+
+    method: str
+    quote: str | None = None
+    state: State = State.ACTIVE
+    confirms: SemanticMemory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """
+    Work that waits for a model, or failed: of one turn, or of a session (turn_n 0).
+
+    fence: which lease this is; who comes back with an older one is too late
+    reply: what a model said, once it did: kept first, so that whoever goes on keeps the same of it
+    """
+
+    n: int = 0
+    kind: JobKind
+    session: str
+    turn_n: int = 0
+    content_hash: bytes = b""
+    dead: bool = False
+    tries: int = 0
+    due_at: datetime
+    fence: int = 0
+    error: str | None = None
+    reply: str | None = None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One question to a model: what for, how many tokens and seconds it took, and how it went."""
+
+    at: datetime
+    purpose: str
+    session: str | None
+    model: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+    outcome: str

@@ -1,0 +1,156 @@
+"""
+What grows out of sessions: episodes and their steps, the scratchpad, attachments.
+
+These are records: each is kept whole under its id, and a newer form of it takes the place of the older.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+EpisodeOutcome = Literal["success", "partial", "failed", "ongoing"]  # ongoing until judged; what nobody can tell is partial
+EpisodeSource = Literal["session_end", "context_compress", "daily_consolidation"]
+Direction = Literal["inbound", "outbound"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionNode:
+    """One call of a tool: what mattered of its parameters, what came of it, what was decided then."""
+
+    tool_name: str
+    key_params: Mapping[str, Any] = field(default_factory=dict)
+    result_summary: str = ""  # some 100 characters
+    success: bool = True
+    error_message: str | None = None
+    decision: str | None = None
+    timestamp: datetime | None = None
+    turn: str | None = None  # the id of the turn that called it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """The story of a session or of a part of it: what was wanted, what was done, how it ended, what was decided and why."""
+
+    n: int = 0
+    id: str
+    session: str
+    summary: str = ""  # one paragraph, some 200 characters
+    goal: str = ""
+    outcome: EpisodeOutcome = "ongoing"
+    outcome_reason: str | None = None
+    started_at: datetime
+    ended_at: datetime
+    first_turn: str | None = None  # ids of the first and last turn that it tells of
+    last_turn: str | None = None
+    action_nodes: tuple[ActionNode, ...] = ()
+    entities: tuple[str, ...] = ()
+    tools_used: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    linked_memory_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance_score: float = 0.5
+    access_count: int = 0
+    source: EpisodeSource = "session_end"
+    method: str = "rules"  # or the name of the model that told it
+    created_at: datetime
+    updated_at: datetime
+    changed: int = 0
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """
+    A run of turns: how many, when, what a host keeps for it (variables), the task it is at, and when it was ended.
+
+    number: the row's number, 0 before the first turn; nor has it begun then, and no turn was its last
+    """
+
+    number: int
+    id: str
+    turns: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    task: str | None = None
+    closed_at: datetime | None = None
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task in the scratchpad: what, since when, when it was done or left, and which of the two, in which session."""
+
+    text: str
+    since: datetime
+    until: datetime | None = None
+    session: str | None = None
+    done: bool = False  # else it was left for another one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratchpad:
+    """
+    The working memory of one user: what he is at, over all sessions.
+
+    overrides: what the user wrote himself, by section; it wins over what was found out
+    left_out:  in the answer to a change, the lines that had no place: unknown, there already, or too many; never stored
+    """
+
+    n: int = 0
+    id: str
+    user_id: str
+    current_focus: str = ""
+    active_projects: tuple[str, ...] = ()
+    recent: tuple[Task, ...] = ()  # finished, newest first, at most five
+    open_questions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    focus_since: datetime | None = None
+    updated_at: datetime
+    left_out: tuple[str, ...] = ()
+    changed: int = 0
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScratchpadPatch:
+    """What may be changed in the scratchpad at the end of a session: lines to add, and lines that are settled."""
+
+    add_open_questions: tuple[str, ...] = ()
+    settle_open_questions: tuple[str, ...] = ()
+    add_next_steps: tuple[str, ...] = ()
+    settle_next_steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that was sent (inbound) or made (outbound), and what is known of its content."""
+
+    n: int = 0
+    id: str
+    session: str
+    turn: str | None = None
+    episode_id: str | None = None
+    direction: Direction
+    filename: str
+    original_filename: str | None = None
+    mime_type: str | None = None
+    file_size: int | None = None
+    local_path: str | None = None  # of local_path, url and blob at least one
+    url: str | None = None
+    blob: str | None = None  # the hash of the content, where Yiku keeps it
+    missing: bool = False  # the local file was looked for and is not there
+    description: str | None = None
+    transcription: str | None = None
+    extracted_text: str | None = None
+    tags: tuple[str, ...] = ()
+    linked_memory_ids: tuple[str, ...] = ()
+    said_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    changed: int = 0
+    scope: str = ""

@@ -1,0 +1,226 @@
+"""
+Corrections, as they went wrong elsewhere: a fact lost, a fact kept twice, a fact replaced by a neighbour.
+
+Each test replays the scenario of a fault (docs/spec/rules.md names them) and the rows that ask for the contrary.
+"""
+
+import pytest
+
+from yiku.types import Confirmed, Flagged, New, Replaced
+
+
+def texts(items):
+    return sorted(item.content for item in items)
+
+
+@pytest.mark.spec("T-01", "S0-79", "S0-80", "S3-68", "S3-71", "S3-25")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The ingest repo is pinned to Python 3.10.", "ingest repo is pinned to python 3.12; lockfiles on mondays"),
+        ("My parking spot is B14.", "My parking spot's C03, they repainted the garage."),
+        ("我爸的降压药是氨氯地平。", "复诊回来了，医生把我爸的降压药换成了缬沙坦。"),
+        ("我们 API 的 base path 是 /v2。", "我们API的base path改成/v3了。"),
+        ("客户那边的对接人是柳岩。", "客户那边的对接人是尤佳，邮件都抄送她一份。"),
+    ],
+)
+def test_a_correction_survives_and_the_old_value_stays_history(memory, clock, before, after):
+    """The new version is the one row that is live, created now; the old points to it, and a later look changes nothing."""
+    old = memory.remember(before).memory
+    clock.advance(days=3)
+    outcome = memory.remember(after)
+
+    assert isinstance(outcome, Replaced)
+    assert [after] == texts(memory.get_all())
+    assert (outcome.memory.id, clock.now) == (memory.get(old.id).superseded_by, outcome.memory.created_at)
+    assert isinstance(memory.remember(after), Confirmed)
+    assert [before, after] == [version.content for version in memory.history(outcome.memory.id)]
+
+
+@pytest.mark.spec("S3-04")
+def test_a_version_that_went_up_is_one_row(memory, clock):
+    """Python 3.10 yesterday and 3.12 today: one live row, not two."""
+    memory.remember("The project's Python version is 3.10")
+    clock.advance(days=1)
+    memory.remember("The project's Python version is 3.12")
+
+    assert ["The project's Python version is 3.12"] == texts(memory.get_all())
+
+
+@pytest.mark.spec("T-02", "T-03", "S3-72")
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ("我喜欢喝咖啡", "我喜欢喝绿茶"),
+        ("我住在奥斯陆", "我从北京坐火车到上海玩了三天"),
+        ("我的书在桌上", "这不是我的书"),
+        ("主库每天凌晨两点备份。", "从库每周日凌晨四点备份。"),
+        ("Staging runs on port 8081.", "Production runs on port 8080."),
+        ("Sam drinks oat milk.", "Samir drinks soy milk, different person."),
+        ("I'm 36.", "My wife's 34, she turns 35 in October."),
+    ],
+)
+def test_an_unrelated_statement_changes_nothing(memory, clock, known, told):
+    """Alike in words, or with a 从, 到 or 不是 in it: stored beside what is known."""
+    memory.remember(known)
+    clock.advance(days=1)
+
+    assert isinstance(memory.remember(told), New)
+    assert sorted((known, told)) == texts(memory.get_all())
+
+
+@pytest.mark.spec("T-04", "S3-63")
+def test_a_longer_and_more_important_restatement_wins(memory, clock):
+    """The same value in more words is one statement; the longer wording is shown, its importance is kept."""
+    memory.remember("I live in Oslo", importance=0.3, confidence=0.6)
+    clock.advance(days=1)
+    outcome = memory.remember("By the way, I live in Oslo, on the third floor", importance=0.9)
+
+    assert isinstance(outcome, Confirmed)
+    assert [("By the way, I live in Oslo, on the third floor", 0.9)] == [(row.content, row.importance) for row in memory.get_all()]
+
+
+@pytest.mark.spec("T-05")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("记住我在网易上班", "更正一下，我已经不在网易了，上个月跳槽去了米哈游。"),
+        ("年会的预算是八万。", "老板刚批了，年会预算加到十万。"),
+        ("今晚的聚餐地点是海底捞。", "今晚的聚餐地点换到江边城外了。"),
+        ("我们prod的Postgres版本是14。", "prod的Postgres版本是16，用的是RDS。"),
+    ],
+)
+def test_a_chinese_correction_of_the_same_day_wins(memory, clock, before, after):
+    """Without spaces, minutes later, with words around it: the correction alone is live."""
+    memory.remember(before)
+    clock.advance(minutes=5)
+
+    assert isinstance(memory.remember(after), Replaced)
+    assert [after] == texts(memory.get_all())
+
+
+@pytest.mark.spec("T-11")
+def test_two_likes_live_and_a_new_address_replaces_the_old(memory, clock):
+    """What may be many stays beside, what is one gives way; a denial retires just what it denies."""
+    for text in ("I like tea", "I like coffee", "My address is 12 Main Street, Oslo", "My address is 5 Elm Road, Oslo"):
+        memory.remember(text)
+        clock.advance(hours=1)
+    assert isinstance(memory.remember("I don't like coffee any more"), Replaced)
+
+    assert sorted(["I like tea", "I don't like coffee any more", "My address is 5 Elm Road, Oslo"]) == texts(memory.get_all())
+
+
+@pytest.mark.spec("T-27", "S3-69", "S3-70")
+def test_near_likenesses_are_merged_by_meaning_alone(memory, clock):
+    """Dark and light theme stay two statements; one value told in two languages is one."""
+    for text in ("The editor theme is dark", "The terminal theme is light", "我对花生过敏。"):
+        memory.remember(text)
+    clock.advance(days=1)
+
+    assert isinstance(memory.remember("I'm allergic to peanuts."), Confirmed)
+    assert sorted(["The editor theme is dark", "The terminal theme is light", "I'm allergic to peanuts."]) == texts(
+        memory.get_all()
+    )
+
+
+@pytest.mark.spec("S0-97", "S3-70")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My car is a Volvo V60.", "Sold the Volvo to a guy from Tromsø, I just cycle everywhere."),
+        ("我在用 Notion 记笔记。", "笔记全部导进 Obsidian 了，Notion账号已经注销。"),
+    ],
+)
+def test_a_change_whose_slot_is_not_plain_is_kept_and_marked(memory, clock, before, after):
+    """Nothing is replaced on likeness alone: both live, each naming the other, for a person or a model to judge."""
+    old = memory.remember(before).memory
+    clock.advance(days=1)
+    outcome = memory.remember(after)
+
+    assert isinstance(outcome, Flagged)
+    assert [old.id] == [other.id for other in outcome.others]
+    assert sorted((before, after)) == texts(memory.get_all())
+
+
+@pytest.mark.parametrize(
+    ("now", "once", "question"),
+    [
+        ("I live in Oslo.", "I used to live in Bergen, by the fish market.", "Where do I live?"),
+        ("我住在长沙。", "以前我住在株洲，离这儿不远。", "我住在哪里？"),
+    ],
+)
+def test_how_it_was_is_history_from_the_start(memory, clock, now, once, question):
+    """It retires nothing, fills no slot and is over when it is told, with its slot named or not."""
+    memory.remember(now)
+    clock.advance(days=1)
+    read = memory.remember(once).memory
+    named = memory.remember(f"{once} 真的", predicate="lives in", object="Bergen", cardinality="single").memory
+
+    assert [(None, clock.now), (None, clock.now)] == [(row.slot, row.valid_to) for row in (read, named)]
+    assert ("user", None, "Bergen") == (named.subject, named.predicate, named.object)
+    assert now == memory.recall(question, types=["memory"])[0].text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("The retry limit is three.", "the retry limit's 3"), ("登录会话的有效期是两小时。", "登录会话有效期120分钟。")],
+)
+def test_the_same_value_written_otherwise_confirms(memory, clock, one, other):
+    """Letters and digits, hours and minutes: nothing was replaced, and the newest words are shown."""
+    memory.remember(one)
+    clock.advance(days=1)
+
+    assert isinstance(memory.remember(other), Confirmed)
+    assert [other] == texts(memory.get_all())
+
+
+@pytest.mark.parametrize(
+    ("known", "slot", "told"),
+    [
+        (
+            "I have a cat, Pickle, who sleeps on the printer.",
+            ("Pickle", "status", "dead"),
+            "We buried Pickle under the apple tree.",
+        ),
+        ("店里的面包车是白色的。", ("面包车", "status", "报废"), "店里的面包车报废了。"),
+    ],
+)
+def test_a_status_may_end_what_else_was_said_of_a_thing(memory, clock, known, slot, told):
+    """Nothing sleeps on the printer that is buried: both are kept and marked."""
+    old = memory.remember(known, said_at=clock.advance(days=1)).memory
+    outcome = memory.remember(
+        told, said_at=clock.advance(days=1), **dict(zip(("subject", "predicate", "object"), slot, strict=True))
+    )
+
+    assert [old.id] == [other.id for other in outcome.others]
+    assert memory.get(old.id).flag == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("talk", "question", "answer"),
+    [
+        (("Our standup is at 9:30", "Standup moved to 10:00"), "when is standup?", "10:00"),
+        (("My wifi password is hunter2", "I changed the wifi password to correct-horse"), "the wifi password?", "correct-horse"),
+        (("My phone number is 555-1234", "New number: 555-9876"), "what's my phone number?", "9876"),
+        (("My dentist appointment is on Tuesday", "They moved my dentist appointment to Friday"), "when is the dentist?", "Friday"),
+        (("My car is a Volvo V60", "I sold the Volvo and bought a Tesla Model 3"), "what car do I drive?", "Tesla"),
+        (("项目截止日期是4月10号", "截止日期推迟到4月20号了"), "截止日期是哪天", "20"),
+        (("记住：报告要用PDF格式", "以后报告改用Word格式"), "报告用什么格式", "Word"),
+        (("我对海鲜过敏", "查了，其实我对海鲜不过敏，只是对螃蟹过敏"), "我对什么过敏", "螃蟹"),
+    ],
+)
+def test_what_is_said_in_passing_changes_what_is_known(memory, clock, talk, question, answer):
+    """However it is said: it is learned because something is known that it changes, and stands before that."""
+    for line in talk:
+        clock.advance(days=1)
+        memory.record_turn("user", line, session=f"s{clock.now.day}")
+
+    assert answer in memory.recall(question)[0].text
+
+
+def test_what_changes_nothing_known_is_not_learned(memory):
+    """The same words in a memory that knows nothing of the matter."""
+    for line in ("Standup moved to 10:00", "New number: 555-9876", "新号码：555-9876"):
+        memory.record_turn("user", line)
+
+    assert [] == memory.get_all()

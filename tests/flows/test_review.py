@@ -1,0 +1,152 @@
+"""review, confirm, reject: what nobody has confirmed waits to be looked at, and the user has the last word."""
+
+import pytest
+
+from yiku.errors import InvalidInput, NotFound
+from yiku.types import Origin, Standing, State
+
+CALLS = [
+    {"id": "1", "name": "bash", "input": {"command": "pytest"}},
+    {"id": "2", "name": "bash", "input": {"command": "python -m pytest"}},
+]
+RESULTS = [
+    {"tool_use_id": "1", "content": "command not found: pytest", "is_error": True},
+    {"tool_use_id": "2", "content": "3 passed"},
+]
+
+
+@pytest.fixture
+def candidate(memory):
+    """A skill that a tool's outcome showed."""
+    memory.record_turn("assistant", "", session="s", tool_calls=CALLS, tool_results=RESULTS)
+    memory.learn()
+    (one,) = memory.admin.review()
+    return one.memory
+
+
+def test_what_waits_is_in_one_list(memory, candidate):
+    """Candidates, then statements that contradict each other with what they contradict, then beliefs; nothing else."""
+    memory.remember(
+        "Lantern's colour scheme is blue.", subject="Lantern", predicate="colour scheme", object="blue", cardinality="unknown"
+    )
+    memory.remember(
+        "Lantern's colour scheme is green.", subject="Lantern", predicate="colour scheme", object="green", cardinality="unknown"
+    )
+    memory.record_turn("user", "我可能对花粉过敏", session="s")
+    memory.remember("I live in Oslo.")
+    found = memory.admin.review()
+
+    assert ["unconfirmed", "conflict", "conflict", "belief"] == [one.why for one in found]
+    assert candidate.id == found[0].memory.id
+    assert [["Lantern's colour scheme is blue."], ["Lantern's colour scheme is green."]] == sorted(
+        [other.content for other in one.others] for one in found[1:3]
+    )
+    assert "我可能对花粉过敏。" == found[3].memory.content
+    assert 2 == len(memory.admin.review(limit=2))
+
+
+def test_a_candidate_is_in_no_answer_and_weighs_nothing(memory, candidate):
+    """Found neither by recall nor in a context, of a tool's origin, never pinned; `get` and the list show it."""
+    assert (State.CANDIDATE, Origin.TOOL, False) == (candidate.state, candidate.origin, candidate.pinned)
+    assert candidate.id not in {hit.id for hit in memory.recall("bash python -m pytest")}
+    assert candidate.content not in memory.context("bash python -m pytest").text
+    assert candidate == memory.get(candidate.id)
+
+
+@pytest.mark.spec("T-40")
+def test_confirmed_it_counts_and_remembers_where_it_came_from(memory, candidate):
+    """It is active, the user's, found; the turn that showed it is its source; nothing waits, and confirming again changes nothing."""
+    confirmed = memory.confirm(candidate.id[-8:]).memory
+
+    assert (State.ACTIVE, Origin.USER, 1.0) == (confirmed.state, confirmed.origin, confirmed.trust)
+    assert (candidate.kind, candidate.content) == (confirmed.kind, confirmed.content)
+    assert candidate.sources[0].turn in {source.turn for source in confirmed.sources}
+    assert confirmed.id in {hit.id for hit in memory.recall("how do I run pytest with bash?")}
+    assert [] == memory.admin.review()
+    memory.learn()
+    assert 1 == len(memory.get_all())
+
+
+def test_a_confirmed_claim_is_decided_against_what_is_known(memory):
+    """A belief that is confirmed fills its slot, and retires what stood there."""
+    memory.remember("I live in Bergen.", said_at="2026-01-01")
+    belief = memory.remember("Mei lives in Oslo.", subject="user", predicate="lives in", object="Oslo", standing="belief").memory
+    assert {"Bergen", "Oslo"} == {m.object for m in memory.get_all()}
+    memory.confirm(belief.id)
+    (home,) = memory.get_all()
+
+    assert ("Oslo", Standing.FACT) == (home.object, home.standing)
+    assert [] == memory.admin.review()
+
+
+def test_of_two_that_contradict_each_other_the_confirmed_stays(memory):
+    """The other leaves, and can be restored; nothing is marked any more."""
+    slot = {"subject": "Lantern", "predicate": "colour scheme", "cardinality": "unknown"}
+    blue = memory.remember("Lantern's colour scheme is blue.", object="blue", **slot).memory
+    memory.remember("Lantern's colour scheme is green.", object="green", **slot)
+    assert 2 == len(memory.admin.review())
+    memory.confirm(blue.id)
+
+    assert ([blue.id], []) == ([m.id for m in memory.get_all()], memory.admin.review())
+    assert memory.get(blue.id).flag is None
+
+
+def test_rejected_it_leaves_and_is_not_learned_again(memory, candidate):
+    """From the same turn, however often learning runs; it can be brought back."""
+    gone = memory.reject(candidate.id)
+    for _ in range(2):
+        memory.learn()
+
+    assert [candidate.id] == [m.id for m in gone.memories]
+    assert ([], []) == (memory.get_all(), memory.admin.review())
+    assert "rejected" in memory.get(candidate.id).reason
+    memory.restore(candidate.id)
+    assert [(candidate.id, State.CANDIDATE)] == [(m.id, m.state) for m in memory.get_all()]
+
+
+def test_what_the_user_rejects_of_his_own_is_not_learned_again(memory):
+    """A statement that was learned wrongly from a turn stays away when learning comes to that turn again."""
+    memory.record_turn("user", "I live in Bergen.", session="s")
+    memory.reject(memory.get_all()[0].id)
+    memory.learn()
+    memory.sessions.compressing([{"role": "user", "content": "I live in Bergen."}], session="s")
+    memory.sessions.end("s")
+
+    assert [] == memory.get_all()
+
+
+@pytest.mark.parametrize("told", ["belief", "candidate"])
+def test_a_confirmation_is_undone_at_once(memory, candidate, told):
+    """What was confirmed waits again to be looked at, as it was, and what it retired is live; and once more the other way."""
+    memory.remember("I live in Bergen.", said_at="2026-01-01")
+    if told == "belief":
+        slot = {"subject": "user", "predicate": "lives in", "object": "Oslo"}
+        candidate = memory.remember("Mei lives in Oslo.", standing="belief", **slot).memory
+    before = memory.get_all()
+    outcome = memory.confirm(candidate.id)
+    assert {"confirm"} == {row.operation for row in memory.admin.journal() if row.transaction == outcome.operation}
+    undone = memory.admin.undo(outcome.operation)
+
+    assert [(m.id, m.state, m.superseded_by) for m in before] == [(m.id, m.state, m.superseded_by) for m in memory.get_all()]
+    assert candidate.id in {one.memory.id for one in memory.admin.review()}
+    memory.admin.undo(undone.operation)
+    assert outcome.memory.id in {m.id for m in memory.get_all()}
+    assert candidate.id not in {m.id for m in memory.get_all()}
+
+
+@pytest.mark.parametrize("verb", ["confirm", "reject"])
+def test_only_what_is_live_can_be_judged(memory, verb):
+    """A turn, a former version, what was forgotten, and what is not there."""
+    turn = memory.record_turn("user", "hello there", session="s")
+    old = memory.remember("I live in Bergen.").memory
+    new = memory.remember("I moved to Oslo.").memory
+    memory.forget(new.id)
+    before = memory.admin.stats()
+    for id in (turn.id, "00000000-0000-7000-8000-000000000000"):
+        with pytest.raises(NotFound):
+            getattr(memory, verb)(id)
+    for id in (old.id, new.id):
+        with pytest.raises(InvalidInput, match=f"does not hold any more.*history {id}"):
+            getattr(memory, verb)(id)
+
+    assert before == memory.admin.stats()

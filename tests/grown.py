@@ -1,0 +1,57 @@
+"""
+Canaries in everything that grows out of a session: an episode and its steps, the scratchpad, an attachment with its file,
+variables, what a model said and failed at, and the older forms of all these in the journal.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from yiku import Memory
+from yiku.flows import episodes
+from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Put, Spend, Turn
+
+PLACES = "variable task file named described older extracted summary step reply error".split()
+
+
+def out_of(memory: Memory, turn: Turn, words: Mapping[str, str], *, says: str, folder: Path) -> None:
+    """
+    All that a session leaves behind, its canaries by PLACES, in Latin and (name + " 中") in Chinese.
+
+    says: words that the turn says too, for what is not tied to it
+    """
+
+    def told(place: str) -> str:
+        return f"{words[place]} {words[f'{place} 中']}"
+
+    session, sessions = turn.session, memory.sessions
+    sessions.set(session, task=told("task"), **{"变量": [told("variable")]})
+    file = folder / f"{words['named']}.txt"
+    file.write_bytes(b"\xff\xfe not text \x00" + told("file").encode())
+    kept = sessions.attach(file, session=session, keep=True, turn=turn.id, description=f"{says} {told('older')}")
+    sessions.describe(kept.id, description=f"{says} {told('described')}", extracted_text=told("extracted"))
+    file.unlink()
+    sessions.patch_scratchpad(add_open_questions=[f"谁知道? who knows {says}"], add_next_steps=[says])
+    sessions.patch_scratchpad(settle_next_steps=[says])
+    episode = sessions.end(session).episode
+    assert episode is not None
+    handle, scope = memory._handle, memory._handle.writes()
+    node = replace(episode.action_nodes[0], key_params={"path": told("step")}) if episode.action_nodes else None
+    better = replace(episode, summary=told("summary"), action_nodes=(node,) if node else (), method="model")
+    now = handle.now()
+    job = Job(kind="extract", session=session, turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
+    handle.store.apply(scope, [Put(better, episodes.tokens(better)), AddJobs([job])], handle.cause("episode"))
+    (n,) = handle.store.apply(scope, [ClaimJobs(now, 1, session)], handle.cause("learn")).rows[0]
+    (job,) = handle.store.jobs(scope, ns=[n])
+    call = ModelCall(
+        at=now,
+        purpose="extract",
+        session=session,
+        model="m",
+        prompt_tokens=1,
+        completion_tokens=1,
+        seconds=0.1,
+        outcome="ok",
+    )
+    changes = [KeepReply(job, told("reply")), Spend(call), EndJob(job, told("error"), now)]
+    handle.store.apply(scope, changes, handle.cause("learn"))
