@@ -16,6 +16,9 @@ ARGS =  # more for the command behind a target: make test ARGS="tests/rules -k f
 DATA =  # files of others for the quality run: make bench-quality DATA="longmemeval_s.json locomo10.json"
 ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 
+# The tests start hundreds of processes; where no bytecode may be kept, each would compile the sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test check soak-short soak bench bench-quality house clean
 .DELETE_ON_ERROR:
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 
 from yiku.flows.handle import Handle
 from yiku.rules.analyze import fold
-from yiku.types import Memories, SemanticMemory, State
+from yiku.types import Condition, Memories, SemanticMemory, State
 
 NAME = "name"
-AT_MOST = 200  # statements that a name is looked for in
+AT_MOST = 200  # statements of names that a name is looked for in
 
 
 def owner(handle: Handle, subject: str) -> str:
@@ -29,6 +29,6 @@ def _names(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> lis
     """The live statements that somebody has one of these names."""
     if not scopes or not names:
         return []
-    select = Memories(entities=sorted(names), states=(State.ACTIVE,), current=True, limit=AT_MOST)
-    found = handle.store.memories(scopes, select)
-    return [memory for memory in found if memory.predicate == NAME and fold(memory.object or "") in names]
+    named = Condition("predicate", "eq", NAME)
+    select = Memories(entities=sorted(names), where=named, states=(State.ACTIVE,), current=True, limit=AT_MOST)
+    return [memory for memory in handle.store.memories(scopes, select) if fold(memory.object or "") in names]

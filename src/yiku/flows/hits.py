@@ -163,10 +163,10 @@ def _stands_before(rival: SemanticMemory, memory: SemanticMemory) -> bool:
 @dataclass(slots=True)
 class Corrections:
     """
-    What became of the statements of turns.
+    What became of the statements of turns, and of the marked ones.
 
     replaced:   by what, the turns whose statement no longer holds
-    said_by:    for each of these what says it among the hits, a statement or turns
+    said_by:    for each of these, and of what is marked, what says the newer: a statement or turns
     taken_back: the turns whose statement was
     """
 
@@ -228,7 +228,7 @@ def _folded(search: Search, items: dict[Key, Item], stated: Sequence[SemanticMem
 
 
 def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
-    """With each turn that corrects another directly before it, if it stood behind it."""
+    """With what corrects a hit, or was said later and may contradict it, directly before it, if it stood behind it."""
     for id in [hit.id for hit in found if corrections.said_by.get(hit.id)]:
         place = next(place for place, hit in enumerate(found) if hit.id == id)
         behind = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)

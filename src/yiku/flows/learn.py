@@ -79,6 +79,8 @@ PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))  # be
 NIGHT = timedelta(hours=12)  # until what is over a session's budget is due
 CITED = 8  # characters of a memory's id that a reply cites
 OBJECT_CHARS = 2  # an object this short may stand in a reply by chance
+_SAYS_ANEW = rf"{cues.CHANGES}|{cues.CORRECTS}|\d"  # without one of these a passing word changes only the slot that it fills
+_ANYTHING = Memories(states=(State.ACTIVE,), current=True, limit=1)
 
 Progress = Callable[[int, int], object]
 
@@ -248,9 +250,9 @@ def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
 
 def _from_user(run: _Run, turn: Turn) -> None:
     """What the user says in a turn; of one that was imported, candidates."""
-    speaker, names = turn.speaker, run.handle.settings.names
+    handle, speaker, names = run.handle, turn.speaker, run.handle.settings.names
     found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names)
-    if turn.origin is Origin.USER:
+    if turn.origin is Origin.USER and handle.store.memories([run.scope], _ANYTHING):
         passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
         found += [draft for draft in passing if _changes_what_is_known(run, turn, draft)]
     if not any(draft.action == "state" for draft in found) and (draft := _amended(run, turn)):
@@ -268,7 +270,7 @@ def _changes_what_is_known(run: _Run, turn: Turn, draft: Draft) -> bool:
         select = Memories(slot=draft.slot.key, states=(State.ACTIVE,), current=True, limit=1)
         if draft.slot.key and run.handle.store.memories([run.scope], select):
             return True
-    if not cues.compiled(f"{cues.CHANGES}|{cues.CORRECTS}|\\d").search(fold(draft.text)):
+    if not cues.compiled(_SAYS_ANEW).search(fold(draft.text)):
         return False
     try:
         return isinstance(remember(run.handle, draft.text, {"source": turn.id}, dry_run=True), (Flagged, Replaced))

@@ -176,8 +176,6 @@ def form(text: str, said_at: datetime | None = None) -> str:
     folded = WHOLE.get(_ARTICLE.sub("", folded), folded)
     if _VERSION.fullmatch(folded):
         return folded
-    if _PERHAPS.search(folded):
-        folded = _written(folded)
     pieces: list[str] = []
 
     def put(to: Rewrite, match: re.Match[str]) -> str:
@@ -187,9 +185,10 @@ def form(text: str, said_at: datetime | None = None) -> str:
         pieces.append(piece)
         return f" {chr(_PIECE + len(pieces) - 1)} "
 
-    needed = _rewrites(not folded.isascii(), _LETTER.search(folded) is not None) if _PERHAPS.search(folded) else ()
-    for pattern, to in needed:
-        folded = pattern.sub(partial(put, to), folded)
+    if _PERHAPS.search(folded):
+        folded = _written(folded)
+        for pattern, to in _rewrites(not folded.isascii(), _LETTER.search(folded) is not None):
+            folded = pattern.sub(partial(put, to), folded)
     kept = _NOTHING.sub(" ", folded)
     return " ".join(
         filter(

@@ -71,9 +71,8 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
         pages.reserve(connection)
         if version:
             pages.vacuumed(connection)
-    if version and not pages.emptied_wal(
-        connection, connection.pragma("busy_timeout")
-    ):  # who opens the file next is to find its new header
+    # Who opens the file next is to find its new header in it.
+    if version and not pages.emptied_wal(connection, connection.pragma("busy_timeout")):
         raise StoreBusy(f"{path} is being read, and cannot be brought up to date meanwhile")
     connection.pragma("journal_mode", "delete" if network else "wal")
     for number in range(version, len(MIGRATIONS)):

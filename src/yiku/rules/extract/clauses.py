@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 TALK = 3_000  # characters; what is longer was not typed as talk
 ENDS = 600  # characters of such a turn that are looked at, at either end
@@ -87,14 +87,15 @@ class Sentence:
 _ASSISTANT = r"\b(?:as an ai\b|i'?m (?:so )?glad i could|glad (?:i could|to) help|feel free to (?:ask|reach)|if you have any (?:more |other |further )?questions|don'?t hesitate to|how can i (?:assist|help) you|i'?m here to help|is there anything else i can (?:help|assist|do for)|i'?m excited to hear that you|you're welcome!)|很高兴(?:能)?帮助你|作为一个?人工智能|随时(?:告诉|联系)我|还有什么(?:我)?可以帮"
 
 
-def sentences(text: str) -> list[Sentence]:
+@lru_cache(maxsize=1)  # one turn is read for what it teaches, and then for what it changes
+def sentences(text: str) -> tuple[Sentence, ...]:
     """What the speaker says himself, in order; nothing of a turn that makes something up."""
     spans = _spans(len(text))
     found = [sentence for start, end in spans for sentence in _sentences(text[start:end], start)]
     own = " ".join(sentence.small for sentence in found)
     if _pattern(_FICTION).search(own) or _pattern(_ASSISTANT).search(own):
-        return []
-    return list(_without_material(found))
+        return ()
+    return tuple(_without_material(found))
 
 
 def note(text: str) -> bool:

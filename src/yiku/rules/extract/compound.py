@@ -10,11 +10,11 @@ stands beside; a sentence that tells of one slot alone stays whole, in the speak
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from yiku.rules import slots
+from yiku.rules.extract import chinese
 from yiku.rules.extract.clauses import HAN
 from yiku.rules.extract.cues import compiled
 from yiku.types import Cardinality, Slot
@@ -41,7 +41,6 @@ _ZH_CUT = r"[,，;；、]\s*"
 _ZH_SUBJECT = r"^(?:其实|不过|但是?|而且|所以|对了,?|更正:?)?(?P<s>(?:我|我们|咱)?[^,，的是]{0,5}?)(?=叫|是|在|住|对|有|今年|姓|喜欢|爱|讨厌|开着?|用|养|学|教|当|做|属|现在|\d+岁|[一二两三四五六七八九十]+岁)"
 _ZH_OWN = r"^(?:我|咱|俺)"
 _ZH_PRONOUN = r"^[她他它](?=[^们])"
-_ZH_ELLIPTIC = r"^(?:而)?是(?=[对在从给跟])"
 _ZH_BARE = (
     r"^(?:现在|目前|今年|也|还|平时|一直|从小)*(?:叫|是|在|住|对|有|姓|喜欢|爱|讨厌|用|养|会|\d+岁|[一二两三四五六七八九十]+岁)"
 )
@@ -55,12 +54,7 @@ def parts(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) -
         slot = slot if slot and slot.key and slots.is_known(slot.predicate) and slot.object not in _NOTHING else None
         if found and (slot is None or found[-1][1] is None):  # it stays with what it stands beside
             before, known = found.pop()
-            found.append(
-                (
-                    Part(before.start, part.end, f"{before.text}{text[before.end : part.start]}{text[part.start : part.end]}"),
-                    known or slot,
-                )
-            )
+            found.append((Part(before.start, part.end, before.text + text[before.end : part.end]), known or slot))
         else:
             found.append((part, slot))
     told = {
@@ -71,31 +65,34 @@ def parts(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) -
 
 def _standing_alone(text: str) -> Iterator[Part]:
     """The parts between commas and «and», each with a subject; one that could have none belongs to the part before it."""
-    chinese = HAN.search(text) is not None
-    cut, subject = (_ZH_CUT, _ZH_SUBJECT) if chinese else (_CUT, _SUBJECT)
+    in_chinese = HAN.search(text) is not None
+    cut, subject, with_subject = (_ZH_CUT, _ZH_SUBJECT, _with_subject_zh) if in_chinese else (_CUT, _SUBJECT, _with_subject)
     first = compiled(subject).match(text)
     who = first["s"] if first else ""
-    start, told = 0, text
-    for place in [*compiled(cut).finditer(text), None]:
-        if place is None:
-            yield Part(start, len(text), told[start:] if start == 0 else _with_subject(text[start:], who, chinese) or text[start:])
-            return
-        if place.start() - start < SHORTEST or _with_subject(text[place.end() :], who, chinese) is None:
-            continue
-        mine = text[start : place.start()]
-        yield Part(start, place.start(), mine if start == 0 else _with_subject(mine, who, chinese) or mine)
-        start = place.end()
+    start = 0
+    for place in compiled(cut).finditer(text):
+        if place.start() - start >= SHORTEST and with_subject(text[place.end() :], who) is not None:
+            mine = text[start : place.start()]
+            yield Part(start, place.start(), mine if start == 0 else with_subject(mine, who) or mine)
+            start = place.end()
+    mine = text[start:]
+    yield Part(start, len(text), mine if start == 0 else with_subject(mine, who) or mine)
 
 
-def _with_subject(words: str, who: str, chinese: bool) -> str | None:
+def _with_subject(words: str, who: str) -> str | None:
     """Words that could be a statement, with their subject; None where they hang on what is before them."""
-    words = re.sub(_ZH_ELLIPTIC, "", words) if chinese else words
-    own, pronoun, bare = (_ZH_OWN, _ZH_PRONOUN, _ZH_BARE) if chinese else (_OWN, _PRONOUN, _BARE)
-    if re.match(own, words):
+    if compiled(_OWN).match(words):
         return words
-    if not who:
-        return None
-    if match := re.match(pronoun, words):
-        verb = {"'s": " is", "'re": " are"}.get(match.groupdict().get("is") or "", "") if not chinese else ""
-        return f"{who}{verb}{words[match.end() :]}"
-    return f"{who}{'' if chinese else ' '}{words}" if re.match(bare, words) else None
+    if who and (match := compiled(_PRONOUN).match(words)):
+        return who + {"'s": " is", "'re": " are"}.get(match["is"] or "", "") + words[match.end() :]
+    return f"{who} {words}" if who and compiled(_BARE).match(words) else None
+
+
+def _with_subject_zh(words: str, who: str) -> str | None:
+    """The same in Chinese."""
+    words = compiled(chinese.ELLIPTIC).sub("", words)
+    if compiled(_ZH_OWN).match(words):
+        return words
+    if who and (match := compiled(_ZH_PRONOUN).match(words)):
+        return who + words[match.end() :]
+    return who + words if who and compiled(_ZH_BARE).match(words) else None

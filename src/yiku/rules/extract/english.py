@@ -22,6 +22,7 @@ _RELATIVES = (
 ADVERBS = r"\b(?:usually|always|often|typically|generally|mostly|normally|regularly|occasionally|rarely|sometimes|frequently|currently|already|still|also|only|mainly|primarily|just|recently|really|actually|even|personally|absolutely|particularly|especially|definitely|truly|honestly|now|do(?= (?:like|love|enjoy|have|prefer|hate|own|use|live|work))|both|all|kind of|sort of|simply|originally|previously|once|eventually|accidentally|even) (?!(?:i|we)\b)"
 _A = r"(?:finally |never |hardly |hardly ever |barely |tend to |try to |ended up )?"
 _I = r"(?:i|we|my (?:wife|husband|partner|family|sister|brother|friend|friends|team|colleagues?|girlfriend|boyfriend|kids?|son|daughter|mom|dad|parents)(?: \w+)? and (?:i|me))"
+SELF = r"(?:i|we|my|our)\b"
 _AM = r"(?:i'?m|i am|i was|we'?re|we are|we were|i've(?: always)? been|i have been)"
 _HAVE = r"(?:i|we)(?:'ve| have)"
 _NUMBER = r"(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|a dozen)"

@@ -13,6 +13,7 @@ himself (clauses.note), what is listed, decided or set down in figures is his, t
 from __future__ import annotations
 
 from yiku.rules.extract import chinese, english
+from yiku.rules.extract.clauses import HAN
 from yiku.rules.extract.cues import Cue, compiled
 from yiku.types import Kind
 
@@ -20,10 +21,9 @@ from yiku.types import Kind
 
 # Said to the one who listens, of this conversation, or of what another sentence named.
 _TO_YOU = r"\b(?:you|your|yours|yourself|let's see|sharp sharp)\b|^(?:i|we)(?:'ve|'m|'d|'ll)? (?:\w+ )?(?:it|them|these|those|this one|that one)\b|\b(?:it|them|these|this|that|those|so|too)$|\bfollowing\b|^we can\b|\b(?:reply|replies|feedback on|prompt|(?:had|have|take|took) a look|messed|link)\b|\b(?:right now|stay (?:up|inform)\w*|at the moment|this message)\b"
-# What goes on in a head, or is only meant for now.
 # Where another begins to be spoken of.
 OTHER = r",? (?:so|and|but|as) (?:it|its|it's|that|that's|this|he|she|they|there|their|his|her|by the way|all|you|the)\b|, (?:which|it's|that's|this)\b"
-_SELF = r"(?:i|we|my|our)\b"
+# What goes on in a head, or is only meant for now.
 _MIND = r"(?:think|thought|know|knew|see|saw that|understand|understood|guess|hear|heard|feel|felt|wonder|wondered|hope|hoped|mean|meant|believe|believed|notice|noticed|realize|realized|realise|realised|remember|remembered|forgot|forget|wish|wished|agree|agreed|appreciate|suppose|assume|imagine|say|said|ask|asked|mention|mentioned|tell|told|see|look|looked|seem|seemed|figure|figured|apologi[sz]e\w*|thank|thanked|thrilled|want|wanted|need|needed|like|liked|love|loved|can|could|will|would|should|must|may|might|shall|am|was|were|are|is|be|have|had|has|do|did|don'?t|didn'?t|haven'?t|won'?t|can'?t|cannot|get|got|just|never)\b"
 _TRYING = r"(?:how\b|what|whether|why|if|know|knowing|learn|learning|see|seeing|hear|hearing|find|finding|understand|understanding|explore|exploring|check|checking|figure|figuring|decide|deciding|ask|asking|discuss|discussing|read more|make sure|making sure|ensure|use|using|try (?:it|that|these|those|some|out)|trying (?:it|that|these|those|some|out (?:some|those|these|a few))|get (?:a (?:sense|feel|better)|some|more|started|back)|getting started|confirm|hold|hear|proceed|continue|move (?:on|forward)|start with|focus|be able|include|avoid|look|looking|start (?:with|by|the|on|flesh\w*|building|creating|working)|go into|determine|come up|think|say|do it|do this|do that|reach out|incorporat\w+|implement\w*)\b"
 _TALK = r"\b(?:this|that|these|those) (?:\w+ ){0,3}(?:suggestions?|ideas?|tips?|recommendations?|advice|list|plan|approach|answer|response|options?|explanation|information|info|points?|draft|summary|version|conversation|chat|question|feature|scene|story|code|function|script|file|error|page)\b|\b(?:errors?|bugs?|functions?|dataframe|columns?|variables?|terminal|stack ?trace|json|html|css|checkbox|chatgpt)\b"
@@ -148,7 +148,7 @@ def english_cue(said: str, words: str) -> Cue | None:
     said:   the clause in small letters
     words:  as it was written
     """
-    if compiled(_SELF).match(said) is None:
+    if compiled(english.SELF).match(said) is None:
         something = compiled(_NAMED).search(words, 2) or compiled(_MINE).search(said)
         return _VERDICT if something and _VERDICT.found(said, anywhere=False) else None
     named = compiled(_NAMED).search(words, 2) is not None and not words.isupper()
@@ -296,12 +296,11 @@ _NOTED = (
     ),
 )
 _HEADED = r":\s*\d*[\s\0]*$"  # a heading, without what stands under it
-_LETTERS = r"[\u3400-\u9fff]"
 
 
 def noted_cue(said: str) -> Cue | None:
     """What a sentence of a note tells, whoever its subject is."""
-    if len(compiled(_LETTERS).findall(said)) < 9 or compiled(_HEADED).search(said):
+    if len(HAN.findall(said)) < 9 or compiled(_HEADED).search(said):
         return None
     return next((cue for cue in _NOTED if cue.found(said, anywhere=True)), None)
 

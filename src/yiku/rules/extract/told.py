@@ -37,11 +37,9 @@ _RULES = tuple(cue for cue in english.CUES if cue.kind is Kind.RULE or cue.name 
 _RULES_ZH = tuple(cue for cue in chinese.CUES if cue.kind is Kind.RULE or cue.name == "task")
 _RULE = next(cue for cue in english.CUES if cue.kind is Kind.RULE)
 _OF_ONESELF = ("identity", "trait", "health")
-_FIRST_PERSON = r"(?:i|we|my|our)\b"
 _COMMA = r"(?<!\d),|,(?!\d)"
 _OWN_SUBJECT = r"^(?:我|俺|本人|但我|而我)"
 _SPARED = r"^\W*never ?mind\W*$"  # of a request more often than of a statement
-_ELLIPTIC = r"^(?:而)?是(?=[对在从给跟])"  # «是对虾过敏»: who it is was said before it
 _EDGES = " \t\r\n,;:-–—*•_" + BLANK
 
 
@@ -260,7 +258,7 @@ def _without_tail(clause: Clause, manner: Manner) -> Told | None:
         return None
     head, rest = clause._replace(end=clause.start + tail.start()), clause._replace(start=clause.start + tail.end())
     rest = rest.led(english.LEAD)
-    return _english_clause(head, manner) or (_english_clause(rest, manner) if compiled(_FIRST_PERSON).match(rest.said) else None)
+    return _english_clause(head, manner) or (_english_clause(rest, manner) if compiled(english.SELF).match(rest.said) else None)
 
 
 # ------------------------------------------------------------------ Chinese
@@ -328,7 +326,7 @@ def _runs(parts: list[Clause], manner: Manner) -> Iterator[Told]:
                 run = whole, run[1]
         elif told:
             yield from _closed(run)
-            if lead is None and place and compiled(_ELLIPTIC).match(part.said):
+            if lead is None and place and compiled(chinese.ELLIPTIC).match(part.said):
                 lead = parts[place - 1].led(chinese.LEAD).start
             led = part._replace(start=lead) if lead is not None and part.end - lead <= WHOLE else part
             run, lead = (led, told), None
