@@ -209,6 +209,29 @@ def _keep_open(home: Path, ask: Connection) -> None:
 TRIED = drawn_for("what is erased")([*SAID_WHERE], 1)  # in the soak all
 
 
+@pytest.mark.parametrize("word", ["insertscopes", "deconversation_turns"])
+def test_a_word_that_two_fields_make_up_where_they_meet_is_no_trace(home, word):
+    """The journal writes `insert` beside `scopes`: who erases «insertscopes» is not told that it is still there."""
+    with Memory(home) as memory:
+        turn = memory.record_turn("user", f"The word is {word}. 暗号是{word}。")
+        erased = memory.admin.erase(turn.id)
+        assert erased.clean, [place for place in erased.places if place.found]
+
+
+def test_a_word_that_a_row_holds_is_found_however_the_row_came_to_it(home):
+    with Memory(home) as memory:
+        turn = memory.record_turn("user", "The word is lanternquay. 暗号是灯笼。")
+        memory.close()
+    with apsw.Connection(str(home / "yiku.db")) as connection:
+        connection.execute("create table other (words text)")
+        connection.execute("insert into other values ('beside the lanternquay')")
+    connection.close()
+    with Memory(home) as memory:
+        (left,) = [place for place in memory.admin.erase(turn.id).places if place.found]
+        assert "yiku.db" == left.name
+        assert "lanternquay" in left.found
+
+
 @pytest.mark.parametrize("what", TRIED)
 @pytest.mark.spec("T-39")
 def test_what_is_erased_is_in_no_byte_of_the_home(home, words, what):

@@ -218,7 +218,7 @@ def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...
     if left and emptied:
         emptied = store.scrub(rewrite=True)
         size, found = store.found([*needles.texts])
-        left = _unexplained(found, needles, store)
+        left = _unexplained(store.held(found) if emptied else found, needles, store)
     return emptied, size, left
 
 

@@ -151,6 +151,9 @@ class Store(Protocol):
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """Bytes of the store's files, and which of the needles are in them."""
 
+    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+        """Which of the needles stand in a field of some row, of an index, too, and not only where two fields meet."""
+
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """Those texts that some row holds."""
 

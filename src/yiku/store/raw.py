@@ -95,6 +95,23 @@ def still_said(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
     return {text for text in texts if not {text.encode(), _folded(text).encode()} <= left}
 
 
+def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
+    """
+    Those needles that stand in a field of some row, also of the tables that an index is kept in.
+
+    In the file the fields of a row stand side by side: the last byte of a number and «open» look like «popen».
+    """
+    left = set(needles)
+    found = set[bytes]()
+    tables = connection.execute("select name from sqlite_schema where type = 'table' and rootpage > 0").fetchall()
+    for (table,) in tables:
+        for row in connection.execute(f'select * from "{table}"') if left else ():
+            fields = [value.encode() if isinstance(value, str) else value for value in row if isinstance(value, (str, bytes))]
+            found |= {needle for needle in left if any(needle in field for field in fields)}
+        left -= found
+    return found
+
+
 def _said(connection: apsw.Connection) -> Iterator[bytes]:
     """What every row says, as it is and folded, in pieces."""
     queries = [f"select {', '.join(columns.split())} from {table}" for table, columns in SAID.items()]

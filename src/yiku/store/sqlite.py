@@ -565,6 +565,11 @@ class SqliteStore:
         with translated(str(self.path)):
             return raw.found_live(self.path, needles)
 
+    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+        """See Store.held."""
+        with translated(str(self.path)):
+            return raw.held(self._connection(), needles)
+
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """See Store.still_said."""
         with translated(str(self.path)):
