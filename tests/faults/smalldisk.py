@@ -42,7 +42,8 @@ def on_a_disk(size_bytes: int, function: Callable[..., Any], *arguments: Any) ->
     try:
         result = hear.recv() if hear.poll(PATIENCE_S) else TimeoutError("nothing was heard from the small disk")
     except EOFError:
-        result = ChildProcessError("the process on the small disk died")
+        process.join()
+        result = ChildProcessError(f"the process on the small disk died, exit code {process.exitcode}")
     process.join()
     if isinstance(result, PermissionError):
         pytest.skip(f"this machine lets nobody mount a disk of his own: {result}")
