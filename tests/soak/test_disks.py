@@ -49,7 +49,9 @@ def write_until_full(memory: Memory, chance: random.Random, kept: dict[str, str]
     """Short turns, long ones, statements; what was acknowledged is noted. Ends when nothing more is taken."""
     refused = 0
     for i in range(MOST_CALLS):
-        text = f"{len(kept)}-{i} {chance.choice(['Oslo', '北京', '茶 😀'])} {'字' * int(chance.paretovariate(0.4))}"[:20_000]
+        text = f"{len(kept)}-{i} {chance.choice(['Oslo', '北京', '茶 😀'])} {'字' * int(min(20_000, chance.paretovariate(0.4)))}"[
+            :20_000
+        ]
         try:
             if chance.random() < 0.1:
                 turn = memory.record_turn("user", LONG + text)
