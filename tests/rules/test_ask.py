@@ -202,3 +202,19 @@ def test_every_phrase_names_whom_it_would_name_alone() -> None:
         expected = {slots.subject_of(phrase, names=("Mei",)) for phrase in phrases | others}
 
         assert expected - {"user", "the"} == ask._subjects(folded, phrases, ("Mei",)) - {"user", "the"}  # «the» is no owner
+
+
+@pytest.mark.parametrize(
+    ("question", "owner"),
+    [
+        ("妈妈住在哪里？", "user's mother"),
+        ("where does mum live?", "user's mother"),
+        ("what did we get for dad?", "user's father"),
+        ("小雨的妈妈住在哪里？", ""),
+        ("where does Tom's mum live?", ""),
+        ("is the dog of the neighbours loud?", ""),
+    ],
+)
+def test_a_relative_alone_is_ones_own(question: str, owner: str) -> None:
+    asked = ask.analyse(question)
+    assert owner in asked.subjects if owner else not any(one.startswith("user's") for one in asked.subjects)

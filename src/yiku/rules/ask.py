@@ -18,7 +18,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from yiku.rules import slots, when
+from yiku.rules import keys, slots, when
 from yiku.rules.analyze import QUESTION_CHARS, UNSPACED_RUN, fold, normal, question
 from yiku.rules.lexicon import ATTRIBUTES, CALLED
 from yiku.rules.predicates import RELATIVES
@@ -226,6 +226,12 @@ def _tells(folded: str) -> bool:
     return any(_FIRST.search(sentence) and not _asks(sentence) for sentence in _SENTENCE.findall(folded))
 
 
+_OWN_KIN = re.compile(  # a term of kinship alone: no article, and nobody else whose it is
+    r"(?:^|[,，。;；:：?？!！] ?|\b(?:is|are|was|does|do|did|has|can|should|will|for|to|about|with|and|of|tell|call|give|get|buy) )"
+    rf"(?P<kin>{'|'.join(sorted(keys.KIN, key=len, reverse=True))})(?![a-z])"
+)
+
+
 def _subjects(folded: str, phrases: Collection[str], names: Sequence[str]) -> set[str]:
     """Whom each phrase names; most name themselves, and only the others are looked at closely."""
     owner = {fold(name) for name in names}
@@ -239,7 +245,7 @@ def _subjects(folded: str, phrases: Collection[str], names: Sequence[str]) -> se
     subjects = {*phrases} - others | {slots.subject_of(phrase, names=names) for phrase in others}
     if not _FIRST.search(folded) and not any(name in folded for name in owner):
         subjects.discard(slots.USER)
-    return subjects
+    return subjects | {keys.told_of(match["kin"], names=names) for match in _OWN_KIN.finditer(folded)}
 
 
 def relatives(subjects: Iterable[str]) -> set[str]:

@@ -45,6 +45,7 @@ _FIRST_PERSON = frozenset(
 }
 _MINE = re.compile(r"(?:(?:my|our) |(?:我们|咱们|我|咱|俺)(?:家)?的? ?)(?P<x>.+)")
 _OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")
+KIN = {*RELATIVES, *RELATIVES.values()} - {"项目", "project"}
 _LONGEST_ATTRIBUTE = max(len(name) for name in ATTRIBUTES if not name.isascii())
 _GROUPS = frozenset("team company system 团队 公司 系统".split())  # «our team's database» is our database
 
@@ -68,6 +69,12 @@ def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ())
         return f"{subject_of(match['s'], speaker, names)}'s {RELATIVES.get(match['x'], match['x'])}"
     folded = ARTICLE.sub("", folded)
     return RELATIVES.get(folded, folded)
+
+
+def told_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
+    """The canonical subject of a statement, of which a term of kinship alone is one's own: «mum lives in Leith», 妹妹对花生过敏."""
+    own = fold(text).strip(EDGES) in KIN
+    return subject_of(f"my {text.strip()}" if own else text, speaker, names)
 
 
 def predicate_name(text: str) -> str:

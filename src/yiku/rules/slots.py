@@ -20,7 +20,7 @@ from typing import NamedTuple
 from yiku.rules import chinese_frames, cues, english_frames, phrases, values
 from yiku.rules.analyze import UNSPACED_RUN, fold, normal, tokens
 from yiku.rules.cues import compiled
-from yiku.rules.keys import BY_NAME, EDGES, USER, cardinality_of, finished, known_or, predicate_name, subject_of
+from yiku.rules.keys import BY_NAME, EDGES, USER, cardinality_of, finished, known_or, predicate_name, subject_of, told_of
 from yiku.rules.predicates import BE, NO_NAMES, PREDICATES, RELATIVES, SINGLE, SMALL_NAME, SORTS, UNKNOWN, ZH_BE, Predicate
 from yiku.types import Cardinality, Kind, SemanticMemory, Slot, Tokens
 
@@ -76,7 +76,7 @@ _POSSESSIVES = (_ZH_FAVOURITE, _POSSESSIVE, _OF, _ZH_POSSESSIVE)
 
 _NEGATED = r"\bnot\b|\bn't\b|n't\b|\bno longer\b|\bnever\b|\bneither\b|不再|不是|没有|没在|不在|不住|不叫|并非|从不"
 _TAIL = (
-    r"(?:[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|at last|too|as well|since .*|from now on|as of .*|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
+    r"(?:[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|at last|too|as well|btw|fyi|lol|haha+|tho|though|thx|thanks|pls|please|by the way|since .*|from now on|as of .*|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
     r"|,(?!\d{3}).*|; .*| because .*| as (?:an?|the|its|their|our|my) \w.*| so (?:pls|please|i|we|you|send|plan|don't|dont|book|that|the)\b.*| but .*| and (?:i|my|he|his|she|her|they|we|our) .*|[，；。].*|了|啦|哦|呢|吧)+$"
 )
 _HEAD = r"^(?:actually|now|still|just|only|finally|currently|already|again) "  # of an object
@@ -157,7 +157,7 @@ def stated(
     """The slot that a caller named outright, in the same canonical form."""
     known = known_or(predicate_name(predicate))
     many = cardinality or cardinality_of(known.name, object_ or "")
-    return finished(subject_of(subject, speaker, names), known.name, (object_ or "").strip(), many, told=cardinality is not None)
+    return finished(told_of(subject, speaker, names), known.name, (object_ or "").strip(), many, told=cardinality is not None)
 
 
 @lru_cache(64)  # a statement is asked twice
@@ -310,7 +310,7 @@ def _slot(reader: _Reader, match: re.Match[str], predicate: Predicate) -> Slot |
     known = predicate.name in BY_NAME
     if not known and phrases.is_remark(object_, said):
         return None
-    who, many = subject_of(subject, reader.speaker, reader.names), cardinality_of(predicate.name, object_)
+    who, many = told_of(subject, reader.speaker, reader.names), cardinality_of(predicate.name, object_)
     if many is SINGLE and (
         compiled(_ALSO).search(match.string[: match.start("o")] + object_) or (who.endswith(_ONE_OF_MANY) and known)
     ):
@@ -364,7 +364,7 @@ def _by_frame(reader: _Reader, clause: str) -> Slot | None:
             continue
         if found.cardinality is SINGLE and found.predicate not in phrases.CLOSED and phrases.is_remark(object_, said):
             continue
-        subject = subject_of(found.subject, reader.speaker, reader.names)
+        subject = told_of(found.subject, reader.speaker, reader.names)
         many = (
             UNKNOWN
             if found.cardinality is SINGLE and compiled(_ALSO).search(clause.split(",", maxsplit=1)[0].split("，", maxsplit=1)[0])

@@ -93,13 +93,11 @@ def updates(
 def _drafts(text: str, one: Told, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
     """What is told, as one draft; as several where it fills several slots."""
     quote = text[one.start : one.end].strip(" \t\r\n,，;；:：")
-    if one.words:  # «as» and 作为 are both two letters long
-        said = one.words + quote[2:].lstrip()
-        yield _draft(one, quote, said, said_at, _slot(said, one, speaker, names))
-        return
+    said = one.words + quote[one.drops :]
     plain = one.cue.kind is not Kind.RULE and not one.manner.hedged
-    for part in (compound.parts(quote, speaker=speaker, names=names) if plain else ()) or (compound.Part(0, len(quote), quote),):
-        yield _draft(one, quote[part.start : part.end], part.text, said_at, _slot(part.text, one, speaker, names))
+    for part in (compound.parts(said, speaker=speaker, names=names) if plain else ()) or (compound.Part(0, len(said), said),):
+        mine = quote if one.words else quote[part.start : part.end]
+        yield _draft(one, mine, part.text, said_at, _slot(part.text, one, speaker, names))
 
 
 def _draft(one: Told, quote: str, said: str, said_at: datetime, slot: Slot | None) -> Draft:

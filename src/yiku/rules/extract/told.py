@@ -11,10 +11,11 @@ before. What asks, supposes, thanks or speaks about this very conversation tells
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from yiku.rules import retract, slots
-from yiku.rules.extract import chinese, english, shapes
+from yiku.rules.extract import chinese, dropped, english, shapes
 from yiku.rules.extract.clauses import BLANK, Sentence
 from yiku.rules.extract.cues import Cue, compiled
 from yiku.types import Cardinality, Kind
@@ -62,7 +63,8 @@ class Told(NamedTuple):
     What a sentence tells, and where in the turn.
 
     cue:    how it is said
-    words:  what stands instead of the first word, which does not stand alone: «I am» a nurse, for «as»
+    words:  what stands before it, or in the place of its first characters, which do not stand alone: «I am» a nurse, for «as»
+    drops:  how many characters these are
     """
 
     start: int
@@ -70,6 +72,7 @@ class Told(NamedTuple):
     cue: Cue
     manner: Manner = Manner()
     words: str = ""
+    drops: int = 0
 
 
 class Taken(NamedTuple):
@@ -163,11 +166,11 @@ def _taken(whole: Clause) -> list[Taken] | None:
 
 def _as_a(sentence: Sentence) -> Iterator[Told]:
     """«As a nurse, …»: what somebody is, said on the way to something else."""
-    language, words = (chinese, "我是") if sentence.chinese else (english, "I am ")
+    language, words = (chinese, "我是") if sentence.chinese else (english, "I am")
     if ("as a" in sentence.small or "as the" in sentence.small or "作为" in sentence.small) and (
         match := compiled(language.AS_A).search(sentence.small)
     ):
-        yield Clause(sentence, match.start("as"), match.end("x")).told(AS_A, Manner())._replace(words=words)
+        yield Clause(sentence, match.start("as"), match.end("x")).told(AS_A, Manner())._replace(words=words, drops=2)
 
 
 def _slotted(clause: Clause, manner: Manner) -> Told | None:
@@ -202,7 +205,7 @@ def _english(whole: Clause) -> Iterator[Told | Taken]:
             manner, clause = manner._replace(asked=True), opened._replace(start=opened.start + explicit.end())
             break
     for part in (raw.led(english.LEAD) for raw in _english_clauses(clause)):
-        if told := _english_clause(part, manner) or _without_tail(part, manner):
+        if told := _english_clause(part, manner) or _without_tail(part, manner) or _without_subject(part, manner):
             yield told
 
 
@@ -261,6 +264,20 @@ def _without_tail(clause: Clause, manner: Manner) -> Told | None:
     return _english_clause(head, manner) or (_english_clause(rest, manner) if compiled(english.SELF).match(rest.said) else None)
 
 
+def _without_subject(clause: Clause, manner: Manner) -> Told | None:
+    """What a clause at the beginning of its sentence tells of its speaker, whom it leaves out."""
+    sentence, before = clause.sentence, clause.sentence.small[: clause.start]
+    if before.strip(_EDGES) and not compiled(english.LEAD).fullmatch(before):
+        return None
+    left_out = dropped.subject(clause.said, line=sentence.written)
+    if not left_out:
+        return None
+    words = f"{left_out}{clause.words[:1].lower()}{clause.words[1:]}"
+    spoken = replace(sentence, start=clause.place[0] - len(left_out), small=words.lower(), written=words)
+    told = _english_clause(Clause(spoken, 0, len(words)), manner)
+    return told and told._replace(start=clause.place[0], words=words[: len(left_out) + 1], drops=1)
+
+
 # ------------------------------------------------------------------ Chinese
 
 
@@ -313,6 +330,8 @@ def _runs(parts: list[Clause], manner: Manner) -> Iterator[Told]:
             run = lead = None
             continue
         told, talk = _chinese_part(part, manner), compiled(chinese.TALK).search(part.said)
+        if told is None and place == 0 and dropped.is_of_speaker(part.said) and _opens_the_turn(part):
+            told = _chinese_of_speaker(part, manner)
         if told and place and told.cue in _RULES_ZH and not for_the_agent:
             told = None
         if run and not (told and for_the_agent) and (told is None or not compiled(_OWN_SUBJECT).match(part.said)):
@@ -335,10 +354,22 @@ def _runs(parts: list[Clause], manner: Manner) -> Iterator[Told]:
     yield from _closed(run)
 
 
+def _opens_the_turn(part: Clause) -> bool:
+    """Whether nothing was said before it, that it could go on about."""
+    return part.sentence.start == 0 and not part.sentence.small[: part.start].strip(_EDGES)
+
+
+def _chinese_of_speaker(part: Clause, manner: Manner) -> Told | None:
+    """What a part tells when 我 is put before it."""
+    spoken = replace(part.sentence, start=part.place[0] - 1, small=f"我{part.said}", written=f"我{part.words}")
+    told = _chinese_part(Clause(spoken, 0, len(part.said) + 1), manner)
+    return told and part.told(told.cue, told.manner)._replace(words="我")
+
+
 def _closed(run: tuple[Clause, Told] | None) -> Iterator[Told]:
     """A run as one thing told."""
     if run:
-        yield run[0].told(run[1].cue, run[1].manner)
+        yield run[0].told(run[1].cue, run[1].manner)._replace(words=run[1].words)
 
 
 def _chinese_part(part: Clause, manner: Manner) -> Told | None:
