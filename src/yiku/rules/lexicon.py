@@ -243,7 +243,7 @@ SPELT: dict[str, str] = {
 
 # Values of several words, where the whole value is no more than that: a line a value, its name first.
 _WHOLE = """
-素食: 素食者, 吃素, 吃素的, 素食主义者, veggie
+素食: 素食者, 吃素, 吃素的, 素食主义者, veggie, no meat, meat-free, does not eat meat, doesn't eat meat, 不吃肉, 不吃荤, 不碰荤, 不沾荤
 农村: 乡下, 乡村, countryside, country side
 运维工程师: ops engineer, operations engineer, 运维
 软件工程师: software engineer, software developer, 软件开发工程师, 软件开发
@@ -283,6 +283,51 @@ _WHOLE = """
 农民: farmer
 消防员: firefighter, fireman
 摄影师: photographer
+农历正月初一: 春节, 大年初一, chinese new year, lunar new year
+农历正月十五: 元宵, 元宵节, lantern festival
+农历五月初五: 端午, 端午节, dragon boat festival
+农历七月初七: 七夕, 七夕节
+农历八月十五: 中秋, 中秋节, mid-autumn festival
+农历九月初九: 重阳, 重阳节
+左撇子: left-handed, left handed, lefty, left-hander, southpaw, 用左手, 惯用左手
+右撇子: right-handed, right handed, right-hander, 用右手, 惯用右手
+夜班: nights, night shift, night shifts, overnight, overnights, overnight shift, graveyard shift, graveyard, 上夜班, 值夜班
+白班: days, day shift, day shifts, 日班, 上白班
+早班: early shift, earlies, morning shift, 上早班
+晚班: late shift, lates, evening shift, 中班, 上晚班
+纯素: vegan, plant-based, 全素, 纯素食
+晕车: carsick, car sick, gets carsick, car sickness, 坐车就吐, 一坐车就吐, 坐车会吐
+晕船: seasick, gets seasick, sea sickness, 坐船就吐
+恐高: fear of heights, scared of heights, afraid of heights, heights, acrophobia, 怕高, 高处
+怕黑: afraid of the dark, scared of the dark, fear of the dark
+耳背: hard of hearing, poor hearing, hearing loss, 耳朵不好, 耳朵不好使, 耳朵背, 听力不好, 听力下降
+近视: short-sighted, shortsighted, near-sighted, nearsighted, myopic, myopia
+老花: far-sighted, farsighted, long-sighted, presbyopia, 老花眼
+色盲: colour-blind, colour blind, color-blind, color blind
+高血压: high blood pressure, hypertension, 血压高
+低血压: low blood pressure, hypotension, 血压低
+糖尿病: diabetes, diabetic
+哮喘: asthma, asthmatic
+失眠: insomnia, insomniac, can't sleep, 睡不着
+偏头痛: migraine, migraines
+乳糖不耐受: lactose intolerant, lactose intolerance, 乳糖不耐
+已婚: married, 结婚了, 成家了
+单身: single, unattached, 没对象
+离异: divorced, 离婚了, 离了婚
+退休: retired, in retirement, pensioner, 退休了
+待业: unemployed, out of work, between jobs, jobless, 失业, 没工作, 失业了
+怀孕: pregnant, expecting, expecting a baby, 怀孕了, 有了身孕
+自动挡: automatic, automatic gearbox, 自动
+手动挡: manual, manual gearbox, stick, stick shift, 手动
+不许养宠物: no pets, no pets allowed, pets not allowed, pets are not allowed, 不让养宠物, 禁止养宠物, 不能养宠物, 不准养宠物, 猫狗一概不许
+禁止吸烟: no smoking, smoking not allowed, non-smoking, 禁烟, 不许抽烟, 不让抽烟, 无烟
+工作日: weekdays, on weekdays, monday to friday, mon-fri, mon to fri, 周一到周五, 周一至周五, 星期一到星期五
+周末: weekends, at weekends, on weekends, saturday and sunday, sat and sun, 周六日, 周六周日, 双休日
+每两周: biweekly, bi-weekly, every two weeks, every other week, fortnightly, once a fortnight, every fortnight, 隔周, 两周一次, 每隔一周
+免费: free, free of charge, no charge, gratis, 不要钱, 不收费
+关门: closed, shut, closed down, 停业, 歇业, 关了
+订满: full, fully booked, booked out, sold out, 满员, 约满, 满了
+急诊医生: emergency doctor, er doctor, a&e doctor, emergency physician, 急诊科医生, 急诊科大夫, 急诊大夫, 医院急诊医生
 """
 WHOLE: dict[str, str] = {
     name: value for value, names in (line.split(": ") for line in _WHOLE.strip().splitlines()) for name in names.split(", ")

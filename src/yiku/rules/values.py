@@ -67,6 +67,7 @@ _PIECE = 0xE000  # private signs stand for the pieces that were read
 _ARTICLE = re.compile("^(?:an?|the) ")
 _LETTER = re.compile("[a-z]")
 _CONTINENTAL = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])")
+_BESIDE = re.compile(r"([^()（）]*\S)\s*[(（]([^()（）]+)[)）]")
 _APART = re.compile(r"(?<=\d)'(?=\d{3}(?!\d))")
 _YEAR_IN_SIGNS = re.compile(
     r"(?<![\d零〇一二三四五六七八九十百千万])(?P<y>[零〇一二三四五六七八九]{4}|[零〇一二三四五六七八九]{2})年(?![级代前后])"
@@ -119,8 +120,11 @@ def _chinese(signs: str) -> float:
 def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     """Whether two values mean the same, each as it was said at its time."""
     first, second = form(one, said_at), form(other, other_at)
-    if first == second:
+    if first == second or _count(first) == _count(second) is not None:
         return True
+    for a, at, b, b_at in ((one, said_at, other, other_at), (other, other_at, one, said_at)):
+        if (beside := _BESIDE.fullmatch(a.strip())) and "(" not in fold(b) and sort_of(beside[2]) == "when":
+            return any(same(part, at, b, b_at) for part in beside.groups())  # 下周二（5月12日）: either names it
     for a, b in ((first, second), (second, first)):
         if (either := re.fullmatch(r"@\?(\d\d)-(\d\d)", a)) and re.fullmatch(
             rf"@\S+-(?:{either[1]}-{either[2]}|{either[2]}-{either[1]})", b
@@ -146,6 +150,12 @@ def _nearly(one: str, other: str) -> bool:
         return False
     first, second = float(amounts[0][1]), float(amounts[1][1])
     return abs(first - second) <= ROUNDING * max(first, second)
+
+
+def _count(form: str) -> str | None:
+    """Sixteen, 16台, 七个人 and 7人: how many of what the slot is about."""
+    match = re.fullmatch(r"(#[\d.]+)(?: (?:个?人|[个台只条位名口件本张辆家]|peopl|person))?", form)
+    return match and match[1]
 
 
 def _share(form: str) -> float | None:
@@ -434,6 +444,7 @@ _REWRITES: tuple[tuple[str, Rewrite], ...] = (
     (rf"(?#e)\b{_MONTH} (?:the )?{_ORDINAL}\b(?:,? (?P<y>\d{{4}}))?", _month_day),
     (rf"(?#z)(?:(?P<y>\d{{4}})年|(?P<from>[前去今明后]年))?的?(?P<m>\d{{1,2}}|{CHINESE_NUMBER})月(?P<d>\d{{1,2}}|{CHINESE_NUMBER})[日号]?", _chinese_date),
     (rf"(?#z)(?:(?P<y>\d{{4}})年)?(?P<m>\d{{1,2}}|{CHINESE_NUMBER})月(?P<p>初|中旬|上旬|下旬|底|份|中)?(?!\w?日)", lambda m, _: f"@{m['y'] or '-'}-{int(_amount(m['m'])):02}{(m['p'] or '').strip('份')}"),
+    (r"(?<![\d/])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])", lambda m, _: f"@{m['y']}-{int(m['m']):02}"),
     (rf"(?#e)\b{_MONTH},? (?P<y>(?:19|20)\d\d)\b", lambda m, _: f"@{m['y']}-{_MONTHS[m['m']]:02}"),
     (r"^at (?P<h>\d{1,2})$", _o_clock),
     (rf"(?:(?P<y>\d{{4}})年|(?P<from>[前去今明后]年))?的?(?P<day>{'|'.join(_HOLIDAYS)})", lambda m, at: _date(_year(m, at), *_HOLIDAYS[m["day"]])),
