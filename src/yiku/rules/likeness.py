@@ -5,8 +5,8 @@ For it speak the telling words that both have (a word that many statements have 
 value in the same place, a denial, and words of correction, change or ending in the new one. Against it: much that only
 one of them says, another thing named before what both name, «also», and that one of the two is planned, asked, felt or
 happened once. The weights are those of a logistic regression over pairs of the conflict cases and of ordinary talk,
-each author left out in turn, doubled and rounded. One point is enough where nothing else was told; among many
-statements some share words by chance, so that more is needed there.
+each author left out in turn, doubled and rounded: at none it is as likely as not, which is enough
+where nothing else was told; among many statements some share words by chance, so that more is needed there.
 """
 
 # ruff: noqa: E501  (one pattern a line: a regular expression that is broken in two is read in neither)
@@ -55,7 +55,7 @@ NOT_SO = re.compile(f"{cues.NOT_STATED}|{cues.OPEN}|{cues.NOT_PLAIN}")
 _NOT_STATED = re.compile(cues.NOT_STATED)
 OPEN = re.compile(f"{cues.NOT_STATED}|{cues.OPEN}")
 
-NEEDED = 1.0  # points
+NEEDED = 0.0  # points: as likely as not
 CROWD = 0.8  # points more for each doubling of the statements that share a word with it
 _WORDS = 4  # shared words that count
 _MOST_COMPARED = 2.8 + 3.5  # points that comparing clauses word for word may add
