@@ -29,21 +29,21 @@ _NUMBER = r"(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|a dozen)"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 DATE = rf"(?:\b{_DAY}s?\b|\b{_MONTH}\b\.? ?\d|\d(?:st|nd|rd|th)?(?: of)? {_MONTH}\b|\b(?:in|by|before|until|since|from|this|last|next|early|late|mid) {_MONTH}\b|\b(?:to)?(?:morrow|night)\b|\b(?:next|this) (?:coming )?(?:week|weekend|month|year|spring|summer|autumn|fall|winter|semester|term|quarter|{_DAY})\b|\b\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}/\d{{1,2}}\b|\bin (?:a|an|one|two|three|four|five|six|\d+|a few|a couple of) (?:days?|weeks?|months?|years?)\b|\bfirst of {_MONTH}\b)"
-PAST = rf"(?:\b(?:yesterday|last (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|{_DAY}|{_MONTH})|(?:this|that) (?:morning|afternoon|evening)|today|recently|ago|since|back in|just|finally|in (?:19|20)\d\d|when i was|for the (?:first|second|third) time|the other day|a while back|earlier this|over the (?:weekend|summer|holidays)|during)\b|{DATE})"
+PAST = rf"(?:\b(?:yesterday|last (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|{_DAY}|{_MONTH})|(?:this|that) (?:morning|afternoon|evening)|today|recently|lately|ago|since|back in|just|finally|in (?:19|20)\d\d|when i was|for the (?:first|second|third) time|the other day|a while back|earlier this|over the (?:weekend|summer|holidays)|during)\b|{DATE})"
 
 # ------------------------------------------------------------------ around a clause
 
 LEAD = (
     r"(?:[\s,.:;*•\-–—>\0]+|\d{1,2}[.)]\s+|[\w /&']{2,30}:\*{0,2}(?= (?:i|i'm|i'll|i'd|i've|we|we're|my|mine|for (?:the|my)|on|in (?:my|the))\b)"
     r"|(?:oh|ah|ahh|aha|ok|okay|well|yes|yeah|yep|yup|no|nope|nah|so|and|but|also|plus|then|now|hey|hi|hello|sure|right|alright|great|awesome|cool|nice|perfect|thanks|thank you|sorry|wait|hmm+|um+|uh+|lol|haha+|anyway|anyways|besides|honestly|actually|basically|fyi|btw|ps|look|listen|please note|note|additionally|furthermore|moreover|however|because|since|though|although|as|like|overall|personally|currently|luckily|fortunately|unfortunately|sadly|literally|obviously|again)(?:\s*,\s*|\s+(?=i\b|i'|my\b|we\b|our\b|the\b|just\b|also\b|and\b|but\b|by the way|you\b|please\b|always\b|never\b|from\b|actually\b|that\b|he\b|she\b|btw\b|fyi\b|like i\b|every\b|for (?:me|now|the|my)\b|it's (?:hard|difficult|easy)\b))"
-    r"|(?:by the way|for (?:context|reference|the record|what it'?s worth)|just so you know|so you know|in fact|to be (?:honest|fair|clear|precise)|as (?:for|to) (?:me|that)|at the same time|on (?:the other hand|top of that|another note|a side note|that note|a different note)|speaking of (?:which|that)|now that (?:you mention it|i think (?:about|of) it)|like i (?:said|mentioned)(?: earlier| before)?|as i (?:said|mentioned)(?: earlier| before)?|in case it helps|my (?:guy|friend|dear|man|brother)(?=[,!])|i(?:'ve|'ll| have)? (?:just |also |recently |actually )*(?:realized|realised|remembered|noticed|heard|found out|discovered|figured out|remember)(?: that)?(?= (?:i|my|our|we|i'm|i've)\b)|i think(?= i(?:'ll|'d| will| would| want| prefer|'m (?:going|leaning))\b)|some (?:background|context)|(?:a )?quick (?:one|question|note)(?: before [^:,]{1,30})?|i(?: should|'d| would| forgot to|'ll)? (?:also )?(?:mention|add|note|tell you|like to (?:mention|add))(?: that)?|i (?:also |already )?(?:just )?(?:said|mentioned|told you)(?: earlier| before)*(?: that)?|told you(?: before| already)?(?: that)?|just to (?:clarify|add|mention)|good point|fair enough|i (?:do )?remember(?: that)?(?= (?:i|my|we)\b)|good (?:morning|evening|afternoon)|the thing is|the fact is)\b[\s,:;.-]*"
+    r"|(?:by the way|for (?:context|reference|the record|what it'?s worth)|just so you know|so you know|in fact|to be (?:honest|fair|clear|precise)|as (?:for|to) (?:me|that)|at the same time|on (?:the other hand|top of that|another note|a side note|that note|a different note)|speaking of (?:which|that)|now that (?:you mention it|i think (?:about|of) it)|like i (?:said|mentioned)(?: earlier| before)?|as i (?:said|mentioned)(?: earlier| before)?|in case it helps|my (?:guy|friend|dear|man|brother)(?=[,!])|i(?:'ve|'ll| have)? (?:just |also |recently |actually )*(?:realized|realised|remembered|noticed|heard|found out|discovered|figured out|remember)(?: that)?(?= (?:i|my|our|we|i'm|i've)\b)|i(?:'m| am) (?:pretty |quite |very |fairly )?(?:sure|certain|positive)(?: that)?(?= (?:i|my|we|our)\b)|as for [^,]{1,40},(?= (?:i|my|we|our)\b)|i think(?= i(?:'ll|'d| will| would| want| prefer|'m (?:going|leaning))\b)|some (?:background|context)|(?:a )?quick (?:one|question|note)(?: before [^:,]{1,30})?|i(?: should|'d| would| forgot to|'ll)? (?:also )?(?:mention|add|note|tell you|like to (?:mention|add))(?: that)?|i (?:also |already )?(?:just )?(?:said|mentioned|told you)(?: earlier| before)*(?: that)?|told you(?: before| already)?(?: that)?|just to (?:clarify|add|mention)|good point|fair enough|i (?:do )?remember(?: that)?(?= (?:i|my|we)\b)|good (?:morning|evening|afternoon)|the thing is|the fact is)\b[\s,:;.-]*"
     r")+"
 )
 # How a rule begins that stands behind something else.
 FOR_THE_AGENT = r"(?:from now on|going forward|from here on(?: out)?|henceforth|in (?:the )?future),? (?:please|always|never|only|don'?t|do not|use|write|answer|reply|respond|speak|call me)\b"
 # Where a new clause begins: a new subject behind a comma or a conjunction, or a rule.
 CUT = (
-    r"(?:\s*[,;:—–]\s*|\s+-\s+|\s+)(?:(?:and|but|so|plus|although|though|yet|while)\s+)(?:also |actually |now |then |honestly )?(?=(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our)\b)|\s*[,;:—–]\s*(?=(?:i|i'm|i've|i'd|i'll|we|we're|we've|my|our)\b)"
+    r"(?:\s*[,;:—–]\s*|\s+-\s+|\s+)(?:(?:and|but|so|plus|although|though|yet|while|then)\s+)(?:also |actually |now |then |honestly )?(?=(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our)\b)|(?:\s*[,;:—–]|\s+-)\s*(?=(?:i|i'm|i've|i'd|i'll|we|we're|we've|my|our)\b)"
     + rf"|(?:\s*[,;:—–]\s*|\s+)(?:and|but|so)\s+(?={FOR_THE_AGENT})|\s*[,;:—–]\s*(?={FOR_THE_AGENT})|\s+(?=i(?:'d| would) (?:much )?rather\b)"
 )
 # A question or a request behind the telling: it is not kept.
@@ -154,6 +154,18 @@ CUES: tuple[Cue, ...] = (
         rf"(?:(?:for|in) (?:the )?(?:future|next time),? )?(?:when(?:ever)?|if|every time|each time|any ?time) i (?:\w+ )?(?:say|ask|type|write|send|mention|use|give|tell|share|paste|talk|refer)\b[^.]{{1,80}}?(?:,|\bthen\b|(?= you\b)) ?(?:then |you (?:should|must|need|have|will|are|can)\b|i (?:want|need|expect|mean)\b|(?:please |just )*{_TELLING}\b|please\b|always\b|never\b|don'?t\b).*",
         r"\b(?:he|she|they|people) (?:says?|asks?|laughs?)\b|\?",
     ),
+    Cue(
+        "rule",
+        Kind.RULE,
+        r"(?:please |just )*stop (?:calling|using|saying|adding|writing|putting|giving|repeating|summari[sz]ing|apologi[sz]ing|asking me|making me|telling me|starting|ending)\b.*|(?:please )?call (?:me|it|him|her|them|us) (?:always )?(?!when|if|back|on|at|in\b|tomorrow|today|later|to\b|for|a\b|up\b|off\b)[\w'-]+(?: [\w'-]+)?\W*$",
+        r"\?|\bif\b",
+    ),
+    Cue(
+        "rule",
+        Kind.RULE,
+        r"(?:all )?your (?:answers?|responses?|replies|reply|messages|explanations|summaries) (?:should|must|need to|have to|has to|can'?t|cannot|are to|is to)\b.*",
+        r"\?|\bif\b",
+    ),
     Cue("rule", Kind.RULE, r"remember to (?!be\b)[a-z]+ .*\b(?:me|my|us|our)\b.*", r"\byour(?:self)?\b|\byou\'"),
     # what is to be done
     Cue(
@@ -238,7 +250,7 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "preference",
         Kind.PREFERENCE,
-        r"my (?:\w+ )?favou?rites? .*|[\w ,'-]{2,50} (?:works?|suits?|is|are) (?:me )?(?:best|better|easier|ideal) for (?:me|us)\b.*|[a-z]+ for me, (?:never|not|no) .*|\w+ (?:theme|mode) hurts .*|i(?:'ve)? (?:find|found) [\w' ]{2,40} (?:to be )?(?:too |very |really |more |so )?(?:boring|relaxing|soothing|annoying|calming|uncomfortable|motivating|cold|noisy|distracting|exhausting|helpful for)\b.*|i'?m (?:also )?open to .*|i find (?:that )?i .*",
+        r"(?:(?:some|one|two|three|a few|most|many) of )?my (?:\w+ )?favou?rites? .*|[\w ,'-]{2,50} (?:works?|suits?|is|are) (?:me )?(?:best|better|easier|ideal) for (?:me|us)\b.*|[a-z]+ for me, (?:never|not|no) .*|\w+ (?:theme|mode) hurts .*|i(?:'ve)? (?:find|found) [\w' ]{2,40} (?:to be )?(?:too |very |really |more |so )?(?:boring|relaxing|soothing|annoying|calming|uncomfortable|motivating|cold|noisy|distracting|exhausting|helpful for)\b.*|i'?m (?:also )?open to .*|i find (?:that )?i .*",
         _THIS_TALK + r"|\bopen to (?:any|other|your|suggestions?|ideas|recommendations|all)\b",
     ),
     # what somebody has

@@ -78,7 +78,7 @@ ENGLISH: tuple[Cue, ...] = (
     Cue(
         "plan",
         Kind.TASK,
-        r"(?:i|we)(?:'d)? (?:\w+ly |still |also |just )*+(?:want|need|have|plan|like) to (?:get|buy|organi[sz]e|fix|replace|clean|repair|sell|book|renew|schedule|finish|write|paint|build|visit|sort|return|order) (?!it\b|this|that|these|those|them|the\b)\w.*",
+        rf"(?:i|we)(?:'d)? (?:\w+ly |still |also |just )*+(?:want|need|have|plan|like) to (?!{_TRYING}|{_MIND}|be\b|do\b|go\b|make\b|take\b|keep\b|focus|consider|start\b|talk\b|work on\b|think\b)[a-z]+(?: up| out)? (?!it\b|this|that|these|those|them|about)(?:and [a-z]+ )?\w.*",
         _TALKED,
     ),
     Cue(
@@ -120,7 +120,7 @@ ENGLISH: tuple[Cue, ...] = (
     Cue(
         "thing",
         Kind.FACT,
-        rf"(?:my|our) (?!{english.NO_OBJECT}|guy\b|god\b|apolog|question|thoughts?\b|point\b|bad\b|concern|worry|issue|problem|mind\b|job is to\b|role will\b|role is to\b)(?:[\w'’-]+,? ){{1,6}}(?:'s|is|are|was|were|has|have|had|can|will|would|does|do|did|\w+s|\w+ed)\b .*",
+        rf"(?:(?:some|one|two|three|many|most|all|both|a few|a couple) of )?(?:my|our) (?!{english.NO_OBJECT}|guy\b|god\b|apolog|question|thoughts?\b|point\b|bad\b|concern|worry|issue|problem|mind\b|job is to\b|role will\b|role is to\b)(?:[\w'’-]+,? ){{1,6}}(?:'s|is|are|was|were|has|have|had|can|will|would|does|do|did|\w+s|\w+ed)\b .*",
         _TALKED,
     ),
 )
@@ -163,7 +163,7 @@ def _concrete(cue: Cue, said: str) -> bool:
     return (
         compiled(english.DATE).search(said) is not None
         or (cue in _SMALL and (cue.kind is Kind.EVENT or compiled(_OWN).search(said) is not None))
-        or (cue in _THINGS and compiled(_MINE).search(said, 3) is not None)
+        or ((cue in _THINGS or cue is _WILL) and compiled(_MINE).search(said, 3) is not None)
         or (cue.kind is Kind.PREFERENCE and compiled(_SUCH).search(said) is not None)
     )
 

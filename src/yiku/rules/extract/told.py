@@ -322,6 +322,10 @@ def _runs(parts: list[Clause], manner: Manner) -> Iterator[Told]:
     lead: int | None = None
     for place, raw in enumerate(parts):
         part = raw.led(chinese.LEAD)
+        if place < len(parts) - 1 and compiled(chinese.TOPIC).fullmatch(part.said):
+            yield from _closed(run)
+            run, lead = None, part.start
+            continue
         last_of_question = part.sentence.asks and place == len(parts) - 1
         for_the_agent = place > 0 and compiled(chinese.FOR_THE_AGENT).match(part.said) is not None
         asks = not for_the_agent and compiled(chinese.ASKING).search(part.said)
