@@ -313,7 +313,9 @@ def _words(search: Search, index: Any) -> tuple[np.ndarray, np.ndarray, Postings
     terms = search.question.terms
     past = search.past if index == "memory" else search.as_of is not None
     wanted = (*terms.words, *terms.characters, *search.around)
-    postings = search.handle.store.postings(index, search.scopes, wanted, past=past, cap=score.COMMON_ROWS)
+    written = {other: term for term in wanted for other in analyze.writings(term) if other not in wanted}
+    postings = search.handle.store.postings(index, search.scopes, (*wanted, *written), past=past, cap=score.COMMON_ROWS)
+    postings = score.in_one_writing(postings, written)
     ns, scores, dropped = score.bm25(postings, _weights(search))
     search.dropped_terms.update(dropped)
     return ns, scores, postings

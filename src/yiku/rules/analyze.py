@@ -15,17 +15,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import groupby
+from collections import defaultdict
+from itertools import groupby, islice, product
 from operator import add
 
 from Stemmer import Stemmer
 
+from yiku.rules.characters import SIMPLIFIED, TRADITIONAL
 from yiku.types import Tokens
 
 VERSION = "1"
 INDEXED_CHARS = 32_768  # of a text; what comes behind is kept, but not searched
 TOKEN_CHARS = 64  # longer tokens (hashes, base64) are cut here, on both sides alike
 QUESTION_CHARS = 1_000
+MOST_WRITINGS = 4  # of a word, besides its own
 QUESTION_TERMS = 64
 CACHED_WORDS = 100_000
 MANY_MARKS = 64  # combining marks in a row; no writing puts more than some ten on one letter
@@ -52,6 +55,11 @@ _PERHAPS_A_MARK, _PERHAPS_MARKS = re.compile(_MARK), re.compile(f"{_MARK}{{{MANY
 _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
 )
+_TO_SIMPLE = str.maketrans(TRADITIONAL, SIMPLIFIED)
+_TO_TRADITIONAL: defaultdict[str, str] = defaultdict(str)
+for _traditional, _simplified in zip(TRADITIONAL, SIMPLIFIED, strict=True):
+    _TO_TRADITIONAL[_simplified] += _traditional
+_TWO_WAYS = frozenset(TRADITIONAL + SIMPLIFIED)
 _NOT_PLAIN = re.compile(r"[øæœđðþłı\\’_]")  # to look is ten times faster than to translate
 
 STOP_WORDS = frozenset(
@@ -126,7 +134,12 @@ def _in_order(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """The text in one form of width, case and accent: what is compared, never what is shown."""
+    """The text in one form of width, case, accent and Chinese writing: what is compared, never what is shown."""
+    return _folded(text) if text.isascii() else simple(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """The text in one form of width, case and accent: what search tokens are made of."""
     if text.isascii():
         return text.lower().translate(_PLAIN)
     text = normal(text).casefold()
@@ -137,6 +150,23 @@ def fold(text: str) -> str:
     return text
 
 
+def simple(text: str) -> str:
+    """The text in simplified characters, each in its place."""
+    return text.translate(_TO_SIMPLE)
+
+
+def writings(word: str) -> list[str]:
+    """
+    How else a word may be written, at most MOST_WRITINGS ways: 过敏 also 過敏, 發票 also 发票.
+
+    The index keeps each word as it was written, so a question looks for it in all.
+    """
+    if _TWO_WAYS.isdisjoint(word):
+        return []
+    every = map("".join, product(*(character + _TO_TRADITIONAL.get(character, "") for character in simple(word))))
+    return [other for other in islice(every, MOST_WRITINGS + 1) if other != word][:MOST_WRITINGS]
+
+
 def plain(text: str) -> str:
     """The words of a text alone, in one form: two texts that only differ in case, width or punctuation are one."""
     return _PUNCTUATION.sub(" ", fold(text)).strip()
@@ -144,7 +174,7 @@ def plain(text: str) -> str:
 
 def tokens(text: str) -> Tokens:
     """The search tokens of a text that is kept; of at most INDEXED_CHARS characters."""
-    folded = fold(text[:INDEXED_CHARS])[:INDEXED_CHARS]
+    folded = _folded(text[:INDEXED_CHARS])[:INDEXED_CHARS]
     if folded.isascii():
         return Tokens([token for raw in _ASCII.findall(folded) for token in _WORDS[raw]], [])
     words: list[str] = []

@@ -13,7 +13,8 @@ important, how often it was of use. Nothing is decayed in place, so a missed nig
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,24 @@ PRIOR_SHARE = 0.15
 def idf(documents: int, total: int) -> float:
     """How much a term says that occurs in so many of all documents."""
     return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
+
+
+def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
+    """
+    The postings of terms, each with those of its other writings, which stand behind them all.
+
+    written: the term of each other writing
+    """
+    import numpy as np
+
+    found = list(postings.found[: len(postings.found) - len(written)])
+    for other in postings.found[len(found) :] if written else ():
+        for place, known in enumerate(found) if other.documents else ():
+            if known.term == written[other.term]:
+                ns, first = np.unique(np.concatenate([known.ns, other.ns]), return_index=True)
+                lengths = np.concatenate([known.lengths, other.lengths])[first]
+                found[place] = Posting(known.term, known.documents + other.documents, ns, lengths)
+    return replace(postings, found=found)
 
 
 def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from yiku.rules import chinese_frames, cues, english_frames, phrases, values
-from yiku.rules.analyze import UNSPACED_RUN, fold, normal, tokens
+from yiku.rules.analyze import UNSPACED_RUN, fold, normal, simple, tokens
 from yiku.rules.cues import compiled
 from yiku.rules.keys import BY_NAME, EDGES, USER, cardinality_of, finished, known_or, predicate_name, subject_of, told_of
 from yiku.rules.predicates import BE, NO_NAMES, PREDICATES, RELATIVES, SINGLE, SMALL_NAME, SORTS, UNKNOWN, ZH_BE, Predicate
@@ -282,7 +282,7 @@ def _by_table(reader: _Reader, clause: str) -> Slot | None:
 def _as_said(text: str, object_: str) -> str:
     """The object with the letters that the speaker gave it, where it stands in the text as it is."""
     told = normal(text)
-    if len(small := told.lower()) == len(told) and (start := small.find(object_)) >= 0:
+    if len(small := simple(told.lower())) == len(told) and (start := small.find(object_)) >= 0:
         return told[start : start + len(object_)]
     words = told.split()  # an accent that was folded away: Tromsø
     spans = (" ".join(words[i:k]) for i in range(len(words)) for k in range(len(words), i, -1))

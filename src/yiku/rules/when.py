@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import Literal
 
 from yiku.rules import chinese_times, english_times
-from yiku.rules.analyze import normal
+from yiku.rules.analyze import normal, simple
 from yiku.rules.days import AND, COUNT, TO, UNIT_DAYS, ZH_COUNT, ZH_UNIT, Days, Found, Reader, Rule, Said, number, week_of
 from yiku.rules.holidays import Span
 
@@ -71,10 +71,6 @@ WORDS = frozenset(word for rule in english_times.RULES for word in rule.starts.s
 HINGED = re.compile(r"\b(?:before|after|around|during|while|when)\b|[前后後]|期间|期間|的时候|的時候", re.IGNORECASE)
 
 _BESIDE_CHINESE = r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])"
-_SIMPLE = str.maketrans(
-    "個週號兩國慶節聖誕後間過時禮這開來從幾內裡裏會將劃動勞雙陽復當歲遊學畢換離結買見給說開離職東臘萬鐘",
-    "个周号两国庆节圣诞后间过时礼这开来从几内里里会将划动劳双阳复当岁游学毕换离结买见给说开离职东腊万钟",
-)
 _FUTURE = r"(?i)\bwill\b|'ll\b|\bgoing to\b|\bupcoming\b|\bplans? for\b|即将|将要"
 _PAST_TOLD = r"(?i)\b(?:did|was|were|had|have|said|told)\b|'ve\b|[了过]"
 _HABIT = r"(?i)\b(?:usually|always|every|each|typically|generally|normally|often)\b|一般|通常|经常|平时|每|总是|往往|习惯"
@@ -113,7 +109,7 @@ def _said(text: str, today: date) -> Said:
     said = normal(text)
     if not said.isascii():
         said = re.sub(_BESIDE_CHINESE, "", said)
-    small = said.translate(_SIMPLE).lower() if not said.isascii() else said.lower()
+    small = simple(said).lower() if not said.isascii() else said.lower()
     if len(small) != len(said):  # İ becomes two
         said = small
     past = bool(re.search(_PAST_TOLD, small))
@@ -321,7 +317,7 @@ def anchored(text: str) -> Anchored | None:
 
 
 def _anchored_in_chinese(said: str) -> Anchored | None:
-    for match in re.finditer(_ZH_EVENT, said.translate(_SIMPLE)):
+    for match in re.finditer(_ZH_EVENT, simple(said)):
         event = re.sub(_ZH_OWN, "", match["event"])
         by = "before" if match["before"] else "after" if match["after"] else "around"
         sure = match["n"] or len(match[by]) > 1  # 前 and 后 alone stand in many words

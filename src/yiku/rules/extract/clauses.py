@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from yiku.rules.analyze import simple
+
 TALK = 3_000  # characters; what is longer was not typed as talk
 ENDS = 600  # characters of such a turn that are looked at, at either end
 LONGEST_LINE = 2_000  # characters
@@ -26,11 +28,6 @@ BLANK = "\0"
 HAN = re.compile(r"[\u3400-\u9fff]")
 _WIDTH = {0xFF01 + n: 0x21 + n for n in range(94)} | {0x3000: 0x20, 0x2019: 0x27, 0x2018: 0x27, 0xA0: 0x20}
 _WIDTH |= {ord(a): ord(b) for a, b in zip("，。！？；：", ",。!?;:", strict=True)}
-# Of traditional characters only those that stand in the cues.
-_SIMPLE = str.maketrans(
-    "記從現開總說愛討厭過敏歡買賣車會員這個後來發時對學習寫話點貓養壓緊張難傷覺應該別錯剛還沒讓給為與於經驗訓習慣樂興媽爺寶兒兩歲週號幾問嗎麼誰請幫樣種見聽讀報計劃預約準備決換離職業師醫護長壞",
-    "记从现开总说爱讨厌过敏欢买卖车会员这个后来发时对学习写话点猫养压紧张难伤觉应该别错刚还没让给为与于经验训习惯乐兴妈爷宝儿两岁周号几问吗么谁请帮样种见听读报计划预约准备决换离职业师医护长坏",
-)
 
 _BLOCKS = (
     r"```.*?(?:```|\Z)",
@@ -107,7 +104,7 @@ def small(text: str) -> str:
     """A text in small letters, narrow and simplified forms, letter for letter as long as before."""
     if text.isascii():
         return text.lower()
-    told = text.translate(_WIDTH).translate(_SIMPLE)
+    told = simple(text.translate(_WIDTH))
     lowered = told.lower()
     return lowered if len(lowered) == len(told) else "".join(one if len(one.lower()) > 1 else one.lower() for one in told)
 

@@ -1,0 +1,52 @@
+"""Traditional characters: read like simplified ones, shown as they were written, found in either writing."""
+
+import pytest
+
+from yiku import Memory
+from yiku.rules import analyze, slots
+
+
+def test_a_text_keeps_its_length_and_what_has_one_writing_only() -> None:
+    assert "我妹妹对花生过敏 🥜 ok" == analyze.simple("我妹妹對花生過敏 🥜 ok")
+    assert "已经是简体字" == analyze.simple("已经是简体字")
+
+
+def test_a_word_has_few_other_writings() -> None:
+    assert ["过敏"] == analyze.writings("過敏")
+    assert ["過敏"] == analyze.writings("过敏")
+    assert [] == analyze.writings("花生")
+    assert [] == analyze.writings("allergy")
+    assert all(len(analyze.writings(word)) <= analyze.MOST_WRITINGS for word in ("干干干干", "复后系发"))
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "predicate", "object_"),
+    [
+        ("我妹妹對花生過敏", "user's sister", "allergic to", "花生"),
+        ("我媽媽住在臺北", "user's mother", "lives in", "臺北"),
+        ("我現在在騰訊上班", "user", "works at", "騰訊"),
+    ],
+)
+def test_a_slot_is_read_from_either_writing_and_says_its_value_as_it_was_written(said, subject, predicate, object_) -> None:
+    slot = slots.read(said)
+    assert slot is not None
+    assert (subject, predicate, object_) == (slot.subject, slot.predicate, slot.object)
+
+
+def test_what_was_said_in_one_writing_is_found_and_corrected_in_the_other(home) -> None:
+    with Memory(home, owner="user:mei", search="words") as memory:
+        memory.record_turn("user", "我媽媽住在臺北")
+        memory.record_turn("user", "我們討論了發票的格式")
+        assert "我媽媽住在臺北" in memory.recall("妈妈住在哪里？")[0].text
+        assert "發票" in memory.recall("发票的格式")[0].text
+        memory.record_turn("user", "我妈妈搬到了高雄")
+        assert ["我妈妈搬到了高雄。"] == [memory.content for memory in memory.get_all()]
+
+
+def test_what_is_erased_in_one_writing_is_gone_in_both(home) -> None:
+    with Memory(home) as memory:
+        turn = memory.record_turn("user", "我媽媽對蝦過敏，住在臺北")
+        memory.record_turn("user", "我也討論過敏的事")
+        erased = memory.admin.erase(turn.id)
+        assert erased.clean, [place for place in erased.places if place.found]
+        assert "蝦" not in "".join(hit.text for hit in memory.recall("妈妈对虾过敏吗"))
