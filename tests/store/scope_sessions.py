@@ -61,7 +61,9 @@ def _confirm(world: World, me: View) -> None:
     """A statement of ours is told once more; that of another is not there."""
     if plain := [id for id in me.model.live if id not in me.model.slots.values()]:
         id = world.chance.choice(plain)
+        rivals = world.ask(me, lambda: me.memory.get(id)).flagged_with  # they leave memory
         assert id == world.ask(me, lambda: me.memory.confirm(id), writes=True).memory.id
+        _gone(me.model, [rival for rival in rivals if rival in me.model.live])
         me.model.sourced.pop(id, None)
         me.model.last = None
 
