@@ -13,7 +13,7 @@ from __future__ import annotations
 from yiku.rules.extract.cues import Cue
 from yiku.types import Kind, Standing
 
-_RELATIVES = (
+RELATIVES = (
     r"(?:wife|husband|spouse|partner|fianc[eé]e?|girlfriend|boyfriend|ex(?:-\w+)?|mother|mom|mum|mama|father|dad|papa|parents?|folks|brother|sister|siblings?|step\w+|half-\w+|twin"
     r"|son|daughter|kids?|child(?:ren)?|baby|toddler|grand\w+|aunt|uncle|cousin|niece|nephew|family|in-laws|\w+-in-law|roommates?|room-mate|housemate|flatmate|neighbou?rs?|landlord|landlady"
     r"|(?:best |close |old |good )?friends?|bestie|colleagues?|co-?workers?|boss|manager|supervisor|mentor|therapist|doctor|dentist|coach|trainer|tutor|teacher|professor|client|assistant|intern|team(?:mates?)?|business partner|cat|dog|puppy|kitten|pets?|horse|parrot|rabbit|hamster)"
@@ -270,13 +270,13 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "relation",
         Kind.FACT,
-        rf"(?:my|our) (?:\w+ )?{_RELATIVES}(?: \w+)?(?:'s [\w' -]{{2,30}}?|,? who)? (?:(?:is|was|has|had) (?:not )?)?(?:is|are|was|were|has|have|had|'s|likes?|loves?|hates?|prefers?|lives?|works?|owns?|plays?|studies|goes|eats|drinks|uses|wants|needs|teaches|runs|got|moved|bought|gave|sends?|made|told me|came|went|died|passed away|turned|started|doesn'?t|can'?t|isn'?t|enjoys?|speaks|suffers|called|named|recommended|married|\w+ed)\b.+",
+        rf"(?:my|our) (?:\w+ )?{RELATIVES}(?: \w+)?(?:'s [\w' -]{{2,30}}?|,? who)? (?:(?:is|was|has|had) (?:not )?)?(?:is|are|was|were|has|have|had|'s|likes?|loves?|hates?|prefers?|lives?|works?|owns?|plays?|studies|goes|eats|drinks|uses|wants|needs|teaches|runs|got|moved|bought|gave|sends?|made|told me|came|went|died|passed away|turned|started|doesn'?t|can'?t|isn'?t|enjoys?|speaks|suffers|called|named|recommended|married|\w+ed)\b.+",
         _THIS_TALK + "|" + _CODE + r"|\bis always right\b|\btold me (?:it|that)\b",
     ),
     Cue(
         "relation",
         Kind.FACT,
-        rf"(?!i\b|it\b|this\b|that\b|he\b|she\b|there\b|here\b|what\b|who\b|they\b|the\b)[\w' .-]{{2,30}} is (?:my|our) (?:\w+ )?{_RELATIVES}\b.*|everybody calls my .*|(?:i|we) report to .*|(?:the )?(?:\w+ ){{1,4}}(?:dog|cat|horse|one) is [a-z]+, the (?:\w+ )+[a-z]+|by \W?[\w ]{{2,30}}\W? i mean .*|when i say [^,]{{2,30}},? i mean .*",
+        rf"(?!i\b|it\b|this\b|that\b|he\b|she\b|there\b|here\b|what\b|who\b|they\b|the\b)[\w' .-]{{2,30}} is (?:my|our) (?:\w+ )?{RELATIVES}\b.*|everybody calls my .*|(?:i|we) report to .*|(?:the )?(?:\w+ ){{1,4}}(?:dog|cat|horse|one) is [a-z]+, the (?:\w+ )+[a-z]+|by \W?[\w ]{{2,30}}\W? i mean .*|when i say [^,]{{2,30}},? i mean .*",
     ),
     Cue(
         "thing",

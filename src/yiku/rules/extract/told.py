@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from yiku.rules import retract, slots
-from yiku.rules.extract import chinese, dropped, english, shapes
+from yiku.rules.extract import chinese, dropped, english, shapes, worth
 from yiku.rules.extract.clauses import BLANK, Sentence
 from yiku.rules.extract.cues import Cue, compiled
 from yiku.types import Cardinality, Kind
@@ -128,6 +128,8 @@ def read(sentence: Sentence, *, noted: bool = False) -> Iterator[Told | Taken]:
     found = list(_chinese(whole)) if sentence.chinese else []
     if not sentence.chinese or (not found and len(compiled(r"[a-z']{2,}").findall(sentence.small)) >= MIXED):
         found = list(_english(whole))
+    if not found and sentence.chinese and (kept := _worth_knowing(whole)):
+        found = [kept]
     if not found and noted and not sentence.asks:
         clause = whole.led(chinese.LEAD)
         if (shape := shapes.noted_cue(clause.said)) and len(clause.said) <= WHOLE * 2:
@@ -250,7 +252,9 @@ def _english_clause(clause: Clause, manner: Manner) -> Told | None:
     when = compiled(english.ADVERBIAL).match(said)
     other = compiled(shapes.OTHER).search(said, SHORTEST * 2)
     clause = clause._replace(end=clause.start + other.start()) if other else clause
-    shape = shapes.english_cue(clause.said[when.end() if when else 0 :], clause.words)
+    shape = shapes.english_cue(clause.said[when.end() if when else 0 :], clause.words) or worth.english_cue(
+        clause.said, clause.words
+    )
     return clause.told(shape, manner) if shape else None
 
 
@@ -304,6 +308,17 @@ def _chinese(whole: Clause) -> Iterator[Told | Taken]:
         manner = manner._replace(asked=True)
         parts = list(_parts(clause._replace(start=clause.start + explicit.end())))
     yield from _runs(parts, manner)
+
+
+def _worth_knowing(whole: Clause) -> Told | None:
+    """A Chinese sentence that only asks for nothing and supposes nothing, if it is worth it."""
+    clause = whole.led(chinese.LEAD)
+    if whole.sentence.asks or len(clause.said) > LONGEST or retract.marker(whole.said) is not None:
+        return None
+    if compiled(chinese.ASKING).search(clause.said) or compiled(chinese.SILENT).search(clause.said):
+        return None
+    cue = worth.chinese_cue(clause.said, whole.sentence.end)
+    return clause.told(cue, Manner(updates=compiled(chinese.CORRECTS).search(whole.said) is not None)) if cue else None
 
 
 def _parts(clause: Clause) -> Iterator[Clause]:
