@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from yiku.rules import slots
+from yiku.rules.analyze import simple
 from yiku.rules.extract import chinese, english
 from yiku.rules.extract.clauses import HAN
 from yiku.rules.extract.cues import compiled
@@ -89,11 +90,12 @@ def _standing_alone(text: str) -> Iterator[Part]:
     def part(end: int) -> Part:
         return Part(start, end, begins[0] + text[start + begins[1] : end])
 
-    for place in compiled(cut).finditer(text):
+    read = simple(text)  # of the same length
+    for place in compiled(cut).finditer(read):
         if place.start() - start < SHORTEST:
             continue
-        now = spoken(part(place.start()).text, of)
-        if (lead := led(text[place.end() :], now)) is not None:
+        now = spoken(simple(part(place.start()).text), of)
+        if (lead := led(read[place.end() :], now)) is not None:
             yield part(place.start())
             start, begins, of = place.end(), lead, now
     yield part(len(text))
