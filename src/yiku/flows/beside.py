@@ -36,5 +36,6 @@ def marked(handle: Handle, new: SemanticMemory, expect: Expect, decision: confli
 def _holding(handle: Handle, own: Sequence[int], terms: Sequence[str], least: int = 1) -> list[SemanticMemory]:
     """The live statements that hold the most of these words."""
     postings = handle.store.postings("memory", own, terms, past=False, cap=COMMON)
-    ns = neighbours.likely({posting.term: [int(n) for n in posting.ns] for posting in postings.found}, least)
+    rare = {posting.term: posting.ns.tolist() for posting in postings.found if posting.documents <= COMMON}
+    ns = neighbours.likely(rare, least)
     return handle.store.memories(own, Memories(ns=ns, states=(State.ACTIVE,), current=True)) if ns else []

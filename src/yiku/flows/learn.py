@@ -80,7 +80,6 @@ NIGHT = timedelta(hours=12)  # until what is over a session's budget is due
 CITED = 8  # characters of a memory's id that a reply cites
 OBJECT_CHARS = 2  # an object this short may stand in a reply by chance
 _SAYS_ANEW = rf"{cues.CHANGES}|{cues.CORRECTS}|\d"  # without one of these a passing word changes only the slot that it fills
-_ANYTHING = Memories(states=(State.ACTIVE,), current=True, limit=1)
 
 Progress = Callable[[int, int], object]
 
@@ -252,7 +251,8 @@ def _from_user(run: _Run, turn: Turn) -> None:
     """What the user says in a turn; of one that was imported, candidates."""
     handle, speaker, names = run.handle, turn.speaker, run.handle.settings.names
     found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names)
-    if turn.origin is Origin.USER and handle.store.memories([run.scope], _ANYTHING):
+    statements = handle.store.postings("memory", [run.scope], (), past=False, cap=0).documents  # without a word to look up
+    if turn.origin is Origin.USER and statements:
         passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
         found += [draft for draft in passing if _changes_what_is_known(run, turn, draft)]
     if not any(draft.action == "state" for draft in found) and (draft := _amended(run, turn)):
