@@ -90,11 +90,12 @@ def test_postings_are_what_counting_by_hand_gives(store, past):
         assert (holding, len(holding)) == (sorted(posting.ns.tolist()), posting.documents), posting.term
 
 
-def test_a_term_beyond_the_cap_is_counted_and_not_fetched(store, monkeypatch):
-    """A common term of a large scope costs a count, not its rows."""
+@pytest.mark.parametrize("large", [False, True])
+def test_a_term_beyond_the_cap_is_counted_and_not_fetched(store, monkeypatch, large):
+    """A common term of a large scope costs a count, not its rows; that of a small one is told no otherwise."""
     scope = new_scope(store, "user:mei")
     store.apply(scope, [added(*(a_turn(f"common 常见 rare{i // 9}") for i in range(20)))], cause())
-    monkeypatch.setattr(index, "FETCH_ALL", 10)  # as if this were a large scope
+    monkeypatch.setattr(index, "FETCH_ALL", 10 if large else 1_000)
 
     common, rare = store.postings("turn", [scope], ["common", "rare0"], past=False, cap=15).found
     assert (20, 0) == (common.documents, len(common.ns))

@@ -36,6 +36,5 @@ def marked(handle: Handle, new: SemanticMemory, expect: Expect, decision: confli
 def _holding(handle: Handle, own: Sequence[int], terms: Sequence[str], least: int = 1) -> list[SemanticMemory]:
     """The live statements that hold the most of these words."""
     postings = handle.store.postings("memory", own, terms, past=False, cap=COMMON)
-    rare = {posting.term: posting.ns.tolist() for posting in postings.found if posting.documents <= COMMON}
-    ns = neighbours.likely(rare, least)
+    ns = neighbours.likely({posting.term: posting.ns.tolist() for posting in postings.found}, least)
     return handle.store.memories(own, Memories(ns=ns, states=(State.ACTIVE,), current=True)) if ns else []

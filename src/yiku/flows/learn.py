@@ -249,10 +249,9 @@ def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
 
 def _from_user(run: _Run, turn: Turn) -> None:
     """What the user says in a turn; of one that was imported, candidates."""
-    handle, speaker, names = run.handle, turn.speaker, run.handle.settings.names
+    speaker, names = turn.speaker, run.handle.settings.names
     found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names)
-    statements = handle.store.postings("memory", [run.scope], (), past=False, cap=0).documents  # without a word to look up
-    if turn.origin is Origin.USER and statements:
+    if turn.origin is Origin.USER and _knows_something(run):
         passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
         found += [draft for draft in passing if _changes_what_is_known(run, turn, draft)]
     if not any(draft.action == "state" for draft in found) and (draft := _amended(run, turn)):
@@ -262,6 +261,11 @@ def _from_user(run: _Run, turn: Turn) -> None:
     known = _of_turn(run, turn)
     for draft in found:
         run.took(_kept(run, turn, draft, known, method="rules", candidate=turn.origin is not Origin.USER))
+
+
+def _knows_something(run: _Run) -> bool:
+    """Whether there are statements that a turn could change; the index has their count, whatever word is looked up."""
+    return run.handle.store.postings("memory", [run.scope], (), past=False, cap=0).documents > 0
 
 
 def _changes_what_is_known(run: _Run, turn: Turn, draft: Draft) -> bool:

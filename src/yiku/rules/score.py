@@ -54,8 +54,8 @@ def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     import numpy as np
 
     found = list(postings.found[: len(postings.found) - len(written)])
-    for other in postings.found[len(found) :] if written else ():
-        for place, known in enumerate(found) if other.documents else ():
+    for other in filter(lambda posting: posting.documents, postings.found[len(found) :]):
+        for place, known in enumerate(found):
             if known.term == written[other.term]:
                 ns, first = np.unique(np.concatenate([known.ns, other.ns]), return_index=True)
                 lengths = np.concatenate([known.lengths, other.lengths])[first]

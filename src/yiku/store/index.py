@@ -90,7 +90,7 @@ def postings(
     wanted = [term for term in terms if term not in common]
     places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
     found = [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
-    return Postings(found, documents, words)
+    return Postings([one if one.documents <= cap else _nothing(one.term, one.documents) for one in found], documents, words)
 
 
 def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:

@@ -311,7 +311,7 @@ def _chinese(whole: Clause) -> Iterator[Told | Taken]:
 
 
 def _worth_knowing(whole: Clause) -> Told | None:
-    """A Chinese sentence that only asks for nothing and supposes nothing, if it is worth it."""
+    """A Chinese sentence that asks for nothing and supposes nothing, if it is worth keeping."""
     clause = whole.led(chinese.LEAD)
     if whole.sentence.asks or len(clause.said) > LONGEST or retract.marker(whole.said) is not None:
         return None

@@ -21,12 +21,13 @@ SHORT, MIDDLING, LONG = 8, 8, 22  # Chinese characters, English words, English w
 
 _SELF = r"\b(?:i|we|my|our|me|us|mine)\b"
 _NAMED = r"(?<=[a-z0-9,;&] )\W?(?!I\b|I'|OK\b|AI\b|My\b)[A-Z][A-Za-z'’-]+|\"[^\"]{3,}\""
+_DID = rf"^(?:i|we)(?:'ve| have|'d| had)? (?:\w+ly |just |also |already |finally )*(?:{english.DID}|[a-z]+ed)\b"
 _SIGNS = (
     (4, r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|half)\b"),
     (2, english.PAST),
     (1, english.DATE),
     (1, r"\b(?:my|our) (?!own\b|mind\b|head\b|understanding\b|question)\w"),
-    (1, rf"^(?:i|we)(?:'ve| have|'d| had)? (?:\w+ly |just |also |already |finally )*(?:{english.DID}|[a-z]+ed)\b"),
+    (1, _DID),
     (2, r"^(?:i'?m|i am|we'?re|i'?ve been|we'?ve been) (?:\w+ly |also |just |now |still |currently )*\w+ing"),
     (1, r"^(?:i'?m|i am|we'?re|we are|i was|we were)\b"),
     (2, r"\b(?:usually|always|often|never|every|sometimes|typically|on weekends|each)\b"),
@@ -72,7 +73,7 @@ _LIKED = Cue(
 _HAPPENED = Cue(
     "event",
     Kind.EVENT,
-    rf"^(?:i|we)(?:'ve| have|'d| had)? (?:\w+ly |just |also |already |finally )*(?:{english.DID}|[a-z]+ed)\b|[了过]",
+    rf"{_DID}|[了过]",
 )
 _PLAIN = Cue("plain", Kind.FACT, "")
 
