@@ -94,6 +94,35 @@ def test_what_is_not_plainly_so_now_fills_no_slot(text: str) -> None:
     assert slot(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "医生说往后离不开轮椅了",
+        "我看错了",
+        "她看了一眼",
+        "跟人事说一声",
+        "申请还没交",
+        "驾照到现在没拿到",
+        "夜里没有水声反倒睡不着",
+        "面馆开业日子看好了",
+        "我粤语也讲得挺溜",
+        "提醒娃别吃早饭",
+        "檔口收八達通",
+    ],
+)
+def test_a_verb_that_says_how_it_went_or_is_part_of_a_word_relates_nobody(text: str) -> None:
+    """说 is a language spoken only before a language, 没 nothing lacking before a verb, and 开业 opens nothing."""
+    assert slot(text) is None
+
+
+def test_the_verb_of_a_relation_is_a_word_of_its_own() -> None:
+    """小学 is a school, and no learning; 没在学 denies it; 会开车 is driving."""
+    assert slot("村小学没有食堂了") == ("村小学", "没有", "食堂")
+    assert slot("我妈没在学国画了") == ("user's mother", "不学", "国画")
+    assert slot("我会说粤语") == ("user", "speaks", "粤语")
+    assert slot("老卢会开车") == ("老卢", "会开", "车")
+
+
 @pytest.mark.spec("T-03", "T-11")
 def test_two_likes_have_two_keys_and_two_homes_have_one() -> None:
     """Coffee and green tea hold together; Bergen and Oslo do not."""

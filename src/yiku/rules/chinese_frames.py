@@ -37,13 +37,13 @@ _ZH_PUT = re.compile(
 )
 _PAST_OR_NOW = re.compile(r"[过]|今天|今晚|昨|刚才")
 _ZH_QUIT = re.compile(r"(?P<s>我|[^，,。\d]{1,4}?)(?:已经|终于|决定|现在)*戒(?:了|掉)?(?P<o>烟|酒|糖|咖啡|奶茶|可乐|肉)了?")
-_ZH_ANY_VALUE = re.compile(rf"(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?")
+_ZH_ANY_VALUE = re.compile(rf"(?!三[亚里明峡]|四川|五[道台常]|六安|八达|九[江龙寨]|百[度色]|千岛|万[科达宁])(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?")
 _ZH_RUNS = re.compile(
     r"(?P<s>[^，,。]{1,20}?)(?:现在|目前|已经|就|都|还|早就)?(?:跑在|部署在|托管在|在(?=.+上跑)|迁到|运行在) ?(?P<o>[^，,。]{1,20}?)(?:上面?|里面?|上跑着)?"
 )
 _ZH_VERB = "喝|吃|用|弹|拉|吹|养|学(?![校生会期])|看(?![到见来])|听(?!说)|玩|打(?!算|开)|怕|说|讲|开(?![始学会心发])|骑|穿|戴|抽|教|做|写|跳|唱|游|收集|需要|需|坐"
 _ZH_MANY = re.compile(
-    rf"(?P<s>[^，,。]{{0,12}}?)(?:现在|平时|一般|每天|早上|晚上|周末|从小|一直|特|很|最|也|都|还|只|就|真的|目前|正|在|常)*(?P<n>从不|不再|再也不|不能|不会|不敢|不爱|不|没有|没|别)?(?P<m>能|会|爱|可以|敢|常)?(?P<v>{_ZH_VERB})(?:了|着|过)?(?P<o>[^，,。是的]{{1,12}}?)"
+    rf"(?P<s>[^，,。]{{0,12}}?)(?:现在|平时|一般|每天|早上|晚上|周末|从小|一直|特|很|最|也|都|还|只|就|真的|目前|正|在|常)*(?P<n>从不|不再|再也不|不能|不会|不敢|不爱|不|没有|没在?|别)?(?P<m>能|会|爱|可以|敢|常)?(?P<v>{_ZH_VERB})(?:了|着|过)?(?P<o>[^，,。是的]{{1,12}}?)"
 )
 _ZH_HAVE = re.compile(r"(?P<s>[^，,。]{1,8}?)(?:现在|目前|已经|还)*(?P<n>没有|没|有)(?P<o>[^，,。\d]{1,8}?)")
 _ZH_BY = re.compile(r"(?P<s>[^，,。]{1,16}?)是(?P<o>[^，,。]{1,10}?)(?P<v>负责|写|管|维护|带|开发|做)的")
@@ -240,6 +240,12 @@ def _zh_at(subject: str, object_: str) -> Iterator[Found]:
 
 
 _NO_OWNING = re.compile(r"^(?:点|些|时间|空|人|事|办法|问题|可能|意思)")
+_NOT_DONE = re.compile(r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$")  # 没交: not done, and nothing that is lacking
+_HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|一[声下眼口遍会])|[?？吗]$")  # 说错了, 看了一眼
+_LANGUAGE = re.compile(r"[\u4e00-\u9fff]{1,5}[话语文]|[a-z]+|[\u4e00-\u9fff]{2}方言|普通话.*")
+# A verb's character in a word that is another: 小学, 开业, 做饭.
+_IN_A_WORD = re.compile(r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|教[室练师授]|吃[亏惊]|用[户品]")
+_NOBODY = re.compile(r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$")  # who does something is named otherwise
 
 
 def _zh_verbs(told: str) -> Iterator[Found]:
@@ -257,12 +263,21 @@ def _zh_verbs(told: str) -> Iterator[Found]:
         if (
             _ZH_WHO.fullmatch(subject)
             and not compiled(r"[的是在把给让叫]|[说想]$").search(subject)
-            and not compiled(r"^(?:完|了|过|到|起|上|着)|[?？吗]$").search(match["o"])
+            and not _NOBODY.search(subject)
+            and not _HOW_IT_WENT.search(match["o"])
+            and not any(word.start() <= match.start("v") < word.end() for word in _IN_A_WORD.finditer(told))
+            and (match["v"] not in "说讲" or _LANGUAGE.fullmatch(match["o"]))
         ):
             able = "会" if (match["m"] == "会" and match["v"] in "开骑游做写跳唱") or match["n"] == "不会" else ""
             affirmed = f"{'喜欢' if match['m'] == '爱' or match['n'] == '不爱' else ''}{able}{match['v']}"
             if match["v"] in "用" and not match["n"] and not match["s"]:
                 return
             yield Found(subject, f"{'不' if match['n'] else ''}{affirmed}", object_, MULTI)
-    if (match := _ZH_HAVE.fullmatch(told)) and _ZH_WHO.fullmatch(match["s"]) and not _NO_OWNING.match(match["o"]):
+    if (
+        (match := _ZH_HAVE.fullmatch(told))
+        and _ZH_WHO.fullmatch(match["s"])
+        and not _NO_OWNING.match(match["o"])
+        and not _NOBODY.search(match["s"])
+        and not (match["n"] == "没" and _NOT_DONE.search(match["o"]))
+    ):
         yield Found(match["s"], "没有" if match["n"] != "有" else "有", match["o"], MULTI)
