@@ -95,6 +95,45 @@ def test_what_is_not_plainly_so_now_fills_no_slot(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what tyre pressure do I need? I drive a Toyota Yaris", ("user", "car", "a Toyota Yaris")),
+        ("My boss is Kari. Is that spelled right?", ("user", "boss", "Kari")),
+        ("I live in Bergen, where can I buy skis?", ("user", "lives in", "Bergen")),
+        ("My sister is allergic to nuts - what can I bake?", ("user's sister", "allergic to", "nuts")),
+        ("滚动截图怎么弄？我手机是华为。", ("user", "手机型号", "华为")),
+        ("我住徐汇，附近有什么好吃的？", ("user", "lives in", "徐汇")),
+        ("我住徐汇,nearby有什么brunch吗", ("user", "lives in", "徐汇")),
+    ],
+)
+def test_what_is_stated_beside_a_question_fills_its_slot(text: str, expected: tuple[str, str, str]) -> None:
+    """A question takes nothing from the sentence before or after it, nor from the clause that it is asked about."""
+    assert expected == slot(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Oslo, right?",
+        "I live in Oslo, don't I?",
+        "I live in Oslo, is that right?",
+        "What if I lived in Oslo, would I earn more?",
+        "When I live in Oslo, where will I ski?",
+        "Am I allergic to nuts, do you know that?",
+        "我住在奥斯陆，对吧？",
+        "我住在奥斯陆，是不是？",
+        "我住在奥斯陆，没错吧？",
+        "万一我住在上海呢，我该怎么办？",
+        "等我搬到上海，房租要多少？",
+        "我住在哪里，你还记得吗？",
+    ],
+)
+def test_what_a_question_asks_or_supposes_fills_no_slot(text: str) -> None:
+    """To ask whether it is so, or what would be if it were, states nothing."""
+    assert slot(text) is None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "医生说往后离不开轮椅了",

@@ -72,6 +72,12 @@ NOT_STATED = (
     r"[?？]|吗[。.]?$|^\W*if\b|, if (?!it\b)|\bunless\b|\bsuppose\b|\bimagine\b|\bpretend|\bi wish\b|\bwishes\b|\brumou?r|\bdream|\b(?:joke|joking|kidding)\b|^\W*(?:should|could|would|can|shall|do|does|did|what|where|who|when|how|which) (?:i|we|you|it)\b"
     r"|如果|要是(?!上)|假如|假设|梦见|梦到|假装|开玩笑|逗你|骗你|要不要|是不是|能不能|据说(?=.*[,，。]?.*)(?<=^据说)|听说|传言|传闻"
 )
+# Behind a statement, it asks whether that is so; before a question, it says what the question supposes.
+TAG = r"(?:right|ok(?:ay)?|no|yes|yeah|remember|or|isn't|aren't|don't|doesn't|didn't|haven't|hasn't|won't|wasn't|do you remember|you know|are you|do i|did i|have i|am i)\b|(?:is|was) (?:it|that)(?: so| right| correct| true| still)*\W*$|(?:你?还?记得|对|是|没错|好|行|可以|不是|不会|真)[的啊呀]?[吧吗么嘛]|还是"
+PREMISE = (
+    r"^\W*(?:when|once|after|before|as soon as|if|suppose|say|assuming|in case|while|until|would|could|can|should|shall|do|does|did|is|are|am|was|were|will|has|have|which|what|who|whose|where|why|how)\b"
+    r"|如果|要是|假如|假设|万一|等我|的话|时候|之后|以后|后$|为什么|为啥|怎么|哪|什么|啥|多少|几|是不是|还是|不会|能不能|可不可以|要不要|有没有|请问"
+)
 # Before or in the clause: it is not stated plainly, or not of now.
 NOT_PLAIN = (
     r"\bformerly\b|\bpreviously\b|\bused to\b|\blived\b|\bworked\b|\bmaybe\b|\bperhaps\b|\bprobably\b|\bpossibly\b|\bmight\b|(?<!\d )(?<!\bin )(?<!\bof )(?<!\bby )(?<!\bon )(?<!\bto )(?<!until )(?<!since )\bmay\b(?! \d)|\bcould\b|\bwould\b|'d (?:love|like|rather)|\bwill\b|\b\w+'ll\b"
