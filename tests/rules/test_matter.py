@@ -81,6 +81,12 @@ def test_a_denial_of_something_else_denies_nothing() -> None:
         ("Our shop is closed on Mondays.", "我们店周一休息。"),
         ("The kids go to bed at eight.", "The children's bedtime is 8."),
         ("我乳糖不耐受。", "我对乳糖不耐受。"),
+        ("I'm left-handed", "I'm a southpaw"),
+        ("I'm coeliac.", "I have celiac disease"),
+        ("I'm an only child", "我是独生女"),
+        ("我在家办公", "I work from home"),
+        ("外公耳背", "外公耳朵不好使"),
+        ("I'm an only child", "I've no brothers or sisters"),
     ],
 )
 def test_the_same_in_other_words(before: str, after: str) -> None:
@@ -96,6 +102,9 @@ def test_the_same_in_other_words(before: str, after: str) -> None:
         ("The fence is 1.8 m high.", "The fence is 1.8 m long."),
         ("The tank holds 2 litres.", "The tank holds 2 litres, and the pump is broken."),
         ("报名六月三十日截止。", "报名六月三十日截止，面试在七月。"),
+        ("It's closed", "They've closed down"),
+        ("My sister is left-handed", "I'm a southpaw"),
+        ("I'm an only child", "I have one child"),
     ],
 )
 def test_the_same_words_may_say_something_else(before: str, after: str) -> None:

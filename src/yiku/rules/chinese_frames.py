@@ -37,7 +37,9 @@ _ZH_PUT = re.compile(
 )
 _PAST_OR_NOW = re.compile(r"[过]|今天|今晚|昨|刚才")
 _ZH_QUIT = re.compile(r"(?P<s>我|[^，,。\d]{1,4}?)(?:已经|终于|决定|现在)*戒(?:了|掉)?(?P<o>烟|酒|糖|咖啡|奶茶|可乐|肉)了?")
-_ZH_ANY_VALUE = re.compile(rf"(?!三[亚里明峡]|四川|五[道台常]|六安|八达|九[江龙寨]|百[度色]|千岛|万[科达宁])(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?")
+_ZH_ANY_VALUE = re.compile(
+    rf"(?!三[亚里明峡]|四川|五[道台常]|六安|八达|九[江龙寨]|百[度色]|千岛|万[科达宁])(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?"
+)
 _ZH_RUNS = re.compile(
     r"(?P<s>[^，,。]{1,20}?)(?:现在|目前|已经|就|都|还|早就)?(?:跑在|部署在|托管在|在(?=.+上跑)|迁到|运行在) ?(?P<o>[^，,。]{1,20}?)(?:上面?|里面?|上跑着)?"
 )
@@ -240,12 +242,18 @@ def _zh_at(subject: str, object_: str) -> Iterator[Found]:
 
 
 _NO_OWNING = re.compile(r"^(?:点|些|时间|空|人|事|办法|问题|可能|意思)")
-_NOT_DONE = re.compile(r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$")  # 没交: not done, and nothing that is lacking
+_NOT_DONE = re.compile(
+    r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$"
+)  # 没交: not done, and nothing that is lacking
 _HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|一[声下眼口遍会])|[?？吗]$")  # 说错了, 看了一眼
 _LANGUAGE = re.compile(r"[\u4e00-\u9fff]{1,5}[话语文]|[a-z]+|[\u4e00-\u9fff]{2}方言|普通话.*")
 # A verb's character in a word that is another: 小学, 开业, 做饭.
-_IN_A_WORD = re.compile(r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|教[室练师授]|吃[亏惊]|用[户品]")
-_NOBODY = re.compile(r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$")  # who does something is named otherwise
+_IN_A_WORD = re.compile(
+    r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|教[室练师授]|吃[亏惊]|用[户品]"
+)
+_NOBODY = re.compile(
+    r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$"
+)  # who does something is named otherwise
 
 
 def _zh_verbs(told: str) -> Iterator[Found]:

@@ -36,6 +36,7 @@ from yiku.rules.lexicon import (
     SAME,
     SHORT,
     TWINS,
+    WHOLE,
 )
 from yiku.rules.predicates import RELATIVES
 
@@ -94,6 +95,7 @@ DENIES = re.compile(
     r"|不(?!过(?!敏)|错|久|仅|但|同|止|论|好意思|然|知|一定|太|只|得不|光|断|要紧|客气|如|少|管.*都)"
     r"|没(?!问题|关系|想到|事)|(?<![特个性区级])别(?![的人墅说])|[停戒]了?掉?|并非|无[需须]"
 )
+_NO_DENIAL = re.compile("|".join(rf"\b{said}\b" if said.isascii() else said for said in WHOLE if DENIES.search(said)))  # 睡不着
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|me)\b|我(?!们)|咱(?!们)")
 # Ways to say one thing, in one form.
 _FORMS = tuple(
@@ -137,7 +139,12 @@ def _clause(text: str) -> Clause:
     words, starts = _words(bare, names)
     values = frozenset(word.concept for word in words if word.sort) - _ONE
     return Clause(
-        folded, tuple(words), bool(DENIES.search(folded)), bool(_FIRST_PERSON.search(folded)), _telling(words, starts, bare), values
+        folded,
+        tuple(words),
+        bool(DENIES.search(_NO_DENIAL.sub("", folded))),
+        bool(_FIRST_PERSON.search(folded)),
+        _telling(words, starts, bare),
+        values,
     )
 
 
@@ -148,6 +155,9 @@ def _telling(words: Sequence[Word], starts: Sequence[int], folded: str) -> froze
         everyday = {place for match in EVERYDAY_CHINESE.finditer(folded) for place in range(match.start(), match.end())}
         lone = [i for i, word in enumerate(words) if word.weight < WORD and starts[i] not in everyday]
         telling |= {words[i].concept + words[k].concept for i, k in pairwise(lone) if starts[k] == starts[i] + 1}
+    for word, start in zip(words, starts, strict=True):
+        if word.concept in NAMES and (phrase := _phrase(folded, start)):  # «the night shift» is 夜班, and has «shift»
+            telling |= {concept(part) for part in phrase.split() if part not in LIGHT}
     return frozenset(telling - EVERYDAY)
 
 
@@ -205,7 +215,7 @@ _UNTO = frozenset("to until till".split())  # behind a word of change
 _PRONOUNS = frozenset("她他")
 _KIN = "kin:"
 _ONE = frozenset(["#1"])  # «one of them», 一下: seldom a number
-_LONGEST_KNOWN = 4  # Chinese characters of a word of the lexicon
+_LONGEST_KNOWN = 6  # Chinese characters of a word of the lexicon
 
 
 def _words(folded: str, names: set[str]) -> tuple[list[Word], list[int]]:
@@ -226,6 +236,9 @@ def _words(folded: str, names: set[str]) -> tuple[list[Word], list[int]]:
                 mark = CHANGE
             case "colon":
                 mark = ":"
+            case "word" if phrase := _phrase(folded, match.start()):
+                words.append(Word(PHRASES[phrase], "", mark))
+                start, mark = match.start() + len(phrase), ""
             case "word":
                 bare = said.removesuffix("'s")
                 if bare in MARKS:
@@ -256,6 +269,21 @@ def _known(folded: str, start: int) -> str:
     return next((word for word in told if word in _KNOWN), "")
 
 
+def _phrase(folded: str, start: int) -> str:
+    """The longest phrase of several words that stands here and has a name: «graveyard shift», «only child»."""
+    first = folded[start : folded.find(" ", start)]
+    return next(
+        (one for one in _FIRST.get(first, ()) if folded.startswith(one, start) and not folded[start + len(one) :][:1].isalnum()), ""
+    )
+
+
+def alike(text: str) -> list[str]:
+    """The search words of what a text says under another name, of several words or one: an only child, 没有兄弟姐妹."""
+    said = {word.concept for clause in clauses(text) for word in clause.words}
+    names = " ".join(name for concept in sorted(said & NAMES.keys()) for name in NAMES[concept])
+    return [word for word in analyze.tokens(names).words if word not in LIGHT and word not in EVERYDAY] if names else []
+
+
 @lru_cache(10_000)
 def concept(word: str) -> str:
     """The one name of a word, whatever its form and language, as far as the lexicon knows it."""
@@ -271,7 +299,20 @@ _KNOWN = (
     | {name: to for name, to in ATTRIBUTES.items() if not name.isascii() and len(name) > 1}
     | {name: to for name, to in SAME.items() if not name.isascii()}
     | {name: name for name in PERSONS_CHINESE if len(name) > 1}
+    | {said: SAME.get(name, name) for said, name in WHOLE.items() if not said.isascii() and len(said) > 2}
+    | {name: SAME.get(name, name) for name in WHOLE.values()}
 )
+PHRASES = {
+    said: SAME.get(name, name)
+    for said, name in WHOLE.items()
+    if said.isascii() and " " in said and said.partition(" ")[2] not in WHOLE  # «on weekdays» is «weekdays»
+}
+NAMES: dict[str, list[str]] = {}
+for _said, _name in WHOLE.items():
+    NAMES.setdefault(SAME.get(_name, _name), []).extend((_said, _name))
+_FIRST: dict[str, list[str]] = {}
+for _said in sorted(PHRASES, key=len, reverse=True):
+    _FIRST.setdefault(_said.split()[0], []).append(_said)
 
 
 def _abroad() -> dict[str, tuple[str, ...]]:
@@ -281,7 +322,7 @@ def _abroad() -> dict[str, tuple[str, ...]]:
     alike: dict[str, list[str]] = {}
     for word, name in SAME.items():
         alike.setdefault(name, []).append(word)
-    pairs += [(one, other) for one, name in SAME.items() for other in alike[name] if one.isascii() > other.isascii()]
+    pairs += [(one, other) for one, name in SAME.items() for other in alike[name] if one != other]
     for pair in pairs:
         for one, other in (pair, pair[::-1]):
             for word in analyze.tokens(one).words:

@@ -211,8 +211,8 @@ TWINS: dict[str, str] = {
         for pair in (
             _CITIES.rstrip()
             + """
-花生 peanut|牛奶 milk|鸡蛋 egg|海鲜 seafood|虾 shrimp prawn|螃蟹 crab|坚果 nut|大豆 soy|小麦 wheat|芒果 mango|花粉 pollen|青霉素 penicillin|乳糖 lactos lactose|麸质 gluten|猫毛 catfur|香菜 cilantro coriander
-咖啡 coffe coffee|茶 tea|绿茶 greentea|酒 alcohol|啤酒 beer|红酒 wine|牛肉 beef|猪肉 pork|羊肉 lamb mutton|鸡肉 chicken|鱼 fish|米饭 rice|面条 noodl|豆腐 tofu|巧克力 chocol chocolate|肉 meat
+花生 peanut|牛奶 milk|鸡蛋 egg|海鲜 seafood|虾 shrimp prawn|螃蟹 crab|坚果 nut|大豆 soy|小麦 wheat|芒果 mango|花粉 pollen|青霉素 penicillin|乳糖 lactos lactose|麸质 gluten|猫毛 catfur|香菜 cilantro coriander 芫荽|腰果 cashew|核桃 walnut|芝麻 sesame|草莓 strawberri strawberry|香蕉 banana|桃子 peach 桃|牡蛎 oyster 生蚝|三文鱼 salmon|金枪鱼 tuna|乳胶 latex|阿司匹林 aspirin|布洛芬 ibuprofen|磺胺 sulfa|碘 iodin iodine
+咖啡 coffe coffee|茶 tea|绿茶 greentea|酒 alcohol|啤酒 beer|红酒 wine|牛肉 beef|猪肉 pork|羊肉 lamb mutton|鸡肉 chicken|鱼 fish|米饭 rice|面条 noodl|豆腐 tofu|巧克力 chocol chocolate|肉 meat|土豆 potato 马铃薯|番茄 tomato 西红柿|茄子 eggplant aubergin aubergine|西葫芦 zucchini courgett courgette|洋葱 onion|大蒜 garlic 蒜|芹菜 celeri celery|菠菜 spinach|蘑菇 mushroom|橄榄 oliv olive|蜂蜜 honei honey|拿铁 latt latte|豆浆 soymilk
 红色 red 红|蓝色 blue 蓝|绿色 green 绿|黄色 yellow 黄|黑色 black 黑|白色 white 白|紫色 purple purpl 紫|橙色 orang orange 橙|灰色 grey gray 灰|粉色 pink 粉|棕色 brown 棕|银色 silver
 英语 english 英文|中文 chines chinese mandarin 汉语 普通话|日语 japanes japanese 日文|法语 french 法文|德语 german 德文|西班牙语 spanish|韩语 korean|俄语 russian|意大利语 italian|粤语 cantones cantonese
 猫 cat|狗 dog|简短 short brief concis concise terse 简洁 短 简单|详细 detail detailed thorough|老师 teacher|医生 doctor|护士 nurs nurse|律师 lawyer|会计 account accountant|工程师 engin engineer|设计师 design designer|程序员 programm programmer|学生 student
@@ -291,8 +291,8 @@ _WHOLE = """
 农历九月初九: 重阳, 重阳节
 左撇子: left-handed, left handed, lefty, left-hander, southpaw, 用左手, 惯用左手
 右撇子: right-handed, right handed, right-hander, 用右手, 惯用右手
-夜班: nights, night shift, night shifts, overnight, overnights, overnight shift, graveyard shift, graveyard, 上夜班, 值夜班
-白班: days, day shift, day shifts, 日班, 上白班
+夜班: nights, work nights, works nights, working nights, night shift, night shifts, overnight, overnights, overnight shift, graveyard shift, graveyard, 上夜班, 值夜班
+白班: days, work days, works days, working days, day shift, day shifts, 日班, 上白班
 早班: early shift, earlies, morning shift, 上早班
 晚班: late shift, lates, evening shift, 中班, 上晚班
 纯素: vegan, plant-based, 全素, 纯素食
@@ -327,6 +327,31 @@ _WHOLE = """
 免费: free, free of charge, no charge, gratis, 不要钱, 不收费
 关门: closed, shut, closed down, 停业, 歇业, 关了
 订满: full, fully booked, booked out, sold out, 满员, 约满, 满了
+独生子女: only child, no siblings, no brothers or sisters, neither brothers nor sisters, 独生女, 独生子, 没有兄弟姐妹, 没兄弟姐妹
+麸质过敏: coeliac, celiac, coeliac disease, celiac disease, gluten intolerant, gluten intolerance, 乳糜泻, 麸质不耐受
+不喝酒: does not drink alcohol, doesn't drink alcohol, don't drink alcohol, teetotal, teetotaller, 滴酒不沾, 不沾酒, 从不喝酒
+双胞胎: twins, a pair of twins, 龙凤胎
+在家办公: remote, remotely, work from home, works from home, working from home, wfh, home office, 居家办公, 远程办公, 远程
+自由职业: freelance, freelancer, freelancing, self-employed, 自由职业者
+全职妈妈: stay-at-home mum, stay-at-home mom, full-time mother, 家庭主妇, 全职太太
+早起: early riser, early bird, morning person, gets up early, 起得早, 起很早
+熬夜: night owl, stays up late, up late, 夜猫子, 睡得晚, 睡得很晚
+个人最好成绩: personal best, personal record, best time, 最好成绩, 个人最佳
+烟花: fireworks, firecrackers, rockets, 烟火, 鞭炮, 爆竹
+幽闭恐惧: claustrophobic, claustrophobia, fear of small spaces, 怕密闭空间
+过山车: roller coaster, rollercoaster
+腰疼: bad back, back pain, sore back, 腰不好, 腰痛, 腰椎间盘突出
+膝盖不好: bad knee, bad knees, knee trouble, dodgy knee, 膝盖疼, 膝盖有伤
+心脏病: heart disease, heart condition, heart trouble, 心脏不好
+助听器: hearing aid, hearing aids
+轮椅: wheelchair
+货到付款: cash on delivery
+现金: cash only, only cash, only takes cash, takes cash only, no cards, 只收现金, 不能刷卡, 不收卡
+自驾: by car, driving, drives to work, 开车上班, 开车去
+步行: on foot, walking, walk to work, walks to work, 走路, 走路上班, 走着去
+骑车: by bike, by bicycle, cycling, cycle to work, cycles to work, bikes to work, 骑自行车, 骑单车, 骑车上班
+地铁: by subway, by metro, take the metro, take the subway, take the tube, 坐地铁, 坐地铁上班
+母语: mother tongue, native language, first language, native tongue
 急诊医生: emergency doctor, er doctor, a&e doctor, emergency physician, 急诊科医生, 急诊科大夫, 急诊大夫, 医院急诊医生
 """
 WHOLE: dict[str, str] = {
@@ -363,7 +388,6 @@ pediatrician paediatrician 儿科医生
 nurse 护士
 teacher 老师
 firefighter fireman 消防员
-police policeman 警察
 driver 司机
 cook chef 厨师
 farmer 农民
@@ -372,8 +396,15 @@ locksmith 锁匠
 electrician 电工
 plumber 水管工
 vegetarian veggie 素食 吃素
-lefty left-handed 左撇子
-coeliac celiac 麸质过敏
+lefty left-handed southpaw left-hander 左撇子
+coeliac celiac 麸质过敏 乳糜泻
+teetotal teetotaller sober 不喝酒
+insomnia insomniac 失眠
+vegan plant-based 纯素 全素
+freelance freelancer self-employed 自由职业
+pb 个人最好成绩
+firework 烟花
+claustrophobic claustrophobia 幽闭恐惧
 diabetes diabetic 糖尿病
 asthma asthmatic 哮喘
 violin fiddle 小提琴
@@ -413,7 +444,7 @@ bus coach 公交 公交车
 subway metro underground 地铁
 bicycle bike cycle 自行车 单车
 car 汽车 车子
-plane flight fly 飞机 航班
+flight plane fly 飞机 航班 航班号
 breakfast 早饭 早餐
 lunch 午饭 午餐
 dinner supper 晚饭 晚餐
@@ -444,7 +475,44 @@ dentist 牙医 牙科
 vet veterinarian 兽医
 visa 签证
 passport 护照
-salary wage pay 工资 薪水
+salary wage pay payroll payslip paycheck 工资 薪水 薪资
+lawyer solicitor attorney barrister 律师
+accountant bookkeeper 会计
+police policeman cop 警察
+surgery operation 手术 开刀
+pain ache hurt sore
+ill sick unwell 生病
+vomit puke 呕吐
+fire sack dismiss 解雇 裁员 开除
+quit resign 辞职 离职 不干了
+repair mend fix 维修 修理
+buy bought purchase 购买
+afraid scared terrified frightened fear panic 害怕
+baby infant newborn 宝宝 婴儿 新生儿
+luggage suitcase baggage 行李 行李箱
+wallet purse 钱包
+wardrobe closet 衣柜
+fridge refrigerator 冰箱
+sofa couch settee 沙发
+stove cooker hob 灶台 炉灶
+tap faucet 水龙头
+television telly tv 电视
+torch flashlight 手电 手电筒
+trash garbage rubbish bin 垃圾
+trousers pants 裤子
+jumper sweater pullover 毛衣
+trainers sneakers 运动鞋 球鞋
+diaper nappy nappies 尿布 尿不湿 纸尿裤
+pram stroller pushchair buggy 婴儿车
+petrol gasoline 汽油
+candy sweets 糖果
+author writer 作家
+choir 合唱团
+gym 健身房
+marathon 马拉松
+street road 马路
+street-parking parking 停车 车位
+colleague coworker co-worker workmate 同事
 landlord landlady 房东
 roommate flatmate housemate 室友
 printer 打印机
@@ -473,6 +541,109 @@ alcohol booze 酒
 heating radiator 暖气
 rent 房租 租金
 hometown 老家 家乡
+weekday 工作日
+founded established 创立 成立 创办 建立
+cake 蛋糕
+coffee 咖啡
+milk 牛奶
+rice 米饭 大米
+noodle 面条
+egg 鸡蛋
+chicken 鸡肉
+beer 啤酒
+wine 红酒 葡萄酒
+snack 零食
+recipe 食谱 菜谱
+desk 桌子 书桌 工位
+chair 椅子
+window 窗户
+roof 屋顶
+balcony 阳台
+cellar basement 地下室
+attic loft 阁楼
+key 钥匙
+lamp light
+camera 相机
+headphone earphone 耳机
+keyboard 键盘
+screen monitor display 显示器 屏幕
+charger 充电器
+cable 线缆 数据线
+wifi wi-fi 无线网 宽带
+router 路由器
+website site 网站
+account 账号 账户
+email mail 邮件 邮箱
+message 消息 短信
+newspaper 报纸
+magazine 杂志
+diary journal 日记
+report 报告
+essay paper thesis dissertation 论文
+homework 作业
+trainer 教练
+neighbour neighbor 邻居
+guest visitor 客人
+friend 朋友
+bird parrot 鹦鹉
+rabbit bunny 兔子
+hamster 仓鼠
+turtle tortoise 乌龟
+goldfish 金鱼
+hen chickens 母鸡
+cow 奶牛
+bee beehive hive 蜜蜂 蜂箱
+rose 玫瑰
+tomato 番茄 西红柿
+potato 土豆
+knee 膝盖
+shoulder 肩膀
+ankle 脚踝
+tooth teeth 牙齿
+heart 心脏
+vaccine vaccination jab 疫苗
+insurance 保险
+budget 预算
+bank 银行
+ticket 门票 车票
+hotel 酒店 宾馆
+airport 机场
+station 车站 火车站
+beach 海边 沙滩
+park 公园
+museum 博物馆
+cinema 电影院
+church 教堂
+market 市场 菜市场
+stall booth 摊位
+farm 农场
+village 村子
+country 国家
+city town 城市
+umbrella 雨伞
+jacket coat 外套
+shoe boot 鞋子 靴子
+shirt 衬衫
+dress skirt 裙子
+hat cap 帽子
+ring 戒指
+watch 手表
+gift present 礼物
+party 派对 聚会
+concert gig 演唱会 音乐会
+game match 比赛
+race 赛跑
+ski skiing 滑雪
+climb climbing bouldering 攀岩
+hike hiking 徒步 爬山
+dance dancing 跳舞 舞蹈
+sing singing 唱歌
+paint painting 画画 绘画
+draw drawing 素描
+knit knitting 织毛衣
+fishing 钓鱼
+camp camping 露营
+travel trip 旅行 旅游 出行
 winter 冬天
 summer 夏天
 """

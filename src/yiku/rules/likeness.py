@@ -84,7 +84,8 @@ def told(text: str) -> Told:
     """A statement as it is compared."""
     every = clauses(text)
     telling = frozenset(one for clause in every for one in clause.telling)
-    size = sum(_PAIR if _is_pair(one) else 1 for one in telling)
+    whole = {word.concept for clause in every for word in clause.words}  # without what phrases are made of
+    size = sum(_PAIR if _is_pair(one) else 1 for one in telling if one in whole or _is_pair(one))
     return Told(every, telling, size, frozenset(value for clause in every for value in clause.values))
 
 

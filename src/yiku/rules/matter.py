@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from yiku.rules.clauses import CHANGE, WORD, Clause, Word, clauses
+from yiku.rules.clauses import CHANGE, NAMES, WORD, Clause, Word, clauses
 
 ENOUGH = 4  # weight of what two clauses share: two words, or four Chinese characters
 LONGEST_VALUE = 8  # words or Chinese characters of what differs
@@ -89,7 +89,7 @@ def weight(words: Iterable[Word]) -> int:
 def says(new: str, old: str) -> bool:
     """Whether a statement says what another one says, and nothing beside it, in other words or in the other language."""
     known, told = clauses(old), clauses(new)
-    if len(known) != 1 or weight(known[0].words) < ENOUGH or _COMPARES.search(known[0].text):
+    if len(known) != 1 or not _enough(known[0]) or _COMPARES.search(known[0].text):
         return False
     same = [
         clause
@@ -98,6 +98,11 @@ def says(new: str, old: str) -> bool:
     ]
     said = {word.concept for word in known[0].words}
     return bool(same) and all(said.issuperset(word.concept for word in clause.words) for clause in told if clause not in same)
+
+
+def _enough(clause: Clause) -> bool:
+    """Whether a clause says enough to be the same as another; what the speaker is needs but the name of it: a southpaw."""
+    return weight(clause.words) >= ENOUGH or (clause.mine and any(word.concept in NAMES for word in clause.words))
 
 
 def _same_words(one: Clause, other: Clause) -> bool:

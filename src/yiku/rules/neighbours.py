@@ -39,7 +39,8 @@ def terms(new: SemanticMemory) -> list[str]:
         and word not in EVERYDAY
         and (len(word) > 1 or word.isdigit())
     ][:TERMS]
-    return [*words, *dict.fromkeys(other for word in words for other in clauses.ABROAD.get(word, ()))][: 2 * TERMS]
+    others = (*clauses.alike(new.content), *(other for word in words for other in clauses.ABROAD.get(word, ())))
+    return [*words, *dict.fromkeys(others)][: 2 * TERMS]
 
 
 def enough(new: SemanticMemory) -> int:
