@@ -6,8 +6,7 @@ from yiku.rules import likeness
 
 
 def points(new: str, old: str) -> float:
-    shared = likeness.told(new).telling & likeness.told(old).telling
-    return likeness.points(new, old, len(shared))
+    return likeness.points(new, old, len(likeness.shared(likeness.told(new), likeness.told(old))))
 
 
 @pytest.mark.parametrize(
@@ -69,3 +68,12 @@ def test_a_word_of_another_language_ends_where_its_letters_end() -> None:
     assert likeness.does("报告昨天cancel了").ends
     assert likeness.does("The report was cancelled").ends
     assert not likeness.does("报告在桌上").ends
+
+
+def test_a_value_that_is_taken_back_names_the_statement_that_has_it() -> None:
+    """«54 an hour, not 45» shares no word with a fee of 45 euros, 是CA1382，不是CA1832 none with a flight."""
+    fee, flight = "The new piano teacher charges 45 euros.", "我周五回程的航班是CA1832。"
+
+    assert points("Oops, I misread her message. It's 54, not 45", fee) >= likeness.needed(1)
+    assert points("抱歉，是CA1382，不是CA1832", flight) >= likeness.needed(1)
+    assert points("Oops, I misread her message. It's 54, not 46", fee) < likeness.needed(1)

@@ -62,6 +62,14 @@ def slot(text: str) -> tuple[str, str, str] | None:
         ("同步任务每15秒跑一次。", ("同步任务", "间隔", "15秒")),
         ("楼下停车费每半小时八块", ("楼下", "停车费", "每半小时八块")),
         ("后端是老纪负责的。", ("后端", "负责人", "老纪")),
+        ("我六十了，老年卡都办下来了。", ("user", "age", "六十")),
+        ("我爸今年70", ("user's father", "age", "70")),
+        ("I am 67 years old and new to this gadget.", ("user", "age", "67")),
+        ("I'm sous chef at the hotel, which means late nights", ("user", "job", "sous chef")),
+        ("swapped my main to Bruno after that loss lol", ("user", "main", "Bruno")),
+        ("I switched my phone for a Pixel 9", ("user", "phone model", "a Pixel 9")),
+        ("订单服务用的Redis是6.2", ("订单服务", "redis", "6.2")),
+        ("我用的手机是荣耀", ("user", "手机型号", "荣耀")),
     ],
 )
 def test_a_plain_statement_fills_its_slot(text: str, expected: tuple[str, str, str]) -> None:
@@ -170,6 +178,18 @@ def test_two_likes_have_two_keys_and_two_homes_have_one() -> None:
 
     assert coffee and tea and coffee.key != tea.key
     assert bergen and oslo and bergen.key == oslo.key
+
+
+def test_what_is_called_by_its_name_alone_is_ones_own() -> None:
+    """年糕 is 我家年糕, and Biscuit our Biscuit; a sister is none of it: whose she is, is asked."""
+    for one, other, same in (
+        ("我家年糕今年三岁", "年糕其实两岁了", True),
+        ("Our Biscuit is 4 years old", "Biscuit is 5 years old", True),
+        ("Ann's sister is 4 years old", "My sister is 4 years old", False),
+    ):
+        first, second = slots.read(one), slots.read(other)
+
+        assert first and second and (first.key == second.key) is same
 
 
 def test_liking_and_disliking_the_same_have_one_key() -> None:

@@ -79,6 +79,10 @@ _ZH_BOND = re.compile(
 _ZH_NEVER = re.compile(
     r"(?P<o>[\u4e00-\u9fffa-z]{1,6}?)(?P<s>我|我妈|我爸)(?:是)?(?:一口|一点|从来|平时)?(?:都|也)?不(?P<v>碰|吃|喝|沾)的?"
 )
+# 我今年五十九, 我爸六十了
+_ZH_AGED = compiled(
+    rf"(?P<s>我|(?:我)?(?:{'|'.join(k for k in RELATIVES if not k.isascii())}|外婆|外公|姥姥|姥爷|老伴|老爷子|老太太))(?:(?:都|也|刚|已经|现在|快)*(?:今年|满)(?:都|就|刚好|正好)*(?P<o>{values.CHINESE_NUMBER}|\d{{1,3}})了?|(?:都|也|刚|已经|现在)*(?P<a>{values.CHINESE_NUMBER}|\d{{1,3}})了)"
+)
 _ZH_MASS = re.compile(rf"(?!.*体重)(?P<s>我|[^，,。\d]{{1,6}}?)(?P<o>(?:\d[\d.]*|{values.CHINESE_NUMBER})(?:斤|公斤|kg|千克))")
 
 
@@ -90,8 +94,13 @@ def found(clause: str) -> Iterator[Found]:
         lambda m: f"{m[1] if m[1] in ('我', '我们') else ''}{'的' if m[1] in ('我', '我们') else ''}{m[2]}{m[3]}",
         told,
     )
+    told = compiled(r"^([^，,。是]{1,12}?)用的(?=[a-z][a-z .]{1,20}是)").sub(r"\1的", told)
     told = compiled(r"^刚把").sub("", compiled(r"^(.{0,3}我?)开的(?:车)?(?=是)").sub(r"\1的车", told))
     told = compiled(r"^(?:今天|明天)(?=我)").sub("", told)
+    if (match := _ZH_AGED.fullmatch(clause.strip("!！~～"))) and (
+        (0 if match["o"] else 9) < (values.number(age := match["o"] or match["a"]) or 0) < 120
+    ):
+        yield Found(match["s"], "age", age, SINGLE)
     yield from _zh_told(told)
     if match := _ZH_BY.fullmatch(told):
         yield Found(

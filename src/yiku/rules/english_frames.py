@@ -75,7 +75,7 @@ _TURNED = re.compile(
 )
 _TURNED_TO = {"live": "in", "work": "at", "listen": "on", "run": "on"}
 _SET = re.compile(
-    r"(?:.{0,40} )?(?:set|changed|moved|raised|lowered|cut|increased|reduced|bumped|put) (?P<s>my|our|the) (?P<p>[a-z][a-z -]{1,40}?)(?: up| down)? to (?P<o>.+)"
+    r"(?:.{0,40} )?(?:(?:set|changed|moved|raised|lowered|cut|increased|reduced|bumped|put|upgraded|renamed|postponed|pushed|delayed|extended|shortened)(?= .+ to )|(?:swapped|switched)(?= .+ (?:to|for) )) (?P<s>my|our|the) (?P<p>[a-z][a-z -]{1,40}?)(?: up| down| over| back)? (?:to|for) (?P<o>.+?)(?: (?:after|because|since|as of|starting|from) .+)?"
 )
 _USED_AS = re.compile(
     r"(?P<s>i|we|.{2,20}?) (?:now )?(?:use|uses|using) (?P<o>.+?) (?:as|for) (?:my|our|their|his|her|the) (?P<p>[a-z -]+)"
@@ -129,7 +129,8 @@ def _reworded(clause: str) -> Iterator[Found]:
     ) and match["s"] in ("wife", "husband", "partner", "mother", "father", "boss"):  # of whom one has one
         yield Found(f"my {match['s']}", "name", match["o"], SINGLE, "name")
     if (match := _SET.fullmatch(clause)) and holds_one(match["p"]):
-        yield Found("i", match["p"], match["o"], SINGLE)
+        thing = (known := BY_NAME.get(match["p"])) is not None and known.takes  # «switched my phone to a Pixel»: no number
+        yield Found("i", f"{match['p']} model" if thing else match["p"], match["o"], UNKNOWN if thing else SINGLE)
     if (match := _PAID.fullmatch(clause)) and values.sort_of(match["o"]):
         yield Found(match["s"], match["p"], match["o"], SINGLE)
     if (match := _USED_AS.fullmatch(clause)) and holds_one(match["p"]):
@@ -268,7 +269,7 @@ def _by_verb(match: re.Match[str]) -> Iterator[Found]:
 def _of_persons(clause: str) -> Iterator[Found]:
     """Age, diet, bond and trade: what one is."""
     if match := re.fullmatch(
-        r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just )?(?P<o>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old| now)?",
+        r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just )?(?P<o>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old(?: and .+)?| now)?",
         clause,
     ):
         age = values.number(match["o"])
@@ -280,12 +281,12 @@ def _of_persons(clause: str) -> Iterator[Found]:
     ):
         yield Found(match["s"], "diet" if match["d"] else "relationship status", match["d"] or match["b"], SINGLE)
     if match := re.fullmatch(
-        rf"(?P<s>.{{1,30}}?) (?:am|is) (?:now )?(?:an?|the) (?P<o>(?:[a-z-]+ ){{0,3}}(?:{_JOB}|(?P<t>{_TRADE})))(?: (?:here|at|in|on|with|for|now)\b.*)?",
+        rf"(?P<s>.{{1,30}}?) (?:am|is) (?:now )?(?:(?:an?|the) (?P<o>(?:[a-z-]+ ){{0,3}}(?:{_JOB}|(?P<t>{_TRADE})))(?: (?:here|at|in|on|with|for|now)\b.*)?|(?P<a>(?:[a-z-]+ ){{0,2}}{_JOB}) (?:at|for) .+)",
         clause,
     ):
         person = match["s"] == "i" or _bare(match["s"]) in PERSONS or _bare(match["s"]) in RELATIVES
         if person or not match["t"]:
-            yield Found(_owner(match["s"]), "job", match["o"], SINGLE)
+            yield Found(_owner(match["s"]), "job", match["o"] or match["a"], SINGLE)
     if match := compiled(
         r"(?!(?:the|this|that|it|they|we)\b)(?P<s>.{1,30}?) (?:am |is |are )?(?:now |currently |also )?work(?:s|ing)? as (?:an? |the )?(?P<o>[a-z][a-z -]{1,40}?)(?: (?:here|at|in|on|for|with|near|now|since|from|and|of)\b.*)?"
     ).fullmatch(clause):

@@ -196,12 +196,13 @@ def finished(subject: str, predicate: str, object_: str, cardinality: Cardinalit
 
     told: its cardinality was given by the caller, so that a number is a number whatever it counts
     """
+    whom = subject if (own := subject.removeprefix(f"{USER}'s ")).partition("'s ")[0] in KIN else own  # 年糕 is 我家年糕
     if cardinality is not SINGLE:
-        key = f"{subject}|{family(predicate)}|{values.thing(object_)}"
+        key = f"{whom}|{family(predicate)}|{values.thing(object_)}"
     elif predicate == "name" and ATTRIBUTES.get((whose := subject.rpartition("'s "))[2]) in ONLY:
         key = topic(whose[0], whose[2])  # «my boss is called Ann» and «my boss is Ann»
     elif predicate in BY_NAME:
-        key = f"{subject}|{family(predicate)}"
+        key = f"{whom}|{family(predicate)}"
     else:
         key = topic(subject, predicate)
         sort = "" if told or holds_one(predicate) else values.sort_of(object_)

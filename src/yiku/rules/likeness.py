@@ -53,6 +53,8 @@ _FEELS = re.compile(
 )
 NOT_SO = re.compile(f"{cues.NOT_STATED}|{cues.OPEN}|{cues.NOT_PLAIN}")
 _NOT_STATED = re.compile(cues.NOT_STATED)
+_NOT_SO_MUCH = re.compile(r"not (?!more|less|until|before)\S+$|不是(?!因为)")
+_NUMBER = re.compile(r"#\d+(?:\.\d+)?")
 OPEN = re.compile(f"{cues.NOT_STATED}|{cues.OPEN}")
 
 NEEDED = 0.0  # points: as likely as not
@@ -102,6 +104,12 @@ def is_stated(clause: Clause) -> bool:
     return not (OPEN if clause.denies else NOT_SO).search(clause.text)
 
 
+def shared(one: Told, older: Told) -> frozenset[str]:
+    """The telling words that both have, and the value that a statement takes back: «it's 54 an hour, not 45»."""
+    not_so = (clause.values for clause in one.clauses if _NOT_SO_MUCH.match(clause.text))
+    return one.telling & older.telling | _bare(frozenset().union(*not_so)) & _bare(older.values)
+
+
 def needed(among: int) -> float:
     """The points that are enough, where so many statements share a word with the new one."""
     return NEEDED + CROWD * log2(max(among, 1))
@@ -115,7 +123,7 @@ def points(new: str, old: str, rare: float, enough: float = NEEDED) -> float:
     enough: the points that matter; where they are out of reach, the rest is not looked at
     """
     its_own, older, does_it = told(new), told(old), does(new)
-    common, values = its_own.telling & older.telling, its_own.values & older.values
+    common, values = shared(its_own, older), its_own.values & older.values
     corrects = does_it.corrects or any(clause.text.startswith("not ") and _shares(clause, older) for clause in its_own.clauses)
     found = (
         2.4 * min(rare, _WORDS)
@@ -129,7 +137,8 @@ def points(new: str, old: str, rare: float, enough: float = NEEDED) -> float:
     if found + _MOST_COMPARED < enough:
         return found
     its, theirs = (
-        [clause for clause in each.clauses if clause.telling & common or clause.values & values] for each in (its_own, older)
+        [clause for clause in each.clauses if (clause.telling | _bare(clause.values)) & common or clause.values & values]
+        for each in (its_own, older)
     )
     found -= (
         5.5 * (not any(is_stated(clause) or (corrects and not _NOT_STATED.search(clause.text)) for clause in its))
@@ -149,6 +158,11 @@ def points(new: str, old: str, rare: float, enough: float = NEEDED) -> float:
         + 3.5 * any(matter.denied(*pair) for pair in pairs)
         - 1.8 * elsewhere
     )
+
+
+def _bare(said: frozenset[str]) -> frozenset[str]:
+    """Values without their units: «not 45» may correct 45 euros."""
+    return frozenset(number[0] for value in said if (number := _NUMBER.match(value)))
 
 
 def _is_pair(one: str) -> bool:

@@ -85,8 +85,8 @@ def contrary(new: SemanticMemory, others: Iterable[SemanticMemory]) -> SemanticM
 
 def rivals(new: SemanticMemory, others: Sequence[SemanticMemory]) -> list[SemanticMemory]:
     """The statements that it may contradict or say again, the likeliest and then the last said first; at most MOST."""
-    telling = likeness.told(new.content).telling
-    shared = [(other, telling & likeness.told(other.content).telling) for other in others if _before(other, new)]
+    told = likeness.told(new.content)
+    shared = [(other, likeness.shared(told, likeness.told(other.content))) for other in others if _before(other, new)]
     near = [(other, common) for other, common in shared if common]
     held = Counter(word for _, common in near for word in common)
     needed, settled = likeness.needed(len(near)), new.slot and not any(likeness.does(new.content))

@@ -272,7 +272,7 @@ PREDICATES: tuple[Predicate, ...] = (
         "uses",
         MULTI,
         "use|using|用|使用|在用",
-        (rf"(?P<s>.+?) {_NOW}(?:use|uses|using) (?P<o>.+)", rf"(?P<s>我|我们|他|她){_ZH_NOW}(?:在用|使用|用)(?P<o>.+)"),
+        (rf"(?P<s>.+?) {_NOW}(?:use|uses|using) (?P<o>.+)", rf"(?P<s>我|我们|他|她){_ZH_NOW}(?:在用|使用|用)(?P<o>(?!的).+)"),
         r"\b(?:use|uses|using)\b|(?:在用|使用|用)(?:什么|哪|的是)",
     ),
     Predicate(

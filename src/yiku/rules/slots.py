@@ -70,7 +70,7 @@ def _asks() -> list[tuple[str, re.Pattern[str]]]:
 _OF = rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {BE} (?P<o>.+)"
 _POSSESSIVE = rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {BE} (?:now )?(?P<o>.+)"
 _ZH_FAVOURITE = rf"(?P<s>.*?)最(?:喜欢|爱)的(?P<p>[^是]{{1,8}}?){ZH_BE}了?(?P<o>.+)"
-_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}})的(?P<p>[^的是为]{{1,12}}?){ZH_BE}了?(?P<o>.+)"
+_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}}?)用?的(?P<p>[^的是为]{{1,12}}?){ZH_BE}了?(?P<o>.+)"
 
 _POSSESSIVES = (_ZH_FAVOURITE, _POSSESSIVE, _OF, _ZH_POSSESSIVE)
 
