@@ -149,6 +149,8 @@ def test_ways_of_taking_back(text: str) -> None:
         "I made up my mind",
         "Disregard for safety is a firing offence here",
         "he's a sarcastic guy",
+        "backend 不支持 GraphQL 哦, README 里别写错",
+        "密码不要打错",
     ],
 )
 def test_words_that_only_sound_like_it_take_nothing_back(text: str) -> None:

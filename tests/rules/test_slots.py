@@ -70,6 +70,10 @@ def slot(text: str) -> tuple[str, str, str] | None:
         ("I switched my phone for a Pixel 9", ("user", "phone model", "a Pixel 9")),
         ("订单服务用的Redis是6.2", ("订单服务", "redis", "6.2")),
         ("我用的手机是荣耀", ("user", "手机型号", "荣耀")),
+        ("女儿上幼儿园大班", ("user's daughter", "年级", "幼儿园大班")),
+        ("鱼缸0.2立方米", ("鱼缸", "volume", "0.2立方米")),
+        ("我们 team 的 standup 是每天 9:30", ("user's team", "standup time", "每天 9:30")),
+        ("I can't stand cilantro", ("user", "dislikes", "cilantro")),
     ],
 )
 def test_a_plain_statement_fills_its_slot(text: str, expected: tuple[str, str, str]) -> None:
@@ -155,6 +159,9 @@ def test_what_a_question_asks_or_supposes_fills_no_slot(text: str) -> None:
         "我粤语也讲得挺溜",
         "提醒娃别吃早饭",
         "檔口收八達通",
+        "她领着养老金",
+        "My piggy bank is shaped like a walrus",
+        "his feet feel like ice",
     ],
 )
 def test_a_verb_that_says_how_it_went_or_is_part_of_a_word_relates_nobody(text: str) -> None:
@@ -555,6 +562,26 @@ def test_a_denial_shares_the_slot_of_what_it_denies(affirmed: str, denied: str) 
     assert keys.denies(first.predicate) is not keys.denies(second.predicate)
 
 
+@pytest.mark.parametrize(
+    ("affirmed", "denied"),
+    [
+        ("has a loan with", "has no loan with"),
+        ("睡前吃", "睡前不吃"),
+        ("周三晚上去", "周三晚上不去"),
+        ("supports", "no longer supports"),
+    ],
+)
+def test_a_named_denial_shares_the_family_of_what_it_denies(affirmed: str, denied: str) -> None:
+    """Wherever the denial stands in it."""
+    assert keys.family(affirmed) == keys.family(denied)
+    assert (False, True) == (keys.denies(affirmed), keys.denies(denied))
+
+
+def test_words_that_hold_a_no_deny_nothing() -> None:
+    """不锈钢, 差不多 and «notes» are words of their own."""
+    assert not any(keys.denies(name) for name in ("材质不锈钢", "身高差不多", "notes", "northern office"))
+
+
 def test_a_denied_denial_affirms() -> None:
     """Not hating is no hating; not hating twice is."""
     assert [False, True, False] == [keys.denies(name) for name in ("likes", "hates", "does not hate")]
@@ -627,6 +654,9 @@ def test_a_denied_denial_affirms() -> None:
         "九十年代他在乐队弹贝斯",
         "我刚工作那年月薪三千",
         "没生孩子那会儿我们住里昂",
+        "For years I wore contact lenses, until my eyes got too dry.",
+        "去年班主任是廖老师，教师节贺卡给她也写一张",
+        "上大学那会儿网名叫夜雨寄北，现在看好中二",
     ],
 )
 def test_how_it_was_is_past(text: str) -> None:
@@ -692,6 +722,8 @@ def test_how_it_was_is_past(text: str) -> None:
         "去年我换成了Linux",
         "我刚工作，月薪三千",
         "我们2019年开始用Debian",
+        "去年是我买的房",
+        "隔壁装修到国庆前都很吵",
     ],
 )
 def test_what_led_to_now_is_not_past(text: str) -> None:

@@ -21,6 +21,7 @@ from yiku.flows import barred, checks, intake, pause
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import conflict, cues, slots
+from yiku.rules.analyze import fold
 from yiku.rules.slots import index_tokens
 from yiku.types import (
     AddMemory,
@@ -113,7 +114,11 @@ def remember(
             return _as_candidate(handle, new, Expect(erasure=erasure))
         confirms = how.confirms if how else None
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
-        if short and _TAKES_BACK.search(new.content) and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run)):
+        if (
+            short
+            and _TAKES_BACK.search(fold(new.content))
+            and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run))
+        ):
             return done
         expect, decision = _decided(handle, new, dated, confirms)
         if decision.outcome == "new" and short and not new.flag and not _one_known(new):

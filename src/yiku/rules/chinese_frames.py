@@ -22,7 +22,7 @@ _ZH_BEING = (
     r"(?:现在是|已经是|应该是|准确地说是|其实是|是|为|:|定在|定为|设为|设在|设成|改成|改为|改到|改在|改用|改发给|变成|变为|换成|换到|换为|升到|升级到|升级为|降到|涨到|加到|减到|提到|提高到|缩短成|缩短到|延长到|推迟到|提前到|延到|调到|调成|调整为|增加到|减少到|谈到|迁到|搬到|停在|叫|叫做)了?(?:每次)?"
 )
 _ZH_COPULA = re.compile(rf"(?P<s>[^，,。]{{1,24}}?){_ZH_BEING} ?(?P<o>.+)")
-_ZH_BEGINS = re.compile(rf"(?<![\da-z])[\da-z]|[每半周上下凌早中晚今明后]|{values.CHINESE_NUMBER}")  # where a value may begin
+_ZH_BEGINS = re.compile(rf"(?<![\da-z.])[\da-z]|[每半周上下凌早中晚今明后]|{values.CHINESE_NUMBER}")  # where a value may begin
 _ZH_VALUE = re.compile(
     rf"(?:每.{{0,3}}?)?(?:{values.CHINESE_NUMBER}|\d|半|[a-z]\d|周[一二三四五六日]|[上下]午|凌晨|早上|中午|晚上|今天|明天|后天).*"
 )
@@ -30,7 +30,7 @@ _ZH_COUNT = re.compile(
     rf"(?P<s>[^，,。]{{1,16}}?)(?:现在|目前|已经|一共|总共|大概|正好|才|就|只)*(?:有)?(?:正好|大概)?(?P<o>(?:\d+|{values.CHINESE_NUMBER})(?P<w>[个名位层页间台条口人辆][\u4e00-\u9fff]{{0,4}}))"
 )
 _ZH_AT = re.compile(
-    r"(?P<s>[^，,。]{1,20}?)(?:现在|目前|已经|就|都|还)?(?:放|存|安排|跑|部署|托管|停)?(?:在(?!线)|于) ?(?P<o>[^，,。]{1,20}?)(?:上面?|里面?)?"
+    r"(?P<s>[^，,。]{1,20}?)(?:现在|目前|已经|就|都|还)?(?:放|存|安排|跑|部署|托管|停|定|订|约|设|改)?(?:在(?!线)|于) ?(?P<o>[^，,。]{1,20}?)(?:上面?|里面?)?"
 )
 _ZH_PUT = re.compile(
     r"(?P<s>[^，,。我]{1,12}?)(?:现在|目前|已经|就|都|还|一直)?(?:放|存|停|挂|摆|藏)(?:在|到) ?(?P<o>[^，,。的]{2,12}?)(?:上面?|里面?)?"
@@ -65,7 +65,7 @@ _ZH_WHEN_DID = re.compile(
 )
 _ZH_STARTS = re.compile(r"(?P<s>[^，,。]{1,16}?)从(?P<o>[^，,。]{2,12}?)(?P<v>开始|起)")
 _ZH_GRADE = re.compile(
-    r"(?P<s>[^，,。]{1,8}?)(?:今年|现在|已经)*(?:在[^，,。]{2,12})?(?:读|上|念|是)(?P<o>(?:小学)?[一二三四五六]年级|[初高大研][一二三四])"
+    r"(?P<s>[^，,。]{1,8}?)(?:今年|现在|已经)*(?:在[^，,。]{2,12})?(?:读|上|念|是)(?P<o>(?:小学)?[一二三四五六]年级|[初高大研][一二三四]|(?:幼儿园)?[小中大]班|学前班)"
 )
 _ZH_TO = re.compile(
     r"(?P<s>[^，,。]{1,10}?)(?:照旧|改|还是|以后|都|每次|现在)*(?P<v>发给|交给|抄送给?|汇报给|寄给|转给)(?P<o>[^，,。]{1,10})"
@@ -170,7 +170,7 @@ def _zh_direct(told: str) -> Iterator[Found]:
             yield Found(
                 subject.removesuffix(known).removesuffix("的") or "我", BY_NAME[known].name, match[0], SINGLE, BY_NAME[known].takes
             )
-        elif len(subject) > 2 and aspect_in(match[0]) in _MEASURES and not _NO_THING.search(subject):
+        elif len(subject) > 1 and aspect_in(match[0]) in _MEASURES and not _NO_THING.search(subject):
             yield Found(subject, aspect_in(match[0]), match[0], SINGLE)
 
 
@@ -258,7 +258,7 @@ _HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]
 _LANGUAGE = re.compile(r"[\u4e00-\u9fff]{1,5}[话语文]|[a-z]+|[\u4e00-\u9fff]{2}方言|普通话.*")
 # A verb's character in a word that is another: 小学, 开业, 做饭.
 _IN_A_WORD = re.compile(
-    r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|教[室练师授]|吃[亏惊]|用[户品]"
+    r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|养[老生病成分育]|教[室练师授]|吃[亏惊]|用[户品]"
 )
 _NOBODY = re.compile(
     r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$"

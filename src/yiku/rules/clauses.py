@@ -292,6 +292,7 @@ def concept(word: str) -> str:
     return known or (_KIN + stem if word in PERSONS else stem)
 
 
+_AMBIGUOUS = frozenset("前端 后端 测试 运维 翻译 自动 手动 满了 关了 满员 中班 远程 走路 高处 离了".split())  # other things, too
 _STEMS = {stems[0]: name for word, name in SAME.items() if word.isascii() and len(stems := analyze.tokens(word).words) == 1}
 _KNOWN = (
     {name: name for name in TWINS.values() if len(name) > 1}
@@ -299,7 +300,11 @@ _KNOWN = (
     | {name: to for name, to in ATTRIBUTES.items() if not name.isascii() and len(name) > 1}
     | {name: to for name, to in SAME.items() if not name.isascii()}
     | {name: name for name in PERSONS_CHINESE if len(name) > 1}
-    | {said: SAME.get(name, name) for said, name in WHOLE.items() if not said.isascii() and len(said) > 2}
+    | {
+        said: SAME.get(name, name)
+        for said, name in WHOLE.items()
+        if not said.isascii() and len(said) > 1 and said not in _AMBIGUOUS
+    }
     | {name: SAME.get(name, name) for name in WHOLE.values()}
 )
 PHRASES = {

@@ -29,7 +29,7 @@ _STATE = (
 _OVER_THEN = (
     r"(?:(?:when|while|before) (?:(?!i'm\b|we're\b)[\w']+ ){1,4}(?:was|were|had)\b|in (?:19|20)\d\d\b|in the (?:\w+ties|(?:19|20)?\d0s)\b|in (?:my|his|her|our|their) (?:\w+ties|teens|youth|childhood|(?:\w+ )?days)\b"
     r"|during (?:(?:my|the|our|his|her) )?(?:\w+ )?(?:pandemic|lockdown|covid|war|pregnancy|studies|apprenticeship|college|uni|university|school|training|phd|internship|crisis|marriage|holidays|season)\b|(?:at|in) my (?:old|last|previous|former|first) \w+"
-    r"|before (?:the )?(?:merger|move|pandemic|war|kids|children|baby|twins|wedding|divorce|accident|surgery|operation|migration|rewrite|upgrade|renovation|crash|reorg|switch|lockdown|covid)\b|(?:until|till) (?:last \w+|recently|(?:19|20)\d\d|the \w+)\b|(?:years|decades|ages) ago\b|last (?:year|season|semester|term|spring|summer|autumn|winter)\b|for (?:\w+ ){1,3}(?:years|decades)\b(?! now\b))"
+    r"|before (?:the )?(?:merger|move|pandemic|war|kids|children|baby|twins|wedding|divorce|accident|surgery|operation|migration|rewrite|upgrade|renovation|crash|reorg|switch|lockdown|covid)\b|(?:until|till) (?:last \w+|recently|(?:19|20)\d\d|the \w+)\b|(?:years|decades|ages) ago\b|last (?:year|season|semester|term|spring|summer|autumn|winter)\b|for (?:\w+ ){0,3}(?:years|decades)\b(?! now\b))"
 )
 # What divides a life, or that of a system, into before and after.
 _ZH_TURN = "生孩子|生娃|结婚|怀孕|毕业|搬家|搬来|搬过来|换工作|跳槽|退休|手术|减肥|生病|疫情|上大学|当妈|当爸|升级|改版|重构|迁移|上云|装修"
@@ -42,7 +42,7 @@ PAST = (
     rf"|(?:^|[,;] ?)(?:(?:many|some|a few|several|two|three|four|five|ten|twenty|\d+) )?(?:years|decades|ages) ago,? .{{0,30}}\b{_DID}\b|\b(?:was|were|had)\b.{{0,60}}\b(?:till|until) (?:last|recently|then|\d{{4}}|(?:i|we|he|she|they) )"
     r"|\bhad been\b|\b(?:previously|at first|originally|in the early days|in the beginning|when we (?:started|began)|last year)\b,? .*\b(?:was|were|had|used)\b|\b(?:my|our|his|her|the) (?:old|former|first|previous|ex)\b.{0,40}\b(?:was|were|had)\b|^(?:in|until) (?:19|20)\d\d\b.*\b(?:was|were|lived|worked|had)\b"
     rf"|\b(?:in|during) my \w+ days\b(?=.*\b(?:{_ONCE[3:-1]}|got|woke|slept|came)\b)|\b(?:was|were|had)\b.{{0,40}}\b(?:before|until|till) (?:19|20)\d\d\b|^before (?:the|my|that|i|we)\b.*\b{_DID}\b|\b{_DID}\b.{{0,40}}\bfor .{{1,12}} (?:years|months) before\b|\b(?:was|were|had)\b.{{0,30}}\bonce\b(?! (?:a|per|every) )|^when (?:i|we|he|she|they) (?:got|bought|adopted|moved|first|started)\b.{{0,60}}\b(?:was|were) (?:called|named)\b"
-    r"|(?:^|[,，])[^,，。]{1,8}(?<![以之目提])前(?:我|他|她|我们|它)?(?:才|都|还|一直|只)|(?:那|这)几年|那阵子|(?:\d+|[一二两三四五六七八九十几]+)(?:多|来)?年前(?=.{0,2}(?:是|在|叫|卖|住|用|做|还|都|我|他|她))|头[一两三几]年|刚.{1,8}那(?:几年|会儿|时候|阵子)|之前(?=在|是)(?!.*(?:现在|如今|改))(?=.*(?:干了|做了|待了|住了))"
+    r"|(?:^|[,，])(?![^,，。]*[到至])[^,，。]{1,8}(?<![以之目提])前(?:我|他|她|我们|它)?(?:才|都|还|一直|只)|(?:那|这)几年|那阵子|(?:\d+|[一二两三四五六七八九十几]+)(?:多|来)?年前(?=.{0,2}(?:是|在|叫|卖|住|用|做|还|都|我|他|她))|头[一两三几]年|刚.{1,8}那(?:几年|会儿|时候|阵子)|之前(?=在|是)(?!.*(?:现在|如今|改))(?=.*(?:干了|做了|待了|住了))"
     r"|以前|从前|曾经?(?=在|是|住|有|用|当|做|叫|养|喜欢|学)|曾经|过去(?=我|他|她|的|几年|用|是|住|在)|当年(?!的合同)|小时候|童年|那会儿|那时候|早[些几]?年|前[些几]年|年轻的?时候|(?:最早|最初|一开始|起初)(?=.*(?:是|用|在|叫|写|只|才|那版))|原先|原来(?=我?们?(?:住|在|用|是|叫|公司|做))|之前(?=.{0,6}(?:在|住|用的|用|当|做|是|叫|养)(?!.*(?:记错|说错|打错|写错|弄错)))(?!.*(?:错|反了))"
     rf"|\bin (?:\w+'s|his|her|their|my) (?:day|time)\b(?! zone)(?=.*\b{_ONCE}\b)"
     r"|(?:^|[,;] ?)(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|a couple of|several|\d+) (?:years?|seasons?|semesters?|terms?|jobs|months?|weeks?|flats|owners) ago,? (?:.{0,40}\b(?:was|were) (?:still |only |just )?(?:an?|the|in|on|at|called|[£$€¥]? ?\d)|(?:my|our|his|her|the) [\w ]{1,25} (?:was|were) (?!born|given|stolen|sold|broken|hit|hired|fired|\w+ed\b))"
@@ -50,13 +50,14 @@ PAST = (
     rf"|(?:[一二三四五六七八九1-9]年级|[高初大研][一二三]|[小中大]班|(?:\d+|[一二三四五六七八九十]+)岁)(?:的?时候|那年|那阵|那会儿|的那时)(?!.*(?:要|会|打算|准备|就能|可以|应该|送))"
     r"|(?:小|年轻|单身|怀孕|失业|当兵|读博|实习|(?:\d+|[一二两三四五六七八九十]+)多?岁|(?:19|20)\d\d年)的?(?:时候|那会儿)(?!.*(?:要|会|打算|准备|就能|应该))|(?<![今明后每])那(?:[一两二三四五]|半)年(?=.{0,8}[是在住用叫做开跑吃养])"
     r"|(?:[五六七八九]|(?:19|20)?\d)[十0]年代(?!的)(?=.{0,10}[是在住用叫做开弹跑])|第一(?:[辆台部份家任]|[只条](?=[狗猫]))[^,，。]{0,5}(?:是|叫|在)|[吃住干当用养抽开]过.{0,6}(?:\d+|[一二两三四五六七八九十几半]+)多?(?:年|个月)"
+    r"|(?:去年|前年|上个?学期|上赛季)[^,，。的了]{1,8}(?:是|叫)(?![^,，。]*[的了](?:$|[,，。]))"
     r"|那阵(?!势|容|仗)(?=.{0,12}(?:还|才|是|在|用|住|叫|只|没))"
     r"|(?:去年.{0,6}|前年.{0,6}|上大学|读书|上学|大学|高中|初中|刚\w{1,4}?)(?:的)?(?:时候|那年|那阵|时|期间)|(?:去年|前年)(?=.*还(?:在|是|用|住))|上一份工作"
 )
 # One of these is in every such text; to look for them costs a tenth.
 PERHAPS_PAST = r"(?a:\b(?:used to|formerly|back|before|once|ago|till|until|had been|previously|originally|first|early|beginning|old|former|previous|ex|last|was|were|when|while|during|years|as a|in (?:my|his|her|our|their|the|those|19\d\d|20\d\d|college|high|school|uni\w*|primary|kindergarten)|growing up|at (?:school|uni\w*|college|the time))\b)|\b(?:days|until)\b|[以从曾过当小童那这头早前最起一原之去上读大高初刚年岁班]|\b(?:day|time)\b"
 # It is so now: what stands behind such a word is no past.
-NOW = r"\b(?:now|nowadays|these days|currently|at present|since then)\b|现在|如今|目前|眼下|已经|改(?:成|为|到|用)|换成"
+NOW = r"\b(?:now|nowadays|these days|currently|at present|since then)\b|现在(?!看|想|回想|听|觉得|说起)|如今|目前|眼下|已经|改(?:成|为|到|用)|换成"
 
 # A first clause that says how it is: what another one tells of then is beside it («I speak Cantonese, I grew up in Foshan»).
 HOLDS = (
@@ -132,6 +133,6 @@ NAMED = r"\bwhat i (?:said|told you|wrote) about (?!it\b|that\b|this\b)|说的[^
 # What was said was a mistake: it goes when what follows does not take its place by itself.
 MISTAKE = (
     r"\b(?:i )?(?:got|had|have) (?:that|it|this|them) wrong\b|\bi was wrong\b|\bmy (?:mistake|bad)\b|\bi (?:misspoke|misremembered|mixed)\b|\bmixed (?:it|them|her|him)? ?up\b|\bi made a mistake\b"
-    r"|说错|记错|搞错|弄错|写错|打错|口误|手滑"
+    r"|(?<![别没怕会])(?<!不要)(?<!容易)(?<!不能)(?:说错|记错|搞错|弄错|写错|打错)|口误|手滑"
 )
 NOT_BACK = r"\bkidding aside\b|\bnot (?:kidding|joking)\b|\bno joke\b|\bi'm serious\b|不是开玩笑|没开玩笑|没有开玩笑|不开玩笑|(?:喜欢|爱|别|不要|不能|不爱)(?:跟我|和我)?开玩笑|never mind the|\?|？"

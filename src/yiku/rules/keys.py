@@ -31,9 +31,12 @@ ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
 BY_NAME = {name: predicate for predicate in PREDICATES for name in (predicate.name, *predicate.names.split("|"))}
 # A verb and its denial, in either language, are one.
 _DENIES = re.compile(
-    r"(?:do|does|did|is|are|am|has|have|can|will|should)(?: not|n't) (?:use to )?|cannot\b ?|can't\b ?|no longer |never |not |stopped |quit |gave up |no more |isn't |lacks? |without "
+    r"(?:do|does|did|is|are|am|has|have|can|will|should)(?: not|n't) (?:use to )?|cannot\b ?|can't\b ?|no longer |never |not |stopped |quit |gave up |no more |isn't |lacks? |without |(?:has|have|had|is|are) no (?=\S)|no (?=\S)"
     r"|从不|从来不|不再|不能|不(?=.)|没有(?=.)|没(?=.)|别"
 )
+_WITHIN = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?:不(?![错同足良锈动利安久时])|没有?)(?=[\u4e00-\u9fff])(?<!差不)(?<!了不)(?<!对不)"
+)  # 睡前不吃
 _HAVE = re.compile(r"\b(?:has|have|had)\b")
 _VERBS = {"喝": "drink", "吃": "eat", "用": "uses", "使用": "uses", "喜欢": "likes", "有": "owns", "养": "keep", "学": "learn", "看": "watch", "怕": "fear", "需要": "requir", "need": "requir", "cannot": "can", "会": "can", "说": "speaks"}  # fmt: skip
 
@@ -90,7 +93,7 @@ def family(predicate: str) -> str:
     affirmed = predicate
     while match := _DENIES.match(affirmed):
         affirmed = affirmed[match.end() :]
-    affirmed = _HAVE.sub("have", affirmed).strip() or predicate
+    affirmed = _HAVE.sub("have", _WITHIN.sub("", affirmed)).strip() or predicate
     for name in (affirmed, affirmed + "s", _VERBS.get(affirmed, affirmed)):
         if known := BY_NAME.get(name):
             return known.opposite_of or known.name
@@ -104,6 +107,7 @@ def denies(predicate: str) -> bool:
     denied = False
     while predicate not in BY_NAME and (match := _DENIES.match(predicate)):
         predicate, denied = predicate[match.end() :], not denied
+    denied = denied is not bool(predicate not in BY_NAME and _WITHIN.search(predicate))
     known = BY_NAME.get(predicate) or BY_NAME.get(f"{predicate}s")
     return denied is not bool(known and known.opposite_of)
 

@@ -295,10 +295,12 @@ _WHOLE = """
 白班: days, work days, works days, working days, day shift, day shifts, 日班, 上白班
 早班: early shift, earlies, morning shift, 上早班
 晚班: late shift, lates, evening shift, 中班, 上晚班
+香菜: coriander leaves, cilantro leaves, fresh coriander, fresh cilantro, 香菜叶
+在家上学: homeschooled, home-schooled, home schooled, taught at home, 在家教育
 纯素: vegan, plant-based, 全素, 纯素食
 晕车: carsick, car sick, gets carsick, car sickness, 坐车就吐, 一坐车就吐, 坐车会吐
 晕船: seasick, gets seasick, sea sickness, 坐船就吐
-恐高: fear of heights, scared of heights, afraid of heights, heights, acrophobia, 怕高, 高处
+恐高: fear of heights, scared of heights, afraid of heights, heights, acrophobia, 怕高, 高处, 高的地方, 站在高处, 站在高的地方
 怕黑: afraid of the dark, scared of the dark, fear of the dark
 耳背: hard of hearing, poor hearing, hearing loss, 耳朵不好, 耳朵不好使, 耳朵背, 听力不好, 听力下降
 近视: short-sighted, shortsighted, near-sighted, nearsighted, myopic, myopia
@@ -314,7 +316,7 @@ _WHOLE = """
 已婚: married, 结婚了, 成家了
 单身: single, unattached, 没对象
 离异: divorced, 离婚了, 离了婚
-退休: retired, in retirement, pensioner, 退休了
+退休: retired, in retirement, pensioner, 退休了, 领养老金, 领退休金, 拿退休金
 待业: unemployed, out of work, between jobs, jobless, 失业, 没工作, 失业了
 怀孕: pregnant, expecting, expecting a baby, 怀孕了, 有了身孕
 自动挡: automatic, automatic gearbox, 自动
@@ -327,6 +329,7 @@ _WHOLE = """
 免费: free, free of charge, no charge, gratis, 不要钱, 不收费
 关门: closed, shut, closed down, 停业, 歇业, 关了
 订满: full, fully booked, booked out, sold out, 满员, 约满, 满了
+辛辣: 辣, 辣椒, 辣的, 辣味, 辣菜, 吃辣, spicy, spicy food, chilli, chili, chillies, hot food
 独生子女: only child, no siblings, no brothers or sisters, neither brothers nor sisters, 独生女, 独生子, 没有兄弟姐妹, 没兄弟姐妹
 麸质过敏: coeliac, celiac, coeliac disease, celiac disease, gluten intolerant, gluten intolerance, 乳糜泻, 麸质不耐受
 不喝酒: does not drink alcohol, doesn't drink alcohol, don't drink alcohol, teetotal, teetotaller, 滴酒不沾, 不沾酒, 从不喝酒
@@ -401,6 +404,8 @@ coeliac celiac 麸质过敏 乳糜泻
 teetotal teetotaller sober 不喝酒
 insomnia insomniac 失眠
 vegan plant-based 纯素 全素
+spicy chili chilli 辛辣 辣椒
+homeschool homeschooled home-schooled 在家上学
 freelance freelancer self-employed 自由职业
 pb 个人最好成绩
 firework 烟花

@@ -34,7 +34,7 @@ _LASTING = (
 )
 # What happened once says nothing of what holds.
 EVENT = re.compile(
-    rf"(?<!\b(?:is|be) )(?<!\b(?:are|got) )(?<!\bbeen )(?<!'s )\b(?:went|came|met|ran|saw|took|did|ate|told|bought|found|wrote|flew|drove|spent|had|was|were|(?!(?:{_LASTING})\b)[a-z]{{3,}}ed)\b"
+    rf"(?<!\b(?:is|be) )(?<!\b(?:are|got) )(?<!\bbeen )(?<!'s )(?<!-)\b(?:went|came|met|ran|saw|took|did|ate|told|bought|found|wrote|flew|drove|spent|had|was|were|(?!(?:{_LASTING})\b)[a-z]{{3,}}ed)\b"
     rf"|\b(?:i|we)(?: have|'ve) (?:just |already |recently |finally )?(?:been|done|gone|seen|made|taken|written|read|met|(?!(?:{_LASTING})\b)[a-z]{{3,}}ed\b)"
     "|昨|前天|刚才|[买吃喝去看写做完学聊逛拍试][了过完]|来了|想|觉得|打算|准备|计划"
 )

@@ -27,6 +27,7 @@ _SORTS: dict[str, dict[float, str]] = {
 }  # fmt: skip
 UNITS = {name: (unit, factor) for unit, sizes in _SORTS.items() for factor, names in sizes.items() for name in names.split()}
 SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny", "￥": "cny"}
+SIGNS_OF_MONEY = ("cny", "usd", "eur", "gbp", "jpy", "nok")
 # Ways to write a unit of two words as one.
 WRITTEN = (
     (re.compile(r"\bsq(?:uare|\.)? ?(?:met(?:re|er)s?|m\b)"), "sqm"),
@@ -44,6 +45,10 @@ ROUNDED = re.compile(
     r"\b(?:lbs?|pounds?|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|mph|hp|psi|oz|ounces?|sqft)\b|\d ?f\b|°f|['\"′″]|fahrenheit|亩|华氏|英[尺寸里亩]|盎司|[匹磅]|马力"
 )
 ROUNDING = 0.005  # of the amount
+ABOUT = re.compile(
+    r"\b(?:about|around|roughly|approximately|approx|nearly|almost|some|just (?:over|under))\b|~|约|大概|左右|差不多|将近|上下"
+)
+ROUGHLY = 0.03  # of an amount that is told as one of these
 
 
 def unit_of(name: str) -> tuple[str, float]:

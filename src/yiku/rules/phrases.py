@@ -77,7 +77,7 @@ def is_remark(object_: str, said: str) -> bool:
     """Whether an object is a remark rather than a value: «broken», «a mess», «hard to spell», «the one that …»."""
     words = object_.split()
     if not words or re.search(
-        r"^(?:too|very|so|quite|really|pretty|a bit|a lot|not|always|never|still|being|going|getting|made of|full of|out of|about to)\b|\bto (?!\d)\w+|^(?:my|your|his|her) ",
+        r"^(?:too|very|so|quite|really|pretty|a bit|a lot|not|always|never|still|being|going|getting|made of|shaped|like|full of|out of|about to)\b|\bto (?!\d)\w+|^(?:my|your|his|her) ",
         object_,
     ):
         return True
@@ -97,7 +97,7 @@ def aspect_in(object_: str) -> str:
     """Which aspect of a thing such an object is about: its colour, weight, time …; empty for words and plain numbers."""
     if object_ in COLOURS or compiled(r"[\u4e00-\u9fff]{1,2}色的?").fullmatch(object_):
         return "colour"
-    sort = values.sort_of(object_)
+    sort = values.sort_of(compiled(r"^(?:每天|每日|天天|每周)(?:的)?(?=.)").sub("", object_))
     if sort == "when" or compiled(r"at \d{1,2}").fullmatch(object_):
         return "date" if "@" in values.form(object_) else "time"
     return _DIMENSIONS.get(sort, "")

@@ -31,6 +31,8 @@ class Predicate:
 
 
 _NOW = r"(?:(?:now|currently|just|recently|already|finally|also|really|still|actually|have|has|'ve|'s|am|is|are|'m|'re) )*"
+# Behind these «like» compares: «feels like rain», «feet like a duckling».
+_AS_IF = r"(?:is|are|was|were|be|shaped|look(?:s|ed|ing)?|feel(?:s|ing)?|felt|sound(?:s|ed)?|seem(?:s|ed)?|taste(?:s|d)?|smell(?:s|ed)?|act(?:s|ed)?|more|much|feet|hair|eyes|hands|legs|voice|face)"
 _ZH_NOW = r"(?:现在|目前|如今|已经|已|刚|最近|上周|上个?(?:月|星期|礼拜)|前天|昨天|今天|今年|去年|终于|其实|也|就|都|一直|正|还(?=住)|仍然?|依然)*"
 BE = r"(?:is|are|was changed to|has changed to|changed to|is now|are now|moved to|has moved to|was moved to|has been moved to|is moved to|became)"
 ZH_BE = r"(?:现在是|已经是|是|为|改成了?|改为了?|变成了?|改到了?|推迟到了?|延到了?|延期到了?|提前到了?|定在了?|定为|换成了?|更新到了?|升级到了?|升到了?|[:：])"
@@ -160,7 +162,7 @@ PREDICATES: tuple[Predicate, ...] = (
         SINGLE,
         "version is|runs version|current version|版本|版本号|当前版本",
         (
-            rf"(?P<s>.+?) {_NOW}(?:on|at|runs|uses|using|running|(?:was |been )?(?:upgraded|updated|bumped) to) (?:version )?(?P<o>v?\d[\w.+-]*)",
+            rf"(?!.*\b(?:birthday|bday|due|deadline|party|wedding|appointment|exam|meeting|flight|ships?|launch|release date)\b)(?P<s>.+?) {_NOW}(?:on|at|runs|uses|using|running|(?:was |been )?(?:upgraded|updated|bumped) to) (?:version )?(?P<o>v?\d[\w.+-]*)",
             rf"(?P<s>.+?) version {BE} (?P<o>.+)",
             r"(?P<s>.+?)(?:已经|已)?(?:升级到|更新到|升到)了?(?:版本)?(?P<o>v?\d[\w.+-]*)版?",
             rf"(?P<s>.+?)的?版本号?{ZH_BE}了?(?P<o>.+)",
@@ -206,7 +208,7 @@ PREDICATES: tuple[Predicate, ...] = (
         MULTI,
         "like|loves|love|enjoys|enjoy|is fond of|喜欢|爱|热爱|喜爱",
         (
-            rf"(?P<s>.+?) {_NOW}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|fond of) (?P<o>.+)",
+            rf"(?!.*\b{_AS_IF} like\b)(?P<s>.+?) {_NOW}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|fond of) (?P<o>.+)",
             rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常|超|挺|真的)*(?:喜欢(?!的)|喜爱(?!的)|热爱|爱(?![人好情心的惜护]))(?P<o>.+)",
         ),
         r"(?<!sound )(?<!sounds )(?<!look )(?<!looks )(?<!feel )(?<!feels )(?<!felt )(?<!seem )(?<!seems )(?<!taste )(?<!tastes )"
@@ -219,6 +221,7 @@ PREDICATES: tuple[Predicate, ...] = (
         "dislike|hates|hate|does not like|no longer likes|can't stand|cannot stand|不喜欢|讨厌|不爱",
         (
             r"(?P<s>.+?) (?:do not|don't|dont|does not|doesn't|no longer|never) (?:really |even )?(?:like|likes|love|enjoy|enjoys) (?P<o>.+?)(?: any ?more| any longer)?",
+            r"(?P<s>.+?) (?:can't|cannot|can not) (?:stand|bear|abide) (?P<o>.+)",
             rf"(?P<s>.+?) {_NOW}(?:hate|hates|dislike|dislikes|detest|detests) (?P<o>.+)",
             rf"(?P<s>.*?){_ZH_NOW}(?:再也不|不再|不太|不|没那么)(?:喜欢|爱)(?P<o>.+)",
             rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常)*(?:讨厌|厌恶)(?P<o>.+)",

@@ -18,7 +18,7 @@ from functools import cache, partial
 
 from yiku.rules.analyze import fold, tokens
 from yiku.rules.lexicon import SPELT, TWINS, WHOLE
-from yiku.rules.measures import ROUNDED, ROUNDING, SIGNS, UNITS, WRITTEN, unit_of
+from yiku.rules.measures import ABOUT, ROUGHLY, ROUNDED, ROUNDING, SIGNS, SIGNS_OF_MONEY, UNITS, WRITTEN, unit_of
 
 _ONES = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}  # fmt: skip
 _TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
@@ -72,6 +72,7 @@ _APART = re.compile(r"(?<=\d)'(?=\d{3}(?!\d))")
 _YEAR_IN_SIGNS = re.compile(
     r"(?<![\d零〇一二三四五六七八九十百千万])(?P<y>[零〇一二三四五六七八九]{4}|[零〇一二三四五六七八九]{2})年(?![级代前后])"
 )
+_DAY_AND_MONTH = re.compile(r"\d{1,2}\.[01]\d\.")  # 14.09.
 _YEAR = re.compile(r"@(?:\d{4}|-)-")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){2,}|v\d[\w.]*")
 
@@ -120,11 +121,12 @@ def _chinese(signs: str) -> float:
 def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     """Whether two values mean the same, each as it was said at its time."""
     first, second = form(one, said_at), form(other, other_at)
-    if first == second or _count(first) == _count(second) is not None:
+    if first == second or _count(first) == _count(second) is not None or _paid(first, second):
         return True
     for a, at, b, b_at in ((one, said_at, other, other_at), (other, other_at, one, said_at)):
-        if (beside := _BESIDE.fullmatch(a.strip())) and "(" not in fold(b) and sort_of(beside[2]) == "when":
-            return any(same(part, at, b, b_at) for part in beside.groups())  # 下周二（5月12日）: either names it
+        if (beside := _BESIDE.fullmatch(a.strip())) and "(" not in fold(b):
+            names = beside.groups() if sort_of(beside[2]) == "when" else beside.groups()[:1]
+            return any(same(part, at, b, b_at) for part in names)  # 下周二（5月12日）: either names it
     for a, b in ((first, second), (second, first)):
         if (either := re.fullmatch(r"@\?(\d\d)-(\d\d)", a)) and re.fullmatch(
             rf"@\S+-(?:{either[1]}-{either[2]}|{either[2]}-{either[1]})", b
@@ -138,24 +140,31 @@ def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     if "%?" in first + second:
         first, second = (re.sub(r"%\??(\d\d)", lambda hour: f"%{int(hour[1]) % 12:02}", form) for form in (first, second))
         return first == second
-    if ROUNDED.search(fold(one)) or ROUNDED.search(fold(other)):
-        return _nearly(first, second)
+    told = f"{fold(one)} {fold(other)}"
+    if (about := ABOUT.search(told)) or ROUNDED.search(told):
+        return _nearly(first, second, ROUGHLY if about else ROUNDING)
     return _share(first) == _share(second) is not None or _beat(first) == _beat(second) is not None or _moved(first, second)
 
 
-def _nearly(one: str, other: str) -> bool:
-    """178 lb and 81 kg: who converts, rounds."""
+def _nearly(one: str, other: str, by: float) -> bool:
+    """178 lb and 81 kg, 12 miles and «about 19 km»: who converts, rounds."""
     amounts = [re.fullmatch(r"#([\d.]+)([a-z]\w*)", each) for each in (one, other)]
     if not (amounts[0] and amounts[1]) or amounts[0][2] != amounts[1][2]:
         return False
     first, second = float(amounts[0][1]), float(amounts[1][1])
-    return abs(first - second) <= ROUNDING * max(first, second)
+    return abs(first - second) <= by * max(first, second)
 
 
 def _count(form: str) -> str | None:
     """Sixteen, 16台, 七个人 and 7人: how many of what the slot is about."""
     match = re.fullmatch(r"(#[\d.]+)(?: (?:个?人|[个台只条位名口件本张辆家]|peopl|person))?", form)
     return match and match[1]
+
+
+def _paid(one: str, other: str) -> bool:
+    """一千二 and 1200元, 50 and $50: an amount of money, told once without its sign."""
+    short, long = sorted((one, other), key=len)
+    return re.fullmatch(r"#[\d.]+", short) is not None and long in {short + sign for sign in SIGNS_OF_MONEY}
 
 
 def _share(form: str) -> float | None:
@@ -182,7 +191,8 @@ def _moved(one: str, other: str) -> bool:
 @cache
 def form(text: str, said_at: datetime | None = None) -> str:
     """The one form of a value, seen from the time at which it was said."""
-    folded = " ".join(fold(text).replace("'s", "s").split()).strip(" .,!。，！~～")
+    folded = " ".join(fold(text).replace("'s", "s").split()).strip(" ,!。，！~～")
+    folded = folded if _DAY_AND_MONTH.fullmatch(folded) else folded.strip(" .")
     folded = WHOLE.get(_ARTICLE.sub("", folded), folded)
     if _VERSION.fullmatch(folded):
         return folded
@@ -342,6 +352,16 @@ def _slashed(match: re.Match[str], _: datetime | None) -> str:
     return _date(match.groupdict().get("y"), *((second, first) if first > 12 else (first, second)))
 
 
+def _last_day(match: re.Match[str], said_at: datetime | None) -> str:
+    """今年最后一天, «the last day of the month»."""
+    if said_at is None:
+        return match[0]
+    if match["m"]:
+        day = (said_at.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+        return _date(day.year, day.month, day.day)
+    return _date(said_at.year + {"去": -1, "明": 1, "next": 1}.get(match["from"], 0), 12, 31)
+
+
 def _near(match: re.Match[str], said_at: datetime | None) -> str:
     if said_at is None:
         return match[0]
@@ -422,6 +442,10 @@ _REWRITES: tuple[tuple[str, Rewrite], ...] = (
     (rf"(?#e)\b(?P<n>once|twice|{ENGLISH_NUMBER}(?= times)|\d+(?= times))(?: times)? (?:a|per|every) (?P<p>day|week|month|year|hour)\b", _often),
     (rf"(?P<n>an?|{ENGLISH_NUMBER}|\d+) (?:and a half hours?|hours? and a half)|(?P<k>{CHINESE_NUMBER}|\d+)个半小时", lambda m, _: _token(3600 * ((_amount(m["n"] or m["k"]) or 1) + 0.5), "s")),
     (rf"(?#z)(?P<n>\d+|{CHINESE_NUMBER})个?(?P<u>{_UNIT})半", _part_of),
+    (rf"(?#z)(?P<n>\d+|{CHINESE_NUMBER}?)斤(?P<m>\d|[一二三四五六七八九])两", lambda m, _: _token(500 * _amount(m["n"]) + 50 * _amount(m["m"]), "g")),
+    (r"(?#e)\b(?:the )?(?P<n>\d{1,2})(?:st|nd|rd|th) (?P<x>level|floor|row|platform|gate|deck|lane)\b|\b(?P<y>level|floor|row|platform|gate|deck|lane) (?P<m>\d{1,2})\b", lambda m, _: f"#{int(m['n'] or m['m'])} {m['x'] or m['y']}"),
+    (r"(?#z)(?P<from>[去今明])年(?:的)?最后一天|(?P<m>这个月|本月|月底)最后一天", _last_day),
+    (r"(?#e)(?:the )?last day of (?:(?P<from>this|next|the) year|(?P<m>the month|this month))", _last_day),
     (rf"(?#z)(?P<n>\d+|{CHINESE_NUMBER})个半(?P<u>月|星期|钟头|小时)", _part_of),
     (r"(?<![\d.])(?P<f>[3-7]) ?(?:'|ft|feet|foot) ?(?P<i>\d{1,2})(?: ?(?:\"|in(?:ch(?:es)?)?))?(?!\d)", _feet),
     (rf"(?#z)(?P<of>{CHINESE_NUMBER})分之(?P<n>{CHINESE_NUMBER})", _fraction),
@@ -438,6 +462,7 @@ _REWRITES: tuple[tuple[str, Rewrite], ...] = (
     (r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?![\d/])", _slashed),
     (r"(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})", lambda m, _: _date(m["y"], int(m["m"]), int(m["d"]))),
     (r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})", lambda m, _: _date(m["y"], int(m["m"]), int(m["d"]))),
+    (r"^(?P<d>0?[1-9]|[12]\d|3[01])\.(?P<m>0[1-9]|1[0-2])\.$", lambda m, _: _date(None, int(m["m"]), int(m["d"]))),
     (r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})", lambda m, _: _date(m["y"], int(m["m"]), int(m["d"]))),
     (rf"(?#e)\b{_WEEKDAY},? (?:the )?(?=\d{{1,2}}(?:st|nd|rd|th)?\b(?! ?:|:|\.| ?[ap]m)(?! o)|{_MONTH.replace('P<m>', ':')}\b)", lambda m, _: ""),
     (rf"(?#e)(?:the )?\b{_ORDINAL}(?: of)? {_MONTH}(?:,? (?P<y>\d{{4}}))?\b", _month_day),
