@@ -149,6 +149,7 @@ def test_ways_of_taking_back(text: str) -> None:
         "I made up my mind",
         "Disregard for safety is a firing offence here",
         "he's a sarcastic guy",
+        "JK Rowling wrote my favourite book",
         "backend 不支持 GraphQL 哦, README 里别写错",
         "密码不要打错",
     ],
@@ -170,6 +171,24 @@ def test_what_the_words_name_is_meant_first() -> None:
     time, guest = told("I leave at 5:10"), told("My cousin Ilse is staying till Sunday", minutes=1)
 
     assert time == retract.meant(told("the 5:10 was Ilse typing, disregard", minutes=2), [time, guest], "void")
+
+
+@pytest.mark.parametrize("text", ["nvm昨天那句不算，我听错了", "Disregard my message from yesterday", "昨晚那條作廢"])
+def test_what_was_told_last_the_day_before_is_meant(text: str) -> None:
+    """Yesterday's last statement, whatever was told since, and whatever session it was told in."""
+    first, second = told("I live in Oslo"), told("I play the cello", minutes=5)
+    today = told("The ferry is late", minutes=1_440, session="s2")
+
+    assert second == retract.meant(told(text, minutes=1_441, session="s2"), [first, second, today], "void")
+
+
+def test_what_a_joke_was_about_is_meant_wherever_it_was_told() -> None:
+    """«I was pulling your leg about Nickelback» names what was told in another session."""
+    band, ferry = told("My favourite band is Nickelback"), told("The ferry is late", minutes=1_440, session="s2")
+    joke = told("Btw I was pulling your leg about Nickelback", minutes=1_441, session="s2")
+
+    assert "joke" == retract.marker(joke.content)
+    assert band == retract.meant(joke, [band, ferry], "joke")
 
 
 def test_another_speaker_takes_nothing_back() -> None:

@@ -115,21 +115,23 @@ CHANGES = (
 )
 # It takes the last thing back: a joke, or words that are to be forgotten.
 JOKE = (
-    r"(?a:\b(?:just |only |i was |we were |totally |obviously |i'm |im )*(?:kidding|joking|messing with you|pulling your leg|teasing)\b(?! (?:aside|around|about|with (?!you\b)))|\b(?:that|it|this) (?:was|is) (?:just |only )?(?:a )?(?:joke|prank|lie|nonsense)\b|\bjk\b(?! (?!lol|haha|jk)[a-z])|\b(?:obviously|clearly|just|only) a joke\b|\bapril fools?\b|\bhad you (?:there|going)\b|\bgot(?:cha| you)\b[!.])"
+    r"(?a:\b(?:just |only |i was |we were |totally |obviously |i'm |im )*(?:kidding|joking|messing with you|pulling your leg|teasing)\b(?! (?:aside|around|about|with (?!you\b)))|\b(?:that|it|this) (?:was|is) (?:just |only )?(?:a )?(?:joke|prank|lie|nonsense)\b|^\W*j/?k\b(?! rowling)|\b(?:was|were) (?:just |only )?(?:kidding|joking|pulling your leg|teasing you) about (?=\w)|\bjk\b(?! (?!lol|haha|jk)[a-z])|\b(?:obviously|clearly|just|only) a joke\b|\bapril fools?\b|\bhad you (?:there|going)\b|\bgot(?:cha| you)\b[!.])"
     r"|(?a:^haha,? no\b|\bmade (?:that|it) up\b|\bnone of that (?:is|was) true\b|\bthat(?:'s| is| was) not (?:true|real|serious)\b|\bjust messing\b)"
     r"|(?a:^psych\W*$|\bwas (?:pure |total |just )?sarcasm\b|^sarcasm\b|(?:^|\s)/s\W*$|\b(?:that|it|i) wasn't (?:being )?(?:true|serious|real)\b|\b(?:was|am|i'm) (?:only |just )?testing (?:you\b|(?:if|whether) you)|\bnot really[,!] haha|\bnot really haha\b)"
     r"|^(?:刚才|那|这)?(?:是)?反话|说笑的|[瞎乱]编的|^假的(?=哈|啦|$|[,，。!！])|(?:是|在)测试你|开(?:个)?玩笑(?:的|呢|啦|而已)?|逗你(?:玩|的|呢)*|(?:哈哈)?骗你(?:的|呢)|别当真|愚人节快乐|皮一下|说着玩|随口(?:一)?说|瞎说的|胡说的|乱说的|我编的|假的啦|闹着玩"
 )
 # The last thing, or what it names, is to count for nothing; what follows may be earnest.
 VOID = (
-    r"(?a:\b(?:forget|ignore|disregard|undo|delete|scrap) (?:that|it|this|what i (?:just )?(?:said|told|wrote)|(?:that|my|the) (?:last|previous) \w+|(?:that|the) .{1,20}(?:thing|remark|bit|message|part))(?! .{0,20}\b(?:to|is|are)\b)|\bdisregard\b(?! for\b)[.!]?|\bi (?:take|took) (?:(?:that|it|this) )?back\b|\bi (?:take|took) (?:that|this)(?=\W*$)|\btake back\b|\bnever ?mind (?:that|what i said)\b|^never ?mind\b|^(?:scratch|strike) that\W*$|^i didn'?t mean (?:that|it)\W*$|\bpretend i (?:never|didn't) sa(?:id|y)\b|\bun-?(?:remember|save|say|learn) (?:that|this|it|what)\b|^undo\W+undo\b|^undo\W*$)"
+    r"(?a:\b(?:forget|ignore|disregard|undo|delete|scrap) (?:that|it|this|what i (?:just )?(?:said|told|wrote)|(?:that|my|the) (?:last|previous) \w+|(?:that|the) .{1,20}(?:thing|remark|bit|message|part))(?! .{0,20}\b(?:to|is|are)\b)|\bdisregard\b(?! for\b)[.!]?|\bi (?:take|took) (?:(?:that|it|this) )?back\b|\bi (?:take|took) (?:that|this)(?=\W*$)|\btake back\b|\bnever ?mind (?:that|what i said)\b|^never ?mind\b|^(?:scratch|strike) that(?:\W*$| about (?!it\b|that\b|this\b))|^i didn'?t mean (?:that|it)\W*$|\bpretend i (?:never|didn't) sa(?:id|y)\b|\bun-?(?:remember|save|say|learn) (?:that|this|it|what)\b|^undo\W+undo\b|^undo\W*$)"
     r"|(?a:\bwrong (?:chat|window|channel|thread|group|tab|person)(?=\W*(?:$|[,.!;:]))|\b(?:was|wasn't) meant for (?:you|here|this|another|someone|somebody|a different|my \w+)\b|\bsent (?:too early|by (?:mistake|accident)|accidentally)\b|\b(?:that|it) was (?:just )?autocorrect\b|\b(?:that|it) was (?:my|our) [\w ]{1,25}\b(?:typing|with my phone|on my (?:phone|keyboard|laptop|computer)|playing with)\b)"
     r"|(?a:\b(?:don't|do not) (?:save|remember|keep|store|record|note|write down) (?:that|this|it)(?: (?:one|last one))?\W*(?:please\W*)?$|\b(?:scratch|strike|delete|drop|remove|erase|ignore) (?:(?:that|this|the|my) )?(?:last|previous|above)(?: (?:one|line|message|bit|note|entry|part))?\W*(?:please\W*)?$|, ignore\W*$)"
     r"|(?:上面|前面|刚才|刚刚|方才)(?:那|这|说)?[一两]?(?:条|句|个|段)?(?:话|的)?(?:.{0,3}我.{1,4}发的)?.{0,8}(?:[发贴]错|不算|不作数|忽略|无视|ignore|withdraw|别信|别记|别当真|识别错)|(?:刚才|上面|前面|那|这)一?(?:条|句|个)?.{0,3}我(?:[弟妹哥姐爸妈]|老公|老婆|儿子|女儿|室友|同事|朋友|孩子|家.{1,3}?)(?:拿我手机)?(?:发|打|写|按|乱按)的|[发贴回传]错了?(?:群|人|地方|窗口|频道|对话|聊天| ?channel)|(?:别|不用|不要|甭)(?:记住?|保?存|当真|信)(?:那|这|上|刚)一?(?:条|句|个)|ignore ?(?:上|这|那|刚)|不作数|[,，](?:忽略|别记|别信|不用记)了?[。！!~]*$"
     r"|(?:刚才|上面|之前)?(?:那|这)?(?:一)?(?:条|句|个)?当我没(?:说|讲|提)|(?:上|这|那|前|刚才那|上面那)[一两]?(?:条|句|个).{0,4}(?:作废|撤回|不算|删)|作废|撤回(?:上一条)?|不算数|(?:忽略|无视|忘掉|忘了)(?:上|刚|我刚|我说|那)|收回(?:刚才|上|那|我)"
 )
 # It names what it takes back: where that was not told, the last thing told is not meant.
-NAMED = r"\bwhat i (?:said|told you|wrote) about (?!it\b|that\b|this\b)|说的[^,，。条句个]{2,}作废|把[^,，。条句个]{2,}作废"
+NAMED = r"\b(?:kidding|joking|pulling your leg|messing with you|(?:scratch|strike|forget) (?:that|it|what i said)) about (?!it\b|that\b|this\b|you\b)|\bwhat i (?:said|told you|wrote) about (?!it\b|that\b|this\b)|说的[^,，。条句个]{2,}作废|把[^,，。条句个]{2,}作废"
+# It takes back what was told last on the day before, and names nothing else.
+YESTERDAY = r"(?:昨天|昨晚)那?一?[句条个]|\b(?:what i said|my (?:last )?message|that (?:one|bit)) (?:from )?(?:yesterday|last night)\b|\byesterday's (?:message|one|note)\b"
 # What was said was a mistake: it goes when what follows does not take its place by itself.
 MISTAKE = (
     r"\b(?:i )?(?:got|had|have) (?:that|it|this|them) wrong\b|\bi was wrong\b|\bmy (?:mistake|bad)\b|\bi (?:misspoke|misremembered|mixed)\b|\bmixed (?:it|them|her|him)? ?up\b|\bi made a mistake\b"

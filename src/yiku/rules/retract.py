@@ -19,6 +19,7 @@ from yiku.types import SemanticMemory
 Marker = Literal["joke", "void", "slip"]
 JOKE_REACHES = timedelta(days=3)  # outside of its session, and only to what it names
 SLIP_REACHES = timedelta(days=31)
+DAY = timedelta(days=1)
 ENOUGH = 6  # three words, or six Chinese characters
 _MARKS = f"{cues.JOKE}|{cues.VOID}"
 _PARTS = re.compile(r"(?<=[。！!；;])|(?<=[.?])(?=\s|$)|[,，:：]\s*|\s(?:and|but) ")
@@ -102,7 +103,10 @@ def meant(
         naming = [(named(memory)[0], -place, memory) for place, memory in enumerate(here) if named(memory)]
         if naming:
             return min(naming, key=lambda found: found[:2])[2]
-        elsewhere = re.search(cues.NAMED, analyze.fold(new.content)) is not None
+        folded = analyze.fold(new.content)
+        if re.search(cues.YESTERDAY, folded):
+            return next((memory for memory in reversed(by_same) if memory.said_at.date() == (new.said_at - DAY).date()), None)
+        elsewhere = re.search(cues.NAMED, folded) is not None
         if not elsewhere and (latest := [memory for memory in here if recent is None or memory in recent]):
             return latest[-1]
         reach, least = JOKE_REACHES, 1
