@@ -1,7 +1,7 @@
 """
 A statement as clauses, and a clause as its telling words: what is compared where no slot says what is spoken of.
 
-A word is a concept: a stem, a thing or an attribute under one name in both languages (lexicon.SAME and others), a
+A word is a concept: a stem, a thing or an attribute under one name in both languages (synonyms.SAME and others), a
 value in its one form («half six» and 6:30), a Chinese character where no word is known. With each goes what it stands
 behind, if a value often stands there: «is», «at», «uses», 是, 在, 改到.
 
@@ -33,12 +33,11 @@ from yiku.rules.lexicon import (
     MONTH,
     PERSONS,
     PERSONS_CHINESE,
-    SAME,
     SHORT,
     TWINS,
-    WHOLE,
 )
 from yiku.rules.predicates import RELATIVES
+from yiku.rules.synonyms import SAME, WHOLE
 
 LONGEST = 240  # characters of a statement that is compared; a longer one is a story
 MOST = 4  # clauses of a statement

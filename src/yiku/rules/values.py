@@ -17,8 +17,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
 from yiku.rules.analyze import fold, tokens
-from yiku.rules.lexicon import SPELT, TWINS, WHOLE
+from yiku.rules.lexicon import SPELT, TWINS
 from yiku.rules.measures import ABOUT, ROUGHLY, ROUNDED, ROUNDING, SIGNS, SIGNS_OF_MONEY, UNITS, WRITTEN, unit_of
+from yiku.rules.synonyms import WHOLE
 
 _ONES = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}  # fmt: skip
 _TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
