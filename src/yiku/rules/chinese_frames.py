@@ -251,18 +251,17 @@ def _zh_at(subject: str, object_: str) -> Iterator[Found]:
 
 
 _NO_OWNING = re.compile(r"^(?:点|些|时间|空|人|事|办法|问题|可能|意思)")
-_NOT_DONE = re.compile(
-    r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$"
-)  # 没交: not done, and nothing that is lacking
-_HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|一[声下眼口遍会])|[?？吗]$")  # 说错了, 看了一眼
+# 没交, 没拿到: not done, and nothing that is lacking.
+_NOT_DONE = re.compile(r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$")
+# How it went, or how often, and no object: 说错了, 看了一眼.
+_HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|一[声下眼口遍会])|[?？吗]$")
 _LANGUAGE = re.compile(r"[\u4e00-\u9fff]{1,5}[话语文]|[a-z]+|[\u4e00-\u9fff]{2}方言|普通话.*")
 # A verb's character in a word that is another: 小学, 开业, 做饭.
 _IN_A_WORD = re.compile(
     r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|养[老生病成分育]|教[室练师授]|吃[亏惊]|用[户品]"
 )
-_NOBODY = re.compile(
-    r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$"
-)  # who does something is named otherwise
+# Nobody who does something or has it: a time, half a sentence.
+_NOBODY = re.compile(r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$")
 
 
 def _zh_verbs(told: str) -> Iterator[Found]:

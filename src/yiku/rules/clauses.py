@@ -320,13 +320,13 @@ for _said in sorted(PHRASES, key=len, reverse=True):
 
 
 def _abroad() -> dict[str, tuple[str, ...]]:
-    """The search words of the other language for a search word, as far as the lexicon has both."""
+    """What else a search word is called, in either language, as search words."""
     found: dict[str, list[str]] = {}
     pairs = [(english, chinese) for english, chinese in TWINS.items()]
-    alike: dict[str, list[str]] = {}
+    called: dict[str, list[str]] = {}
     for word, name in SAME.items():
-        alike.setdefault(name, []).append(word)
-    pairs += [(one, other) for one, name in SAME.items() for other in alike[name] if one != other]
+        called.setdefault(name, []).append(word)
+    pairs += [(one, other) for one, name in SAME.items() for other in called[name] if one != other]
     for pair in pairs:
         for one, other in (pair, pair[::-1]):
             for word in analyze.tokens(one).words:

@@ -27,7 +27,7 @@ OTHER_SLOT = 2.0  # points more where each fills a slot of its own, and the new 
 
 
 def terms(new: SemanticMemory) -> list[str]:
-    """The words by which a statement's neighbours are looked up, those of the other language too; none for how it was."""
+    """The words by which a statement's neighbours are looked up, what else they are called too; none for how it was."""
     folded = analyze.fold(new.content)
     if len(new.content) > clauses.LONGEST or new.valid_to is not None:
         return []

@@ -104,8 +104,9 @@ def meant(
         if naming:
             return min(naming, key=lambda found: found[:2])[2]
         folded = analyze.fold(new.content)
-        if re.search(cues.YESTERDAY, folded):
-            return next((memory for memory in reversed(by_same) if memory.said_at.date() == (new.said_at - DAY).date()), None)
+        yesterday = [memory for memory in by_same if memory.said_at.date() == (new.said_at - DAY).date()]
+        if yesterday and re.search(cues.YESTERDAY, folded):
+            return max(enumerate(yesterday), key=lambda told: (len(named(told[1])), told[0]))[1]
         elsewhere = re.search(cues.NAMED, folded) is not None
         if not elsewhere and (latest := [memory for memory in here if recent is None or memory in recent]):
             return latest[-1]

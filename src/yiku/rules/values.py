@@ -142,8 +142,9 @@ def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
         first, second = (re.sub(r"%\??(\d\d)", lambda hour: f"%{int(hour[1]) % 12:02}", form) for form in (first, second))
         return first == second
     told = f"{fold(one)} {fold(other)}"
-    if (about := ABOUT.search(told)) or ROUNDED.search(told):
-        return _nearly(first, second, ROUGHLY if about else ROUNDING)
+    about = ABOUT.search(told) is not None
+    if (about or ROUNDED.search(told)) and _nearly(first, second, ROUGHLY if about else ROUNDING):
+        return True
     return _share(first) == _share(second) is not None or _beat(first) == _beat(second) is not None or _moved(first, second)
 
 
