@@ -96,6 +96,16 @@ def test_what_was_said_later_is_not_contradicted() -> None:
         ("We keep forty goats.", "We sold the herd last week."),
         ("I don't have any pets.", "We have a rabbit! The kids named him Lord Flop."),
         ("我没养宠物。", "我们领养了一只猫！"),
+        ("I'm single btw, so a table for one is fine.", "The honeymoon photos are back! Which size would you print?"),
+        ("I'm on a provisional licence, lessons every Friday.", "I tore up the L-plates today!"),
+        ("我还在考驾照，科目三还没过。", "今天第一次自己一个人开车上高速。"),
+        ("My wrist is broken, in a cast.", "I played the piano with both hands since they sawed that plaster off."),
+        ("我左脚踝打着石膏。", "石膏锯开那一下太爽了！"),
+        ("My account is on the free trial.", "Just got the invoice for a full year of Pagewell Pro."),
+        ("我的账号还在试用。", "我开通了年费会员。"),
+        ("我在备考N2。", "N2证书寄到啦！"),
+        ("我租房住。", "新家第一晚，房产证放枕头底下。"),
+        ("I work at Fairmead Hospital.", "Handed in my badge yesterday, the ward threw me a leaving party."),
     ],
 )
 def test_some_events_end_a_state_without_naming_it(state: str, event: str) -> None:
@@ -142,6 +152,8 @@ def test_of_a_short_statement_one_word_is_enough_to_be_compared() -> None:
         ("I'm pregnant, due in July.", "Milo's here for the weekend."),
         ("爷爷种着三亩橘子。", "我把票转给同事了。"),
         ("I don't have any pets.", "We have a rabbit hole to go down."),
+        ("I'm single.", "What would I wear on a honeymoon?"),
+        ("我在备考N2。", "你考过N2证书吗？"),
     ],
 )
 def test_what_only_sounds_like_such_an_event_ends_nothing(state: str, event: str) -> None:

@@ -657,6 +657,7 @@ def test_a_denied_denial_affirms() -> None:
         "For years I wore contact lenses, until my eyes got too dry.",
         "去年班主任是廖老师，教师节贺卡给她也写一张",
         "上大学那会儿网名叫夜雨寄北，现在看好中二",
+        "上学期儿子的班主任是邱老师，特别爱拖堂",
     ],
 )
 def test_how_it_was_is_past(text: str) -> None:
@@ -724,6 +725,8 @@ def test_how_it_was_is_past(text: str) -> None:
         "我们2019年开始用Debian",
         "去年是我买的房",
         "隔壁装修到国庆前都很吵",
+        "更正一下：我妈是O型血，之前那个是我爸的，我记串了。",
+        "每天去地铁站我都是扫个共享单车骑过去的",
     ],
 )
 def test_what_led_to_now_is_not_past(text: str) -> None:

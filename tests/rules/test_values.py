@@ -146,6 +146,11 @@ SAME = [
     ("level 4", "the 4th level"),
     ("一千二", "1200元"),
     ("12 miles", "about 19 km"),
+    ("the last day of August this year", "2026-08-31"),
+    ("下个月5号", "4月5日"),
+    ("本月五号", "3月5日"),
+    ("every night", "每晚"),
+    ("左手", "left"),
     ("大约六公里", "5.9 km"),
     ("无（独生子）", "无"),
 ]
@@ -195,6 +200,8 @@ OTHER = [
     ("300 dollars", "300 euros"),
     ("level 4", "level 5"),
     ("4", "level 4"),
+    ("下个月5号", "5月5日"),
+    ("the last day of February 2028", "2028-02-28"),
     ("今年最后一天", "2027年12月31日"),
 ]
 

@@ -291,7 +291,9 @@ def concept(word: str) -> str:
     return known or (_KIN + stem if word in PERSONS else stem)
 
 
-_AMBIGUOUS = frozenset("前端 后端 测试 运维 翻译 自动 手动 满了 关了 满员 中班 远程 走路 高处 离了".split())  # other things, too
+_AMBIGUOUS = frozenset(
+    "前端 后端 测试 运维 翻译 自动 手动 满了 关了 满员 中班 远程 走路 高处 离了 每天 每日 天天 每周 每星期 每月 每个月 每晚".split()
+)  # other things, too
 _STEMS = {stems[0]: name for word, name in SAME.items() if word.isascii() and len(stems := analyze.tokens(word).words) == 1}
 _KNOWN = (
     {name: name for name in TWINS.values() if len(name) > 1}
@@ -304,7 +306,7 @@ _KNOWN = (
         for said, name in WHOLE.items()
         if not said.isascii() and len(said) > 1 and said not in _AMBIGUOUS
     }
-    | {name: SAME.get(name, name) for name in WHOLE.values()}
+    | {name: SAME.get(name, name) for name in WHOLE.values() if name not in _AMBIGUOUS}
 )
 PHRASES = {
     said: SAME.get(name, name)

@@ -43,14 +43,14 @@ PAST = (
     r"|\bhad been\b|\b(?:previously|at first|originally|in the early days|in the beginning|when we (?:started|began)|last year)\b,? .*\b(?:was|were|had|used)\b|\b(?:my|our|his|her|the) (?:old|former|first|previous|ex)\b.{0,40}\b(?:was|were|had)\b|^(?:in|until) (?:19|20)\d\d\b.*\b(?:was|were|lived|worked|had)\b"
     rf"|\b(?:in|during) my \w+ days\b(?=.*\b(?:{_ONCE[3:-1]}|got|woke|slept|came)\b)|\b(?:was|were|had)\b.{{0,40}}\b(?:before|until|till) (?:19|20)\d\d\b|^before (?:the|my|that|i|we)\b.*\b{_DID}\b|\b{_DID}\b.{{0,40}}\bfor .{{1,12}} (?:years|months) before\b|\b(?:was|were|had)\b.{{0,30}}\bonce\b(?! (?:a|per|every) )|^when (?:i|we|he|she|they) (?:got|bought|adopted|moved|first|started)\b.{{0,60}}\b(?:was|were) (?:called|named)\b"
     r"|(?:^|[,，])(?![^,，。]*[到至])[^,，。]{1,8}(?<![以之目提])前(?:我|他|她|我们|它)?(?:才|都|还|一直|只)|(?:那|这)几年|那阵子|(?:\d+|[一二两三四五六七八九十几]+)(?:多|来)?年前(?=.{0,2}(?:是|在|叫|卖|住|用|做|还|都|我|他|她))|头[一两三几]年|刚.{1,8}那(?:几年|会儿|时候|阵子)|之前(?=在|是)(?!.*(?:现在|如今|改))(?=.*(?:干了|做了|待了|住了))"
-    r"|以前|从前|曾经?(?=在|是|住|有|用|当|做|叫|养|喜欢|学)|曾经|过去(?=我|他|她|的|几年|用|是|住|在)|当年(?!的合同)|小时候|童年|那会儿|那时候|早[些几]?年|前[些几]年|年轻的?时候|(?:最早|最初|一开始|起初)(?=.*(?:是|用|在|叫|写|只|才|那版))|原先|原来(?=我?们?(?:住|在|用|是|叫|公司|做))|之前(?=.{0,6}(?:在|住|用的|用|当|做|是|叫|养)(?!.*(?:记错|说错|打错|写错|弄错)))(?!.*(?:错|反了))"
+    r"|以前|从前|曾经?(?=在|是|住|有|用|当|做|叫|养|喜欢|学)|曾经|(?<![走跑骑开坐赶送搬拿飞转寄绕爬带抱扫挪跳])过去(?=我|他|她|的|几年|用|是|住|在)|当年(?!的合同)|小时候|童年|那会儿|那时候|早[些几]?年|前[些几]年|年轻的?时候|(?:最早|最初|一开始|起初)(?=.*(?:是|用|在|叫|写|只|才|那版))|原先|原来(?=我?们?(?:住|在|用|是|叫|公司|做))|之前(?=.{0,6}(?:在|住|用的|用|当|做|是|叫|养)(?!.*(?:记错|说错|打错|写错|弄错)))(?!.*(?:错|反了|[记搞弄看写][串混岔反]))(?!那[个条句次])"
     rf"|\bin (?:\w+'s|his|her|their|my) (?:day|time)\b(?! zone)(?=.*\b{_ONCE}\b)"
     r"|(?:^|[,;] ?)(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|a couple of|several|\d+) (?:years?|seasons?|semesters?|terms?|jobs|months?|weeks?|flats|owners) ago,? (?:.{0,40}\b(?:was|were) (?:still |only |just )?(?:an?|the|in|on|at|called|[£$€¥]? ?\d)|(?:my|our|his|her|the) [\w ]{1,25} (?:was|were) (?!born|given|stolen|sold|broken|hit|hired|fired|\w+ed\b))"
     rf"|(?:{_ZH_TURN})(?:之前|以前|前)(?!.*(?:要|得|必须|打算|记得|别|先|想|请))(?=.{{0,10}}(?:才|只|还|都|一直|是|在|叫|住|用|没))"
     rf"|(?:[一二三四五六七八九1-9]年级|[高初大研][一二三]|[小中大]班|(?:\d+|[一二三四五六七八九十]+)岁)(?:的?时候|那年|那阵|那会儿|的那时)(?!.*(?:要|会|打算|准备|就能|可以|应该|送))"
     r"|(?:小|年轻|单身|怀孕|失业|当兵|读博|实习|(?:\d+|[一二两三四五六七八九十]+)多?岁|(?:19|20)\d\d年)的?(?:时候|那会儿)(?!.*(?:要|会|打算|准备|就能|应该))|(?<![今明后每])那(?:[一两二三四五]|半)年(?=.{0,8}[是在住用叫做开跑吃养])"
     r"|(?:[五六七八九]|(?:19|20)?\d)[十0]年代(?!的)(?=.{0,10}[是在住用叫做开弹跑])|第一(?:[辆台部份家任]|[只条](?=[狗猫]))[^,，。]{0,5}(?:是|叫|在)|[吃住干当用养抽开]过.{0,6}(?:\d+|[一二两三四五六七八九十几半]+)多?(?:年|个月)"
-    r"|(?:去年|前年|上个?学期|上赛季)[^,，。的了]{1,8}(?:是|叫)(?![^,，。]*[的了](?:$|[,，。]))"
+    r"|(?:去年|前年|上个?学期|上赛季)[^，,。了]{1,9}(?<!的)(?:是|叫)(?![^,，。]*[的了](?:$|[,，。]))"
     r"|那阵(?!势|容|仗)(?=.{0,12}(?:还|才|是|在|用|住|叫|只|没))"
     r"|(?:去年.{0,6}|前年.{0,6}|上大学|读书|上学|大学|高中|初中|刚\w{1,4}?)(?:的)?(?:时候|那年|那阵|时|期间)|(?:去年|前年)(?=.*还(?:在|是|用|住))|上一份工作"
 )
@@ -72,12 +72,6 @@ HOLDS = (
 NOT_STATED = (
     r"[?？]|吗[。.]?$|^\W*if\b|, if (?!it\b)|\bunless\b|\bsuppose\b|\bimagine\b|\bpretend|\bi wish\b|\bwishes\b|\brumou?r|\bdream|\b(?:joke|joking|kidding)\b|^\W*(?:should|could|would|can|shall|do|does|did|what|where|who|when|how|which) (?:i|we|you|it)\b"
     r"|如果|要是(?!上)|假如|假设|梦见|梦到|假装|开玩笑|逗你|骗你|要不要|是不是|能不能|据说(?=.*[,，。]?.*)(?<=^据说)|听说|传言|传闻"
-)
-# Behind a statement, it asks whether that is so; before a question, it says what the question supposes.
-TAG = r"(?:right|ok(?:ay)?|no|yes|yeah|remember|or|isn't|aren't|don't|doesn't|didn't|haven't|hasn't|won't|wasn't|do you remember|you know|are you|do i|did i|have i|am i)\b|(?:is|was) (?:it|that)(?: so| right| correct| true| still)*\W*$|(?:你?还?记得|对|是|没错|好|行|可以|不是|不会|真)[的啊呀]?[吧吗么嘛]|还是"
-PREMISE = (
-    r"^\W*(?:when|once|after|before|as soon as|if|suppose|say|assuming|in case|while|until|would|could|can|should|shall|do|does|did|is|are|am|was|were|will|has|have|which|what|who|whose|where|why|how)\b"
-    r"|如果|要是|假如|假设|万一|等我|的话|时候|之后|以后|后$|为什么|为啥|怎么|哪|什么|啥|多少|几|是不是|还是|不会|能不能|可不可以|要不要|有没有|请问"
 )
 # Before or in the clause: it is not stated plainly, or not of now.
 NOT_PLAIN = (

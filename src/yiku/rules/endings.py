@@ -23,27 +23,27 @@ STATES: tuple[tuple[re.Pattern[str], tuple[str, ...], re.Pattern[str]], ...] = t
     (re.compile(event), tuple(words.split()), re.compile(state))
     for event, words, state in (
         (
-            r"\b(?:graduated|diploma|defended my thesis|got my degree|handed in my (?:thesis|dissertation)|dropped out)\b|毕业[了证]|拿到.{0,4}(?:毕业|学位)证|退学",
+            r"\b(?:graduated|diploma|defended my thesis|got my degree|handed in my (?:thesis|dissertation)|dropped out|hooding|convocation|commencement)\b|毕业[了证]|拿到.{0,4}(?:毕业|学位)证|退学",
             "student studi univers degre thesi dissert colleg campu dorm 大学 学生 在读 研究 宿舍 专业 大三 大四 研二 研三 博士 硕士 学的",
             r"\b(?:student|studying|study|degree|thesis|dissertation|dorm|(?:first|second|third|final)[- ]year)\b|在读|大[一二三四]|研[一二三]|学生|宿舍|念书|读博|读研|上大学",
         ),
         (
-            r"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently )*(?:quit|resigned|left (?:the company|my job|work)|got fired|was (?:fired|laid off|let go)|got laid off|retired|handed in my notice)\b|\bmy last day at (?:work|the)\b|\b(?:new job|first day at (?:work|my new|the new))\b|我.{0,6}(?:离职|辞职|被裁|退休|跳槽|失业|入职)",
+            r"\b(?:i|we)(?:'ve| have)? (?:just |finally |recently )*(?:quit|resigned|left (?:the company|my job|work)|got fired|was (?:fired|laid off|let go)|got laid off|retired|handed in my (?:notice|badge|laptop|key ?card|locker key))\b|\b(?:leaving (?:party|do|drinks)|my (?:farewell|last shift))\b|欢送会|散伙饭|交了?工牌|\bmy last day at (?:work|the)\b|\b(?:new job|first day at (?:work|my new|the new))\b|我.{0,6}(?:离职|辞职|被裁|退休|跳槽|失业|入职)",
             "work job compani employ boss offic 上班 工作 公司 任职 老板 同事",
             r"\b(?:i|i'm|my) .{0,12}(?:work(?:ing)? (?:at|for|as)|job\b|employer|boss\b)|我.{0,8}(?:上班|工作|任职|公司)",
         ),
         (
-            r"\b(?:discharged|out of (?:the )?hospital|home from (?:the )?hospital|cast (?:is|came) off|cast off|stitches (?:are|came) out|recovered|healed|all clear|off (?:the )?crutches|fever(?:'s| is| has)? (?:gone|broken?))\b|出院|痊愈|康复了|病好了|感冒好了|拆线|拆石膏|石膏拆|退烧",
+            r"\b(?:discharged|out of (?:the )?hospital|home from (?:the )?hospital|cast (?:is|came) off|cast off|stitches (?:are|came) out|recovered|healed|all clear|off (?:the )?crutches|own bed|back home from|(?:sawed|took|cut) (?:that|the|my) (?:cast|plaster) off|(?:cast|plaster) (?:is |came |finally )*off|ran (?:a|my) (?:\d|half|full)|fever(?:'s| is| has)? (?:gone|broken?))\b|出院|痊愈|康复了|病好了|感冒好了|拆线|[拆锯]石膏|石膏.{0,2}[拆锯摘卸]|自己的床|跑了.{1,4}公里|自己走|退烧",
             "hospit ward broken broke sprain flu cold ill sick cast crutch fever surgeri 住院 医院 病房 骨折 感冒 发烧 石膏 扭伤 病床 床位",
             r"\b(?:hospital|ward|broken|sprained|flu|crutches|fever|ill|sick|in a cast)\b|住院|病房|骨折|感冒|发烧|石膏|扭伤|住着|躺在",
         ),
         (
-            r"\b(?:bought|closed on|got the keys to|moved into) (?:a|an|our|my)(?: own| first| new)? (?:house|home|flat|apartment|place|condo)\b|\bown (?:house|home|flat|place)\b|\bend of the (?:lease|tenancy)\b|\b(?:moved out|gave up the lease|handed back the keys)\b|买(?:了|下)?.{0,6}房|房子买|退租|搬出|搬进.{0,4}(?:新|自己)|交房[了，]",
+            r"\b(?:bought|closed on|got the keys to|moved into) (?:a|an|our|my)(?: own| first| new)? (?:house|home|flat|apartment|place|condo)\b|\bown (?:house|home|flat|place)\b|\bfirst mortgage payment\b|房产证|新家第一晚|\bend of the (?:lease|tenancy)\b|\b(?:moved out|gave up the lease|handed back the keys)\b|买(?:了|下)?.{0,6}房|房子买|退租|搬出|搬进.{0,4}(?:新|自己)|交房[了，]",
             "rent landlord lease tenant tenanc 房租 租房 房东 租的 租了 合租 出租",
             r"\b(?:rent|renting|landlord|landlady|lease|tenant)\b|租|房东",
         ),
         (
-            r"\b(?:got married|we're married|married (?:last|on|in|at)|our wedding was|tied the knot|newlyweds|honeymoon)\b|领了?证|结婚证|结婚了|办了?婚礼|登记结婚",
+            r"\b(?:got married|we're married|married (?:last|on|in|at)|our wedding was|tied the knot|newlyweds|honeymoon|confetti|(?:said |say )?our vows)\b|蜜月|喜糖|领了?证|结婚证|结婚了|办了?婚礼|登记结婚",
             "boyfriend girlfriend fianc fiance engag date singl 男友 女友 男朋 女朋 朋友 单身 恋爱 对象 订婚 未婚",
             r"\b(?:boyfriend|girlfriend|fiancee?|engaged|dating|single|seeing)\b|男友|女友|男朋友|女朋友|单身|恋爱|对象|订婚|未婚",
         ),
@@ -53,7 +53,7 @@ STATES: tuple[tuple[re.Pattern[str], tuple[str, ...], re.Pattern[str]], ...] = t
             r"\b(?:boyfriend|girlfriend|fiancee?|husband|wife|partner|married|engaged|dating|seeing)\b|男友|女友|男朋友|女朋友|老公|老婆|丈夫|妻子|恋爱|结婚|对象|订婚",
         ),
         (
-            r"\b(?:gave birth|baby (?:is here|arrived|was born|came)|(?:he|she|they|our \w+) (?:was|were) born|welcomed (?:our|a) (?:baby|daughter|son))\b|\bhere\b.{0,12}\bborn\b|\bborn (?:at \d|this morning|last night|yesterday|today)|顺产|母[子女]平安|出生了|生了(?!病|气)|卸货",
+            r"\b(?:gave birth|baby (?:is here|arrived|was born|came)|(?:he|she|they|our \w+) (?:was|were) born|welcomed (?:our|a) (?:baby|daughter|son))\b|\bhere\b.{0,12}\bborn\b|\bborn (?:at \d|this morning|last night|yesterday|today)|\b(?:newborn|night feeds?|breastfeed\w*|napp(?:y|ies) changes?)\b|坐月子|夜奶|喂奶|顺产|母[子女]平安|出生了|生了(?!病|气)|卸货",
             "pregnant expect due trimest 怀孕 预产 孕期 待产",
             r"\b(?:pregnant|expecting|due (?:in|on)|trimester)\b|怀孕|预产期|待产|[几个]月孕",
         ),
@@ -73,9 +73,19 @@ STATES: tuple[tuple[re.Pattern[str], tuple[str, ...], re.Pattern[str]], ...] = t
             r"\b(?:no|don't (?:have|own|keep) (?:any )?) ?(?:pets|animals)\b|[没不]养.{0,3}(?:宠物|猫|狗)|没有宠物",
         ),
         (
-            r"\b(?:passed (?:my|the) (?:driving|road) test|got my (?:driving )?licen[cs]e)\b|拿到?驾[照驶本]|驾照(?:到手|拿到|考下来)|科目四过",
-            "drive learn lesson instructor 驾校 学车 科目 练车 教练",
-            r"\b(?:learning to drive|driving lessons?|driving instructor|learner)\b|驾校|学车|练车|科目",
+            r"\b(?:passed (?:my|the) (?:driving|road) test|got my (?:driving )?licen[cs]e|tore up the l[- ]plates)\b|\bdrove (?:\w+ ){0,3}(?:alone|by myself|on my own)\b|小本本|(?:一个人|自己)开车?上?高速|拿到?驾[照驶本]|驾照(?:到手|拿到|考下来)|科目四过",
+            "drive learn lesson instructor provision permit 驾照 科三 科目 驾校 学车 科目 练车 教练",
+            r"\b(?:learning to drive|driving lessons?|driving instructor|learner|lessons?|provisional)\b|驾校|学车|练车|科[目三]|考驾照",
+        ),
+        (
+            r"\b(?:invoice|receipt|paid|pay|upgraded|subscribed)\b.{0,40}\b(?:pro|premium|plus|full year|annual|paid plan)\b|(?:开通|升级|买|续|充)了?.{0,8}(?:会员|专业版|年费|正式版|pro|vip)",
+            "trial free 试用 免费",
+            r"\bfree (?:trial|plan|tier|version|account)\b|\btrial\b|试用|免费版",
+        ),
+        (
+            r"\b(?:passed (?:the|my) (?:\w+ ){0,2}exams?|(?:certificate|diploma) (?:came|arrived))\b|证书?.{0,2}(?:寄到|到手|下来|拿到)|考过了|上岸",
+            "exam studi revis prepar 备考 考试 准备 刷题",
+            r"\b(?:studying|revising|preparing|cramming) for\b|备考|准备.{0,8}考|刷题",
         ),
         (
             r"\b(?:paid off|last (?:instal+ment|payment)|debt[- ]free|mortgage[- ]free)\b|\b(?:loan|mortgage|debt|overdraft)\b.{0,30}\b(?:cleared|zero|nil|gone)\b|\bbalance on (?:the|my|our) (?:car|loan|mortgage|card|house)\b.{0,14}\b(?:zero|nil)\b|还清|还完|无债|(?:贷|欠款|借款|分期|花呗).{0,6}(?:清零|归零|为零|清了|结清)",

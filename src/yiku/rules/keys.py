@@ -35,7 +35,7 @@ _DENIES = re.compile(
     r"|从不|从来不|不再|不能|不(?=.)|没有(?=.)|没(?=.)|别"
 )
 _WITHIN = re.compile(
-    r"(?<=[\u4e00-\u9fff])(?:不(?![错同足良锈动利安久时])|没有?)(?=[\u4e00-\u9fff])(?<!差不)(?<!了不)(?<!对不)"
+    r"(?<=[\u4e00-\u9fff])(?:不(?![错同足良锈动利安久时])|没有?)(?=[\u4e00-\u9fff]|$)(?<!差不)(?<!了不)(?<!对不)"
 )  # 睡前不吃
 _HAVE = re.compile(r"\b(?:has|have|had)\b")
 _VERBS = {"喝": "drink", "吃": "eat", "用": "uses", "使用": "uses", "喜欢": "likes", "有": "owns", "养": "keep", "学": "learn", "看": "watch", "怕": "fear", "需要": "requir", "need": "requir", "cannot": "can", "会": "can", "说": "speaks"}  # fmt: skip

@@ -285,7 +285,7 @@ _EVERYDAY_CHINESE = """
 甚至 目标 直接 看看 真的 知道 确保 确定 确实 确认 符合 简单 紧张 细节 终于 结合 结束 结果 继续 考虑 而且
 聊了 聊得 聊聊 自己 自然 虽然 补充 表达 观察 觉得 角度 解决 解读 计划 认真 记得 试试 说到 说法 调整 谢谢
 豁然 起来 踏实 轻松 过去 过来 还是 这个 这些 这样 进去 进展 追求 适合 那个 那些 部分 重点 重要 问题 难过
-需要 非常 顺便 马上 高兴 差不多
+需要 非常 顺便 马上 高兴 差不多 每晚 每月
 """
 EVERYDAY = frozenset([*tokens(_EVERYDAY).words, *_EVERYDAY_CHINESE.split()])  # the English ones by their stems
 EVERYDAY_CHINESE = re.compile("|".join(_EVERYDAY_CHINESE.split()))

@@ -17,6 +17,7 @@ from yiku.rules import analyze, clauses, likeness, matter
 from yiku.rules.clauses import Clause
 from yiku.rules.endings import STATES
 from yiku.rules.lexicon import EVERYDAY, LIGHT
+from yiku.rules.questions import unasked
 from yiku.types import SemanticMemory
 
 MOST = 2  # statements that one is marked against
@@ -118,7 +119,7 @@ def _two_subjects(new: SemanticMemory, other: SemanticMemory) -> bool:
 
 def ended(new: SemanticMemory) -> tuple[list[str], list[re.Pattern[str]]]:
     """Which states an event of the statement ends: the words by which they are looked up, and how they are told."""
-    folded = analyze.fold(new.content)
+    folded = unasked(analyze.fold(new.content))
     found = [(words, state) for event, words, state in STATES if event.search(folded)]
     if not found or new.valid_to is not None or likeness.NOT_SO.search(folded):
         return [], []

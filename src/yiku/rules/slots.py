@@ -22,6 +22,7 @@ from yiku.rules.analyze import UNSPACED_RUN, fold, normal, simple, tokens
 from yiku.rules.cues import compiled
 from yiku.rules.keys import BY_NAME, EDGES, USER, cardinality_of, finished, known_or, predicate_name, subject_of, told_of
 from yiku.rules.predicates import BE, NO_NAMES, PREDICATES, RELATIVES, SINGLE, SMALL_NAME, SORTS, UNKNOWN, ZH_BE, Predicate
+from yiku.rules.questions import ASKS, unasked
 from yiku.types import Cardinality, Kind, SemanticMemory, Slot, Tokens
 
 __all__ = ["PREDICATES", "USER", "asked", "finished", "is_open", "is_past", "kind_of", "own_names", "read", "stated", "subject_of"]
@@ -99,9 +100,6 @@ _NO_WORDS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff\u200d]+")  # 
 _SENTENCE = re.compile(
     r"(?<=[。！!；;])|(?<=[.?])(?<!\bdr\.)(?<!\bmr\.)(?<!\bms\.)(?<!\bst\.)(?<!\bmrs\.)(?<!\bno\.)(?=\s|$)|\n| (?:-|–|—) "
 )
-_QUESTION = re.compile(r"[?？]|吗[。.]?$")
-_QUESTIONS = re.compile(r"(?:[^.!?。！？\n]|\.(?!\s|$))+[.!?。！？\n]*")  # sentences, those that ask among them
-_ASIDE = re.compile(r"[,，](?!\d{3}\b) ?| [-–—] ")
 _CLAUSE = re.compile(r"[,，](?!\d{3}\b)\s*|\s(?:and|but|so) (?=(?:i|my|our|the|he|she) )")
 _COLON = re.compile(r"[:：] ?(?!\d|/)")
 _I_FIRST = re.compile(r"我(?!们|家|的|[妈爸姐妹哥弟儿女老爱同室朋])")  # what follows a clause about oneself is about oneself
@@ -129,9 +127,10 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called; these resolve to USER
     """
-    if len(text) > LONGEST_STATEMENT or not (folded := _unasked(_folded(text))) or is_past(text):
+    if len(text) > LONGEST_STATEMENT or not (folded := _folded(text)) or is_past(text):
         return None
-    if compiled(cues.NOT_STATED).search(folded):
+    folded = unasked(folded) if ASKS.search(folded) else folded
+    if not folded or compiled(cues.NOT_STATED).search(folded):
         return None
     reader = _Reader(text, speaker, names)
     among_many = None
@@ -217,21 +216,6 @@ def _folded(text: str) -> str:
     """The text as the patterns expect it; nothing when folding made it a story: one character may become eighteen."""
     folded = re.sub(r"\s+", " ", _NO_WORDS.sub(" ", fold(text))).strip()
     return folded if len(folded) <= LONGEST_STATEMENT else ""
-
-
-def _unasked(folded: str) -> str:
-    """What a text states beside what it asks: «which size fits? I drive a Yaris», 我住徐汇，附近有什么好吃的？"""
-    if not _QUESTION.search(folded):
-        return folded
-    kept = []
-    for sentence in _QUESTIONS.findall(folded):
-        if _QUESTION.search(sentence):
-            *stated, asks = _ASIDE.split(sentence)
-            tag = compiled(cues.TAG).match(asks) or (len(asks) < 5 if UNSPACED_RUN.search(asks) else asks.count(" ") < 2)
-            kept.append("" if tag or any(compiled(cues.PREMISE).search(part) for part in stated) else ", ".join(stated))
-        else:
-            kept.append(sentence)
-    return " ".join(filter(None, map(str.strip, kept)))
 
 
 def _clauses(folded: str) -> Iterator[tuple[str, bool]]:

@@ -66,9 +66,9 @@ _WHOLE = """
 香菜: coriander leaves, cilantro leaves, fresh coriander, fresh cilantro, 香菜叶
 在家上学: homeschooled, home-schooled, home schooled, taught at home, 在家教育
 纯素: vegan, plant-based, 全素, 纯素食
-晕车: carsick, car sick, gets carsick, car sickness, 坐车就吐, 一坐车就吐, 坐车会吐
+晕车: carsick, car sick, gets carsick, car sickness, 坐车就吐, 一坐车就吐, 坐车会吐, 坐车就晕, 一坐车就晕, 坐车晕
 晕船: seasick, gets seasick, sea sickness, 坐船就吐
-恐高: fear of heights, scared of heights, afraid of heights, heights, acrophobia, 怕高, 高处, 高的地方, 站在高处, 站在高的地方
+恐高: 恐高症, 惧高, 惧高症, 很怕高, fear of heights, scared of heights, afraid of heights, heights, acrophobia, 怕高, 高处, 高的地方, 站在高处, 站在高的地方
 怕黑: afraid of the dark, scared of the dark, fear of the dark
 耳背: hard of hearing, poor hearing, hearing loss, 耳朵不好, 耳朵不好使, 耳朵背, 听力不好, 听力下降
 近视: short-sighted, shortsighted, near-sighted, nearsighted, myopic, myopia
@@ -98,15 +98,21 @@ _WHOLE = """
 关门: closed, shut, closed down, 停业, 歇业, 关了
 订满: full, fully booked, booked out, sold out, 满员, 约满, 满了
 辛辣: 辣, 辣椒, 辣的, 辣味, 辣菜, 吃辣, spicy, spicy food, chilli, chili, chillies, hot food
-独生子女: only child, no siblings, no brothers or sisters, neither brothers nor sisters, 独生女, 独生子, 没有兄弟姐妹, 没兄弟姐妹
+独生子女: only child, no siblings, no brothers or sisters, neither brothers nor sisters, 独生女, 独生子, 没有兄弟姐妹, 没兄弟姐妹, 爸妈就生了我一个, 爸妈只生了我一个, 家里就我一个
 麸质过敏: coeliac, celiac, coeliac disease, celiac disease, gluten intolerant, gluten intolerance, 乳糜泻, 麸质不耐受
 不喝酒: does not drink alcohol, doesn't drink alcohol, don't drink alcohol, teetotal, teetotaller, 滴酒不沾, 不沾酒, 从不喝酒
 双胞胎: twins, a pair of twins, 龙凤胎
+左手: left, left hand, the left
+右手: right, right hand, the right
+每晚: nightly, every night, each night, 每天晚上, 每天夜里
+每天: daily, every day, each day, 每日, 天天
+每周: weekly, every week, each week, 每星期, 一周一次
+每月: monthly, every month, each month, 每个月, 一个月一次
 在家办公: remote, remotely, work from home, works from home, working from home, wfh, home office, 居家办公, 远程办公, 远程
 自由职业: freelance, freelancer, freelancing, self-employed, 自由职业者
 全职妈妈: stay-at-home mum, stay-at-home mom, full-time mother, 家庭主妇, 全职太太
 早起: early riser, early bird, morning person, gets up early, 起得早, 起很早
-熬夜: night owl, stays up late, up late, 夜猫子, 睡得晚, 睡得很晚
+熬夜: night owl, stays up late, up late, 夜猫子, 睡得晚, 睡得很晚, night person, a night person, alive after midnight
 个人最好成绩: personal best, personal record, best time, 最好成绩, 个人最佳
 烟花: fireworks, firecrackers, rockets, 烟火, 鞭炮, 爆竹
 幽闭恐惧: claustrophobic, claustrophobia, fear of small spaces, 怕密闭空间

@@ -12,6 +12,7 @@ A version is not a number: 1.2 and 1.20 are two.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -364,6 +365,22 @@ def _last_day(match: re.Match[str], said_at: datetime | None) -> str:
     return _date(said_at.year + {"去": -1, "明": 1, "next": 1}.get(match["from"], 0), 12, 31)
 
 
+def _last_of_month(match: re.Match[str], said_at: datetime | None) -> str:
+    """«The last day of August this year»."""
+    year, month = match["y"], _MONTHS[match["m"]]
+    if match["from"] and said_at is not None:
+        year = str(said_at.year + (match["from"] == "next"))
+    return _date(year, month, monthrange(int(year or 2023), month)[1])
+
+
+def _in_month(match: re.Match[str], said_at: datetime | None) -> str:
+    """下个月5号, as it is seen from the day on which it was said."""
+    if said_at is None:
+        return match[0]
+    months = said_at.year * 12 + said_at.month - 1 + {"上": -1, "下": 1}.get(match["when"], 0)
+    return _date(months // 12, months % 12 + 1, int(_amount(match["d"])))
+
+
 def _near(match: re.Match[str], said_at: datetime | None) -> str:
     if said_at is None:
         return match[0]
@@ -448,6 +465,8 @@ _REWRITES: tuple[tuple[str, Rewrite], ...] = (
     (r"(?#e)\b(?:the )?(?P<n>\d{1,2})(?:st|nd|rd|th) (?P<x>level|floor|row|platform|gate|deck|lane)\b|\b(?P<y>level|floor|row|platform|gate|deck|lane) (?P<m>\d{1,2})\b", lambda m, _: f"#{int(m['n'] or m['m'])} {m['x'] or m['y']}"),
     (r"(?#z)(?P<from>[去今明])年(?:的)?最后一天|(?P<m>这个月|本月|月底)最后一天", _last_day),
     (r"(?#e)(?:the )?last day of (?:(?P<from>this|next|the) year|(?P<m>the month|this month))", _last_day),
+    (rf"(?#e)(?:the )?last day (?:of|in) {_MONTH}(?: (?P<from>this|next) year| (?P<y>\d{{4}}))?", _last_of_month),
+    (rf"(?#z)(?P<when>上|下|这|本)个?月的?(?P<d>\d{{1,2}}|{CHINESE_NUMBER})[日号]", _in_month),
     (rf"(?#z)(?P<n>\d+|{CHINESE_NUMBER})个半(?P<u>月|星期|钟头|小时)", _part_of),
     (r"(?<![\d.])(?P<f>[3-7]) ?(?:'|ft|feet|foot) ?(?P<i>\d{1,2})(?: ?(?:\"|in(?:ch(?:es)?)?))?(?!\d)", _feet),
     (rf"(?#z)(?P<of>{CHINESE_NUMBER})分之(?P<n>{CHINESE_NUMBER})", _fraction),
