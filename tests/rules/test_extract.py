@@ -131,6 +131,21 @@ def test_a_statement_before_a_question_is_kept_without_it() -> None:
     assert "我是房产中介" == one("我是房产中介，你能帮我写张名片吗？").quote
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("what tyre pressure do I need? I drive a Toyota Yaris", "I drive a Toyota Yaris"),
+        ("I'm sous chef at the hotel, what shoes do chefs wear?", "I'm sous chef at the hotel"),
+        ("我住徐汇，附近有什么好吃的？", "我住徐汇"),
+        ("我六十了，能办老年卡吗？", "我六十了"),
+        ("滚动截图怎么弄？我手机是华为。", "我手机是华为"),
+    ],
+)
+def test_what_stands_beside_a_question_is_learned(text: str, said: str) -> None:
+    """Before it or after it, in a sentence of its own or not."""
+    assert [said] == [draft.quote.strip("。") for draft in learned(text)]
+
+
 def test_each_clause_with_a_subject_of_its_own_is_one_draft() -> None:
     """Two things said in one breath are two statements."""
     assert ["I live in Oslo.", "I'm allergic to nuts."] == [d.text for d in learned("I live in Oslo, and I'm allergic to nuts.")]

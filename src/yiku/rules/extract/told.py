@@ -31,7 +31,7 @@ AS_A = Cue("as a", Kind.FACT, "")
 SLOT = Cue("slot", Kind.FACT, "")
 UPDATE = Cue("update", Kind.FACT, "")
 # Worth a closer look; and the predicates of which a stranger's statement is believed to be one.
-_SLOTTED = r"\b(?:lives?|moved to|joined|works? (?:at|for|as)|birthday|version|deadline|due|married|allergic|years old|e-?mail|phone|born)\b|住在|搬到|搬去|跳槽|入职|工作|上班|生日|版本|截止|过敏|电话|邮箱|\d岁"
+_SLOTTED = r"\b(?:lives?|moved to|joined|works? (?:at|for|as)|birthday|version|deadline|due|married|allergic|years old|e-?mail|phone|born)\b|住在|搬到|搬去|跳槽|入职|工作|上班|生日|版本|截止|过敏|电话|邮箱|\d岁|\bi(?:'m| am) (?:now )?(?:[a-z-]+ ){1,3}(?:at|for)\b|^我[爸妈爷奶公婆]?.{0,4}[\d一二三四五六七八九十]{1,3}了?$"
 _KNOWN = frozenset("lives in|works at|job|age|birthday|phone|mobile|email|address|version|deadline|spouse".split("|"))
 # Rules are looked for in a whole sentence; of oneself even a hedged statement is worth keeping.
 _RULES = tuple(cue for cue in english.CUES if cue.kind is Kind.RULE or cue.name == "task")
