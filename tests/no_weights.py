@@ -14,12 +14,15 @@ from pathlib import Path
 
 from yiku.models import prepare
 
-INSTALLED = prepare.installed()
+_TOLD = "LOCAL_MODEL_OF_THE_TESTS"  # by the process that hid it, to those that it starts
 
-if INSTALLED is not None:
+INSTALLED = Path(os.environ[_TOLD]) if _TOLD in os.environ else prepare.installed()
+
+if INSTALLED is not None and _TOLD not in os.environ:
     folder = tempfile.mkdtemp(prefix="yiku-no-weights-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     Path(folder, prepare.PACKAGE).mkdir()
     Path(folder, prepare.PACKAGE, "__init__.py").touch()
     sys.path.insert(0, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
+    os.environ[_TOLD] = str(INSTALLED)
