@@ -169,6 +169,29 @@ def test_a_verb_that_says_how_it_went_or_is_part_of_a_word_relates_nobody(text: 
     assert slot(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "【微信】您预约的康复治疗将于今晚20:40开始",
+        "点击查看详情。",
+        "支付宝：支付成功提醒 【支付宝】您已成功支付拾光文创订单#CD202503071650，金额128元。",
+        "冯浩然与同事郑文博在湘菜馆共进午餐",
+        "小区北门在修路",
+        "我今天一直在追求这种故事感",
+        "我已更新在附件里",
+        "我中午看了个税政策有点晕",
+        "以盛开的腊梅花为前景",
+        "爱晚亭 岳麓山 晨雾 枫林",
+        "湖南省长沙市三阳路30号三阳广场晨跑",
+        "我的建议如下：1",
+        "他在网约车后排坐在窗边",
+    ],
+)
+def test_notices_and_captions_fill_no_slot(text: str) -> None:
+    """What an app writes, what somebody is doing just now, and half a sentence before a verb say nothing that holds."""
+    assert slot(text) is None
+
+
 def test_the_verb_of_a_relation_is_a_word_of_its_own() -> None:
     """小学 is a school, and no learning; 没在学 denies it; 会开车 is driving."""
     assert slot("村小学没有食堂了") == ("村小学", "没有", "食堂")

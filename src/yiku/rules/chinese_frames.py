@@ -38,7 +38,7 @@ _ZH_PUT = re.compile(
 _PAST_OR_NOW = re.compile(r"[过]|今天|今晚|昨|刚才")
 _ZH_QUIT = re.compile(r"(?P<s>我|[^，,。\d]{1,4}?)(?:已经|终于|决定|现在)*戒(?:了|掉)?(?P<o>烟|酒|糖|咖啡|奶茶|可乐|肉)了?")
 _ZH_ANY_VALUE = re.compile(
-    rf"(?!三[亚里明峡]|四川|五[道台常]|六安|八达|九[江龙寨]|百[度色]|千岛|万[科达宁])(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?"
+    rf"(?!三[亚里明峡脚角阳级联]|四[川带周季处]|五[道台常]|六安|八达|九[江龙寨]|百[度色]|千岛|万[科达宁])(?:\d[\d.,]*|{values.CHINESE_NUMBER}) ?(?:万|千|k)?(?:%|[a-z]{{1,4}}|[\u4e00-\u9fff])?"
 )
 _ZH_RUNS = re.compile(
     r"(?P<s>[^，,。]{1,20}?)(?:现在|目前|已经|就|都|还|早就)?(?:跑在|部署在|托管在|在(?=.+上跑)|迁到|运行在) ?(?P<o>[^，,。]{1,20}?)(?:上面?|里面?|上跑着)?"
@@ -86,7 +86,34 @@ _ZH_AGED = compiled(
 _ZH_MASS = re.compile(rf"(?!.*体重)(?P<s>我|[^，,。\d]{{1,6}}?)(?P<o>(?:\d[\d.]*|{values.CHINESE_NUMBER})(?:斤|公斤|kg|千克))")
 
 
+# What a message of a shop, a bank or an app looks like, and what speaks to somebody: no statement of one's own.
+NOTICE = re.compile(r"[【】#＃]|您|点击|请查收|温馨提醒")
+# No noun: how something is done, by or to whom, or the beginning of another clause.
+_NO_NOUN = re.compile(
+    r"^(?:以(?![色太])|把(?!手)|将(?!军)|被(?!子)|从(?!业|.{1,8}到)|对(?![门象方面联])|由|因|但|而|就(?![业餐诊])|也|都(?![市江])|还(?!款)|又|再(?!生)|先(?!生)|正(?![门餐式])|已(?!婚)|刚|为|主要|可能|应该|可以|需(?!求)"
+    r"|建议|准备|打算|试着|习惯|初步|享受|通过|使用|进行|根据|按照|关于|如果|推荐|感谢|快来|请(?!假)|新增|完成|调整|重点|特别|顺便|一些|其中|包括)"
+    r"|(?:把|被|正在|一直|正|已|已经|只是|现|着|了|过|于|将|要|想|能)$|拍摄|提到|如下|[“”‘’]"
+)
+_PLACE = re.compile(
+    r".*[里上中下内外旁边处室店楼馆院园区路街号厅城市县镇村库柜箱架台桌屋间站场所层组司校家房心国省群盘夹录支境集点机线岸山湖河江海岛门口前后头面屉州京津圳莞道桥亭椅墙树车船包袋盒瓶碗仓栋铺摊a-z\d]"
+)
+_DOING = re.compile(
+    r"^(?:追求?|使用|拍摄?|进行|只是|修|开会|开车|跑(?!步机)|念|聊|忙|带|努力|准备|考虑|尝试|寻找|讨论|处理|加班|出差|学(?![校院生])|练|写|看|听|说|想|做|吃|喝|睡|等|找|玩|弄|搞|改|调|谈|取|搬|装|赶|唱|跳|画|打|教|用|求|管|考|读|住|跟|和|与|被)"
+)
+
+
 def found(clause: str) -> Iterator[Found]:
+    """What a plain sentence states; nothing of a notice, and of nothing that is no noun."""
+    if not NOTICE.search(clause):
+        yield from (one for one in _found(clause) if is_noun(one.subject))
+
+
+def is_noun(subject: str) -> bool:
+    """Whether a subject reads as somebody or something, with or without 我 before it."""
+    return _NO_NOUN.search(compiled("^我们?的?").sub("", subject)) is None
+
+
+def _found(clause: str) -> Iterator[Found]:
     told = compiled(r"(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])").sub("", clause).removesuffix("了").strip("!！~～")
     told = compiled(r"^(.{0,3})(?:用|开|穿|做|戴|吃|喝|看|骑|坐|住|学)的(?=[\u3400-\u9fff]{1,4}是)").sub(r"\1的", told)
     told = re.sub(
@@ -119,7 +146,11 @@ def found(clause: str) -> Iterator[Found]:
         yield Found(match["s"], "姓", match["o"], SINGLE)
     if match := _ZH_RUNS.fullmatch(told):
         yield Found(match["s"], "hosted on", match["o"], SINGLE)
-    if (match := _ZH_COPULA.fullmatch(told)) and not compiled(r"不是|没有|[不没]$").search(match[0][: match.start("o")]):
+    if (
+        (match := _ZH_COPULA.fullmatch(told))
+        and not compiled(r"不是|没有|[不没]$").search(match[0][: match.start("o")])
+        and not (match["o"] in ("1", "一") and told[match.start("o") - 1] in ": ")  # the first of a list
+    ):
         yield from _zh_being(match["s"], match["o"])
     yield from _zh_direct(told)
     if (match := _ZH_COUNT.fullmatch(told)) and not compiled(r"^[我他她](?!们|家)|[了过着有养买想要说]").search(match["s"]):
@@ -132,6 +163,8 @@ def found(clause: str) -> Iterator[Found]:
     yield from _zh_around(told)
 
 
+SHORT_PLACE = 4  # characters, up to which any noun may be one
+AROUND = 14  # characters of what stands around a quantity, and few enough to say which one it is
 _MEASURES = ("length", "weight", "volume", "temperature", "size")
 _NO_THING = re.compile(rf"[喝吃跑走睡等花买用了过重有着]|{values.CHINESE_NUMBER}$")
 
@@ -153,6 +186,13 @@ def _zh_around(told: str) -> Iterator[Found]:
     ):
         return
     around = f"{told[: last.start()]}{told[last.end() :]}".strip()
+    if (
+        len(around) > AROUND
+        or compiled(r"[点:：]$").search(told[: last.start()])
+        or (compiled(r"\d{5}").match(last[0]) and compiled("[a-z]$").search(told[: last.start()]))
+        or compiled(r"[:：点]").match(told, last.end())
+    ):
+        return
     yield Found("我", around.removeprefix("我们").removeprefix("我"), last[0], UNKNOWN)
 
 
@@ -238,6 +278,8 @@ def _zh_at(subject: str, object_: str) -> Iterator[Found]:
         not subject
         or compiled(r"^[我他她你]们?$|住$|[说想去来不没]$|[我他她](?:也|还|就)").search(subject)
         or compiled(r"[做吃喝看玩学写想说等开工干办聊住读上下睡买学]|的|$^|[里外]$").search(object_)
+        or _DOING.match(object_)
+        or (len(object_) > SHORT_PLACE and not _PLACE.fullmatch(object_) and not compiled("[@%]").search(values.form(object_)))
     ):
         return
     when = values.sort_of(object_) == "when"
@@ -254,14 +296,16 @@ _NO_OWNING = re.compile(r"^(?:点|些|时间|空|人|事|办法|问题|可能|�
 # 没交, 没拿到: not done, and nothing that is lacking.
 _NOT_DONE = re.compile(r"(?:到|完|好|出|过|成|排|交|答应|回|睡|醒|收|付|定|批|办|下来|觉|不着)$")
 # How it went, or how often, and no object: 说错了, 看了一眼.
-_HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|一[声下眼口遍会])|[?？吗]$")
+_HOW_IT_WENT = re.compile(r"^(?:完|了|过|到|起|上|着|[得错不没清串]|个没|.*[我你他她您]|一[声下眼口遍会])|[?？吗]$")
 _LANGUAGE = re.compile(r"[\u4e00-\u9fff]{1,5}[话语文]|[a-z]+|[\u4e00-\u9fff]{2}方言|普通话.*")
 # A verb's character in a word that is another: 小学, 开业, 做饭.
 _IN_A_WORD = re.compile(
-    r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|养[老生病成分育]|教[室练师授]|吃[亏惊]|用[户品]"
+    r"[小大中同数科文化]学|开[业庭幕张门]|做[饭梦客]|打[电工车包印听]|听[力见]|看[病望]|写字|养[老生病成分育]|教[室练师授]|吃[亏惊]|[费作使利采应信引]用|用[户品]|学[习位费历院者问]|开头|[查观收偷难好]看|骑行|行驶|久坐"
 )
 # Nobody who does something or has it: a time, half a sentence.
-_NOBODY = re.compile(r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早)$")
+_NOBODY = re.compile(
+    r"[夜心]里|^[提帮跟但所因如刚最]|现在|[都没那]$|^(?:前天|之前|睡前|早|远处|中午|下午|上午)$|习惯|试着|初步|顺便|特别|快来|^[让使显]|更$|随便|简单$"
+)
 
 
 def _zh_verbs(told: str) -> Iterator[Found]:
@@ -279,7 +323,7 @@ def _zh_verbs(told: str) -> Iterator[Found]:
         if (
             _ZH_WHO.fullmatch(subject)
             and not compiled(r"[的是在把给让叫]|[说想]$").search(subject)
-            and not _NOBODY.search(subject)
+            and not _NOBODY.search(compiled("^我们?").sub("", subject))
             and not _HOW_IT_WENT.search(match["o"])
             and not any(word.start() <= match.start("v") < word.end() for word in _IN_A_WORD.finditer(told))
             and (match["v"] not in "说讲" or _LANGUAGE.fullmatch(match["o"]))

@@ -209,7 +209,7 @@ PREDICATES: tuple[Predicate, ...] = (
         "like|loves|love|enjoys|enjoy|is fond of|喜欢|爱|热爱|喜爱",
         (
             rf"(?!.*\b{_AS_IF} like\b)(?P<s>.+?) {_NOW}(?:like|likes|love|loves|enjoy|enjoys|adore|adores|fond of) (?P<o>.+)",
-            rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常|超|挺|真的)*(?:喜欢(?!的)|喜爱(?!的)|热爱|爱(?![人好情心的惜护]))(?P<o>.+)",
+            rf"(?P<s>.*?){_ZH_NOW}(?:很|最|特别|非常|超|挺|真的)*(?:喜欢(?!的)|喜爱(?!的)|热爱|爱(?![人好情心的惜护晚]))(?P<o>.+)",
         ),
         r"(?<!sound )(?<!sounds )(?<!look )(?<!looks )(?<!feel )(?<!feels )(?<!felt )(?<!seem )(?<!seems )(?<!taste )(?<!tastes )"
         r"(?<!would you )(?<!'d )(?<! it )(?<! is )(?<! was )(?<! be )(?<!thing )(?<!things )\b(?:like|likes|love|loves|enjoy|enjoys)\b(?!\s*(?:this|that|we|you|i|they|last|before|so)\b)|喜欢|喜爱|爱(?:吃|喝|看|听|玩|好)",
@@ -275,7 +275,7 @@ PREDICATES: tuple[Predicate, ...] = (
         "uses",
         MULTI,
         "use|using|用|使用|在用",
-        (rf"(?P<s>.+?) {_NOW}(?:use|uses|using) (?P<o>.+)", rf"(?P<s>我|我们|他|她){_ZH_NOW}(?:在用|使用|用)(?P<o>(?!的).+)"),
+        (rf"(?P<s>.+?) {_NOW}(?:use|uses|using) (?P<o>.+)", rf"(?P<s>我|我们|他|她){_ZH_NOW}(?:在用|使用|用)(?P<o>(?![的了过]).+)"),
         r"\b(?:use|uses|using)\b|(?:在用|使用|用)(?:什么|哪|的是)",
     ),
     Predicate(

@@ -71,7 +71,7 @@ def _asks() -> list[tuple[str, re.Pattern[str]]]:
 _OF = rf"(?:the )?(?P<p>[a-z][\w -]{{1,40}}?) (?:of|for) (?:the )?(?P<s>.+?) {BE} (?P<o>.+)"
 _POSSESSIVE = rf"(?P<s>my|our|his|her|their|your|.+?'s) (?P<p>[\w -]{{2,40}}?) {BE} (?:now )?(?P<o>.+)"
 _ZH_FAVOURITE = rf"(?P<s>.*?)最(?:喜欢|爱)的(?P<p>[^是]{{1,8}}?){ZH_BE}了?(?P<o>.+)"
-_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}}?)用?的(?P<p>[^的是为]{{1,12}}?){ZH_BE}了?(?P<o>.+)"
+_ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}}?)用?的(?P<p>[^的是为，,。:：]{{1,12}}?){ZH_BE}了?(?P<o>.+)"
 
 _POSSESSIVES = (_ZH_FAVOURITE, _POSSESSIVE, _OF, _ZH_POSSESSIVE)
 
@@ -269,6 +269,8 @@ def _uncontracted(sentence: str) -> str:
 
 
 def _by_table(reader: _Reader, clause: str) -> Slot | None:
+    if chinese_frames.NOTICE.search(clause):
+        return None
     for predicate, pattern in _patterns(UNSPACED_RUN.search(clause) is not None):
         if (match := pattern.fullmatch(clause)) and (slot := _slot(reader, match, predicate)):
             return slot
@@ -277,6 +279,8 @@ def _by_table(reader: _Reader, clause: str) -> Slot | None:
             name = f"最喜欢的{match['p']}" if possessive is _ZH_FAVOURITE else predicate_name(match["p"])
             if (known := BY_NAME.get(name)) and (slot := _slot(reader, match, known)):
                 return slot
+            if known is None and not (chinese_frames.is_noun(match["s"]) and chinese_frames.is_noun(match["p"])):
+                continue
             aspect = "" if known or possessive is _ZH_FAVOURITE else phrases.aspect_of(name, _object(match["o"]))
             if known is None and (slot := _slot(reader, match, known_or(f"{name} {aspect}".strip()))):
                 return slot
