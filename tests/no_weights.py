@@ -14,15 +14,16 @@ from pathlib import Path
 
 from yiku.models import prepare
 
-_TOLD = "LOCAL_MODEL_OF_THE_TESTS"  # by the process that hid it, to those that it starts
+_REAL, _EMPTY = "LOCAL_MODEL_OF_THE_TESTS", "NO_LOCAL_MODEL_OF_THE_TESTS"  # told to the processes that these start
 
-INSTALLED = Path(os.environ[_TOLD]) if _TOLD in os.environ else prepare.installed()
+INSTALLED = Path(os.environ[_REAL]) if _REAL in os.environ else prepare.installed()
 
-if INSTALLED is not None and _TOLD not in os.environ:
-    folder = tempfile.mkdtemp(prefix="yiku-no-weights-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    Path(folder, prepare.PACKAGE).mkdir()
-    Path(folder, prepare.PACKAGE, "__init__.py").touch()
-    sys.path.insert(0, folder)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
-    os.environ[_TOLD] = str(INSTALLED)
+if INSTALLED is not None:
+    if _EMPTY not in os.environ:
+        empty = tempfile.mkdtemp(prefix="yiku-no-weights-")
+        atexit.register(shutil.rmtree, empty, ignore_errors=True)
+        Path(empty, prepare.PACKAGE).mkdir()
+        Path(empty, prepare.PACKAGE, "__init__.py").touch()
+        os.environ |= {_REAL: str(INSTALLED), _EMPTY: empty}
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [empty, os.environ.get("PYTHONPATH")]))
+    sys.path.insert(0, os.environ[_EMPTY])
