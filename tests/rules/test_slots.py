@@ -192,6 +192,30 @@ def test_notices_and_captions_fill_no_slot(text: str) -> None:
     assert slot(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm interested in using some of these tools",
+        "That way, we can have a fun and relaxed atmosphere.",
+        "I'd prefer a lightweight, non-greasy moisturizer",
+        "I also got some gifts for my nephew's birthday is coming",
+        "Define innovation using newness",
+        "Rewrite Chapter 6 in 500 words or more",
+        "Tell me about 5 prominent NPCs in this world",
+        "I really like it",
+    ],
+)
+def test_a_sentence_is_no_subject_and_a_pronoun_no_object(text: str) -> None:
+    """What somebody does before the verb, and what he asks for, is nothing of which something is so."""
+    assert slot(text) is None
+
+
+def test_an_adverb_is_no_part_of_a_subject() -> None:
+    """«I actually have a blender» is told of the user."""
+    assert slot("I actually own a blender") == ("user", "owns", "a blender")
+    assert slot("We always use pnpm") == ("user", "uses", "pnpm")
+
+
 def test_the_verb_of_a_relation_is_a_word_of_its_own() -> None:
     """小学 is a school, and no learning; 没在学 denies it; 会开车 is driving."""
     assert slot("村小学没有食堂了") == ("村小学", "没有", "食堂")

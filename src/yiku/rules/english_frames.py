@@ -16,7 +16,19 @@ from yiku.rules import values
 from yiku.rules.cues import compiled
 from yiku.rules.keys import BY_NAME, attribute, holds_one, tail
 from yiku.rules.lexicon import MANY_VERBS, SINGLE_VERBS
-from yiku.rules.phrases import AFTERWARDS, NOBODY, PERSONS, PREPOSITION, TAILS, THINGS, Found, aspect_in, aspect_of, is_subject
+from yiku.rules.phrases import (
+    AFTERWARDS,
+    ASKED_FOR,
+    NOBODY,
+    PERSONS,
+    PREPOSITION,
+    TAILS,
+    THINGS,
+    Found,
+    aspect_in,
+    aspect_of,
+    is_subject,
+)
 from yiku.rules.predicates import MULTI, RELATIVES, SINGLE, UNKNOWN
 
 _DETERMINER = re.compile(r"^(?:my|our|the|this|that|a|an) ")
@@ -227,7 +239,7 @@ def _around(clause: str) -> Iterator[Found]:
     if last is None or "," in clause or values.sort_of(last[0]) in ("", "when"):
         return
     around = " ".join(_AFTER_ALL.sub("", f"{clause[: last.start()].strip()} {clause[last.end() :].strip()}").split())
-    if 3 <= len(around.split()) <= 10:
+    if 3 <= len(around.split()) <= 10 and not compiled(ASKED_FOR).match(around):
         yield Found("i", compiled(r"^(?:i|we|my|our|the) ").sub("", around), last[0], UNKNOWN)
 
 

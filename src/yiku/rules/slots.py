@@ -275,7 +275,9 @@ def _by_table(reader: _Reader, clause: str) -> Slot | None:
         if (match := pattern.fullmatch(clause)) and (slot := _slot(reader, match, predicate)):
             return slot
     for possessive in _POSSESSIVES:
-        if (match := compiled(possessive).fullmatch(clause)) and not re.search("[在到从]", match["p"]):
+        if (match := compiled(possessive).fullmatch(clause)) and not (
+            re.search("[在到从]", match["p"]) or phrases.begins_a_sentence(match["p"])
+        ):
             name = f"最喜欢的{match['p']}" if possessive is _ZH_FAVOURITE else predicate_name(match["p"])
             if (known := BY_NAME.get(name)) and (slot := _slot(reader, match, known)):
                 return slot
@@ -302,9 +304,15 @@ def _object(told: str) -> str:
 
 
 def _slot(reader: _Reader, match: re.Match[str], predicate: Predicate) -> Slot | None:
-    subject, object_ = match["s"].strip(), _object(match["o"])
+    subject, object_ = phrases.bare_subject(match["s"].strip()), _object(match["o"])
     subject = {"my": "i", "our": "i"}.get(subject, subject).removesuffix("'s")
-    if not object_ or len(object_) > LONGEST_OBJECT or len(subject) > LONGEST_OBJECT or not _is_subject(subject, predicate):
+    if (
+        not object_
+        or object_ in phrases.PRONOUNS
+        or len(object_) > LONGEST_OBJECT
+        or len(subject) > LONGEST_OBJECT
+        or not _is_subject(subject, predicate)
+    ):
         return None
     if compiled(_NUMBERED).match(object_):
         return None
@@ -340,7 +348,12 @@ def _is_subject(subject: str, predicate: Predicate) -> bool:
     """Whether this reads as somebody or something, not as half a sentence. A missing one is a Chinese «I»."""
     if predicate.name in ("deadline", "version", "status") and not subject:
         return False
-    if len(subject.split()) > 5 or subject.endswith((" i", "的", "不", "把", "没")) or compiled(_NO_SUBJECT).search(subject):
+    if (
+        len(subject.split()) > 5
+        or phrases.begins_a_sentence(subject)
+        or subject.endswith((" i", "的", "不", "把", "没"))
+        or compiled(_NO_SUBJECT).search(subject)
+    ):
         return False
     mine = re.fullmatch(r"(?:我|咱|俺)(?!们|的|家)(?P<x>.+)", subject)
     return mine is None or mine["x"] in RELATIVES
@@ -359,12 +372,13 @@ def _frames(clause: str) -> Iterator[phrases.Found]:
 def _by_frame(reader: _Reader, clause: str) -> Slot | None:
     """The slot of a sentence whose frame alone says what is stated of what."""
     for found in _frames(clause):
-        object_ = _object(found.object)
+        object_, about = _object(found.object), phrases.bare_subject(found.subject)
         if (
             not object_
+            or object_ in phrases.PRONOUNS
             or len(object_) > LONGEST_OBJECT
             or compiled(_NUMBERED).match(object_)
-            or not phrases.is_subject(found.subject)
+            or not phrases.is_subject(about)
         ):
             continue
         said = _as_said(reader.text, object_)
@@ -372,7 +386,7 @@ def _by_frame(reader: _Reader, clause: str) -> Slot | None:
             continue
         if found.cardinality is SINGLE and found.predicate not in phrases.CLOSED and phrases.is_remark(object_, said):
             continue
-        subject = told_of(found.subject, reader.speaker, reader.names)
+        subject = told_of(about, reader.speaker, reader.names)
         many = (
             UNKNOWN
             if found.cardinality is SINGLE and compiled(_ALSO).search(clause.split(",", maxsplit=1)[0].split("，", maxsplit=1)[0])
