@@ -66,22 +66,18 @@ ASKED_FOR = (
     r"|find|add|remove|change|continue|describe|translate|compare|suggest|recommend|pick|since|when|if|while|after|before|especially)\b"
 )
 PRONOUNS = frozenset("it them this that these those you him her us me one".split())
-_ADVERBS = r"(?:actually|also|really|just|always|usually|currently|still|already|recently|mostly|often|even|only|now|personally|honestly|generally|normally|typically|sometimes|definitely|absolutely)"
-
-
-def bare_subject(subject: str) -> str:
-    """A subject without the adverbs behind it: «I actually», «we always»."""
-    return compiled(rf"^(i|we)(?: {_ADVERBS})+$").sub(r"\1", subject)
-
-
-def begins_a_sentence(phrase: str) -> bool:
-    """Whether it is no thing, but what somebody does or asks for: «I also got», «we can», «rewrite chapter»."""
-    return phrase.startswith(("i ", "we ", "i'd", "we'd", "i'll", "we'll")) or compiled(ASKED_FOR).match(phrase) is not None
+# The adverbs behind a subject: «I actually», «we always».
+BEHIND_I = (
+    r"^(i|we)(?: (?:actually|also|really|just|always|usually|currently|still|already|recently|mostly|often|even|only|now"
+    r"|personally|honestly|generally|normally|typically|sometimes|definitely|absolutely))+$"
+)
+# No thing, but what somebody does or asks for: «I also got», «we can», «rewrite chapter».
+SENTENCE = rf"(?:i|we) |(?:i|we)'(?:d|ll)\b|{ASKED_FOR}"
 
 
 def is_subject(subject: str) -> bool:
     """Whether this reads as somebody or something, not as half a sentence."""
-    if len(subject.split()) > 7 or len(subject) > 48 or begins_a_sentence(subject) or _STOP.search(subject):
+    if len(subject.split()) > 7 or len(subject) > 48 or compiled(SENTENCE).match(subject) or _STOP.search(subject):
         return False
     return (
         re.search(

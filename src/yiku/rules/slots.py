@@ -276,7 +276,7 @@ def _by_table(reader: _Reader, clause: str) -> Slot | None:
             return slot
     for possessive in _POSSESSIVES:
         if (match := compiled(possessive).fullmatch(clause)) and not (
-            re.search("[在到从]", match["p"]) or phrases.begins_a_sentence(match["p"])
+            re.search("[在到从]", match["p"]) or compiled(phrases.SENTENCE).match(match["p"])
         ):
             name = f"最喜欢的{match['p']}" if possessive is _ZH_FAVOURITE else predicate_name(match["p"])
             if (known := BY_NAME.get(name)) and (slot := _slot(reader, match, known)):
@@ -304,7 +304,7 @@ def _object(told: str) -> str:
 
 
 def _slot(reader: _Reader, match: re.Match[str], predicate: Predicate) -> Slot | None:
-    subject, object_ = phrases.bare_subject(match["s"].strip()), _object(match["o"])
+    subject, object_ = compiled(phrases.BEHIND_I).sub(r"\1", match["s"].strip()), _object(match["o"])
     subject = {"my": "i", "our": "i"}.get(subject, subject).removesuffix("'s")
     if (
         not object_
@@ -350,7 +350,7 @@ def _is_subject(subject: str, predicate: Predicate) -> bool:
         return False
     if (
         len(subject.split()) > 5
-        or phrases.begins_a_sentence(subject)
+        or compiled(phrases.SENTENCE).match(subject)
         or subject.endswith((" i", "的", "不", "把", "没"))
         or compiled(_NO_SUBJECT).search(subject)
     ):
@@ -372,7 +372,7 @@ def _frames(clause: str) -> Iterator[phrases.Found]:
 def _by_frame(reader: _Reader, clause: str) -> Slot | None:
     """The slot of a sentence whose frame alone says what is stated of what."""
     for found in _frames(clause):
-        object_, about = _object(found.object), phrases.bare_subject(found.subject)
+        object_, about = _object(found.object), compiled(phrases.BEHIND_I).sub(r"\1", found.subject)
         if (
             not object_
             or object_ in phrases.PRONOUNS
