@@ -295,27 +295,24 @@ _AMBIGUOUS = frozenset(
     "前端 后端 测试 运维 翻译 自动 手动 满了 关了 满员 中班 远程 走路 高处 离了 每天 每日 天天 每周 每星期 每月 每个月 每晚".split()
 )  # other things, too
 _STEMS = {stems[0]: name for word, name in SAME.items() if word.isascii() and len(stems := analyze.tokens(word).words) == 1}
+_CALLED = {said: SAME.get(name, name) for said, name in WHOLE.items()}  # by the one name that its concept has
 _KNOWN = (
     {name: name for name in TWINS.values() if len(name) > 1}
     | {name: concept(kin) for name, kin in RELATIVES.items() if name not in "先生儿子"}
     | {name: to for name, to in ATTRIBUTES.items() if not name.isascii() and len(name) > 1}
     | {name: to for name, to in SAME.items() if not name.isascii()}
     | {name: name for name in PERSONS_CHINESE if len(name) > 1}
-    | {
-        said: SAME.get(name, name)
-        for said, name in WHOLE.items()
-        if not said.isascii() and len(said) > 1 and said not in _AMBIGUOUS
-    }
+    | {said: name for said, name in _CALLED.items() if not said.isascii() and len(said) > 1 and said not in _AMBIGUOUS}
     | {name: SAME.get(name, name) for name in WHOLE.values() if name not in _AMBIGUOUS}
 )
 PHRASES = {
-    said: SAME.get(name, name)
-    for said, name in WHOLE.items()
+    said: name
+    for said, name in _CALLED.items()
     if said.isascii() and " " in said and said.partition(" ")[2] not in WHOLE  # «on weekdays» is «weekdays»
 }
 NAMES: dict[str, list[str]] = {}
 for _said, _name in WHOLE.items():
-    NAMES.setdefault(SAME.get(_name, _name), []).extend((_said, _name))
+    NAMES.setdefault(_CALLED[_said], []).extend((_said, _name))
 _FIRST: dict[str, list[str]] = {}
 for _said in sorted(PHRASES, key=len, reverse=True):
     _FIRST.setdefault(_said.split()[0], []).append(_said)

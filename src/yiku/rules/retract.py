@@ -104,8 +104,8 @@ def meant(
         if naming:
             return min(naming, key=lambda found: found[:2])[2]
         folded = analyze.fold(new.content)
-        yesterday = [memory for memory in by_same if memory.said_at.date() == (new.said_at - DAY).date()]
-        if yesterday and re.search(cues.YESTERDAY, folded):
+        before = (new.said_at - DAY).date()
+        if re.search(cues.YESTERDAY, folded) and (yesterday := [one for one in by_same if one.said_at.date() == before]):
             return max(enumerate(yesterday), key=lambda told: (len(named(told[1])), told[0]))[1]
         elsewhere = re.search(cues.NAMED, folded) is not None
         if not elsewhere and (latest := [memory for memory in here if recent is None or memory in recent]):
