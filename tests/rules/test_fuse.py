@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yiku.rules import ask, fuse
-from yiku.types import SemanticMemory
+from yiku.types import SemanticMemory, Similar
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
+NEAR = 0.8, 0.9  # cosines: of what resembles nothing, and of the nearest
 
 
 def memory(subject: str, object_: str, *, superseded_by: str | None = None) -> SemanticMemory:
@@ -19,6 +20,13 @@ def memory(subject: str, object_: str, *, superseded_by: str | None = None) -> S
         id="m", line="m", content=object_, subject=subject, object=object_, superseded_by=superseded_by,
         said_at=AT, confirmed_at=AT, valid_from=AT, created_at=AT, updated_at=AT,
     )  # fmt: skip
+
+
+def near(turns: list[float], statements: list[float] | None = None, *, unspaced: int = 0) -> Similar:
+    """Resemblance of turns and statements; so many of the turns are in a script without spaces."""
+    alike = np.array([*turns, *(statements or [])], np.float32)
+    places = np.arange(len(alike))
+    return Similar(places + 1, places >= len(turns), places < unspaced, alike)
 
 
 @given(st.floats(0, 5), st.floats(0, 5))
@@ -45,18 +53,36 @@ def test_the_best_match_of_few_words_is_no_full_match() -> None:
 
 def test_in_a_memory_of_two_languages_vectors_count_for_more() -> None:
     """Words are of one language only, so there they say less; a few foreign texts make no second language."""
-    far_out, words = np.array([3.0] + [0.0] * 99, np.float32), [np.array([0.9])]
-    one = fuse.scale(words, far_out, np.array([True] * 4 + [False] * 96))
-    two = fuse.scale(words, far_out, np.array([True] * 40 + [False] * 60))
+    words = [np.array([0.9])]
+    one = fuse.scale(words, near([0.9] + [0.8] * 99, unspaced=4))
+    two = fuse.scale(words, near([0.9] + [0.8] * 99, unspaced=40))
 
     assert (False, True) == (one.two_scripts, two.two_scripts)
     assert (0.6, 0.4, 1.0, 0.3) == pytest.approx((*map(one.weight, ("vectors", "words")), *map(two.weight, ("vectors", "words"))))
     assert two.of_words(np.array([0.5]))[0] <= one.of_words(np.array([0.5]))[0]
 
 
+def test_what_was_learned_does_not_change_what_turns_resemble() -> None:
+    """A statement is as short as a question, and nearer to it than any turn: the turns stand as they stood without it."""
+    turns = [0.9, 0.86, *[0.8 + n / 1000 for n in range(fuse.FEW_TO_JUDGE)]]
+    alone, learned = fuse.scale([], near(turns)), fuse.scale([], near(turns, [0.97, 0.7, 0.7]))
+
+    assert alone == learned
+    best, nearer = learned.of_vectors(np.array([0.9, 0.97]))
+    assert 1.0 == pytest.approx(best)
+    assert nearer > best
+
+
+def test_beside_a_few_turns_all_that_is_there_says_what_is_much() -> None:
+    """Who keeps statements only, or has hardly talked yet, has no turns to measure by."""
+    few = fuse.scale([], near([0.9, 0.8], [0.97, 0.7, 0.7]))
+
+    assert 1.0 == pytest.approx(few.of_vectors(np.array([0.97]))[0])
+
+
 def test_a_message_in_the_middle_of_a_matter_means_the_conversation_more_than_the_words() -> None:
     """«I'm back, the setup is done»: what was talked about all around counts for more, who said it for nothing."""
-    asks, goes_on = fuse.Scale(1.0, 3.0), fuse.Scale(1.0, 3.0, carries_on=True)
+    asks, goes_on = fuse.Scale(1.0, NEAR), fuse.Scale(1.0, NEAR, carries_on=True)
 
     assert goes_on.weight("words") < asks.weight("words")
     assert goes_on.weight("session") > asks.weight("session")
@@ -78,7 +104,7 @@ def test_a_conversation_with_an_assistant_says_first_what_it_is_about() -> None:
 def test_words_stand_for_a_vector_that_is_missing() -> None:
     """A turn that waits to be embedded is not behind for that."""
     ns, words = np.array([1, 2, 3]), np.array([1.0, 1.0, 0.0])
-    found = fuse.evidence(fuse.Scale(1.0, 3.0), ns, words, np.array([np.nan, 0.5, 0.5]), {})
+    found = fuse.evidence(fuse.Scale(1.0, NEAR), ns, words, np.array([np.nan, 0.5, 0.5]), {})
 
     assert [1.0, 0.7, 0.3] == pytest.approx(found.total.tolist())
 
@@ -116,6 +142,34 @@ def test_who_asks_for_his_sister_does_not_ask_for_himself() -> None:
     sister = fuse.slot(memory("user's sister", "peanuts"), question, named=named, steps_back=0)
     myself = fuse.slot(memory("user", "penicillin"), question, named=named, steps_back=0)
     assert sister > myself
+
+
+@pytest.mark.parametrize(
+    ("question", "thing", "other"),
+    [
+        (
+            "Who did I have a conversation with about destiny?",
+            "I had a long conversation with Sarah",
+            "I have an antique desk lamp",
+        ),
+        ("Do I have a spare 螺丝刀 for my laptop?", "我有一把备用螺丝刀", "我有一只猫"),
+    ],
+)
+def test_who_asks_whether_he_has_a_thing_does_not_ask_for_another(question: str, thing: str, other: str) -> None:
+    """«Have» alone is said of everything; what is named behind it says what is asked for."""
+    asked = ask.analyse(question)
+    meant, lamp = (
+        fuse.slot(replace(memory("user", text), predicate="owns"), asked, named={"user"}, steps_back=0) for text in (thing, other)
+    )
+
+    assert 1.0 == meant > lamp == fuse.BESIDE_IT
+
+
+def test_who_asks_what_he_has_asks_for_all_of_it() -> None:
+    """No thing is named in 我家养了什么, so none is another."""
+    cat = replace(memory("user", "一只猫"), predicate="owns")
+
+    assert 1.0 == fuse.slot(cat, ask.analyse("我家养了什么？"), named={"user"}, steps_back=0)
 
 
 def test_before_oslo_does_not_ask_for_oslo() -> None:

@@ -198,10 +198,8 @@ def by_evidence(search: Search, text: str) -> None:
         if near is not None:
             heard = near.memories | score.places(columns.ns, near.ns)[1]
             near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
-    far_out = None if near is None else fuse.deviations(near.alike)
-    scripts = None if near is None else near.unspaced
-    scale = fuse.scale([scores for _, scores, _ in words.values()], far_out, scripts, carries_on=search.question.carries_on)
-    shares = None if near is None or far_out is None else (near.ns, near.memories, scale.of_vectors(far_out))
+    scale = fuse.scale([scores for _, scores, _ in words.values()], near, carries_on=search.question.carries_on)
+    shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     found = {}
     if "turn" in search.types:
         found["turn"] = _of_turns(search, columns, words["turn"], shares, scale)

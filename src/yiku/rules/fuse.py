@@ -20,8 +20,8 @@ from yiku.rules import analyze
 from yiku.rules.analyze import fold
 from yiku.rules.ask import Question
 from yiku.rules.lexicon import ATTRIBUTES, CALLED
-from yiku.rules.slots import USER
-from yiku.types import Cardinality, SemanticMemory
+from yiku.rules.slots import USER, thing_asked
+from yiku.types import Cardinality, SemanticMemory, Similar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +48,7 @@ WEAK_IN_TWO_SCRIPTS = 0.6
 SECOND = 0.05  # of all texts, which make a second language
 ALL_ITS_WORDS = 0.95  # of the question's words: who has them all was meant, whatever languages there are
 FLOOR_SDS = 2.0  # below the mean, where resemblance begins
+LEAST_SD = 1e-4  # of cosines: one text alone, or several of the same words, resemble a question as much as anything does
 FLOOR = 0.12  # of the evidence without these: below, a row shares nothing but a common word
 MANNER = {"session", "role", "opening", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
 
@@ -57,14 +58,14 @@ ENOUGH = 1.19  # of that to be confident
 STEEP = 6.0
 ASKED_SHARE, ASKED_SHARE_OF_CHARACTERS = 0.34, 0.5  # of a question's words
 ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its words
-FEW_TO_JUDGE, UNJUDGED = 30, 0.5  # rows; the confidence of what nobody can judge
+FEW_TO_JUDGE, UNJUDGED = 30, 0.5  # rows, of which none can be said to stand out; the confidence of what nobody can judge
 
 EVIDENCE_AT_MOST = 0.8  # relevance that words, vectors and all signals together can give
 EVIDENCE_SLOPE = 1.5
 LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
 STEP_BACK = 0.015  # per version further back
 LONG_QUESTION, ONLY_A_PART = 8, 0.45  # words, two Chinese characters counting as one: of so many, a slot is only a part
-ONLY_THE_OWNER = 0.3  # of somebody whose sister or cat is asked for: an answer about the wrong person
+BESIDE_IT = 0.3  # of somebody whose sister or cat is asked for, or of another thing than the one asked for
 OF_ANOTHER = 0.6  # of another thing than the one that is named, or of whom another scope calls «I»
 ALREADY_NAMED = 0.5  # «before Oslo» does not ask for Oslo
 
@@ -75,19 +76,19 @@ class Scale:
     What counts as nothing and as everything for this question, over all that was looked at.
 
     best: the highest share of the question's words that a row has
-    top:  the highest resemblance, in deviations from the mean; None where nothing has vectors
+    near: the resemblance that is none, and the most; None where nothing has vectors
     two_scripts: whether there are texts of both, with spaces and without, and none has all words of the question
     carries_on:  whether the question is a message in the middle of a matter
     """
 
     best: float
-    top: float | None = None
+    near: tuple[float, float] | None = None
     two_scripts: bool = False
     carries_on: bool = False
 
     def weight(self, part: str) -> float:
         """What a part counts for here."""
-        factors = BY_WORDS if self.top is None else TWO_SCRIPTS if self.two_scripts else {}
+        factors = BY_WORDS if self.near is None else TWO_SCRIPTS if self.two_scripts else {}
         return WEIGHTS[part] * factors.get(part, 1.0) * (CARRYING_ON.get(part, 1.0) if self.carries_on else 1.0)
 
     def of_words(self, scores: np.ndarray, best: float | None = None) -> np.ndarray:
@@ -95,31 +96,34 @@ class Scale:
         weak = WEAK_IN_TWO_SCRIPTS if self.two_scripts else WEAK
         return scores / max(self.best if best is None else best, weak)
 
-    def of_vectors(self, deviations: np.ndarray) -> np.ndarray:
-        """Shares of the vectors' evidence: 1 for the top, 0 from FLOOR_SDS below the mean."""
+    def of_vectors(self, alike: np.ndarray) -> np.ndarray:
+        """Shares of the vectors' evidence, of cosines: 0 for what resembles as most does, 1 for the nearest turn."""
         import numpy as np
 
-        found: np.ndarray = np.maximum(0.0, (deviations + FLOOR_SDS) / max((self.top or 0.0) + FLOOR_SDS, 1e-6))
+        none, most = self.near or (0.0, 1.0)
+        found: np.ndarray = np.maximum(0.0, (alike - none) / (most - none))
         return found
 
 
-def scale(
-    scores: Sequence[np.ndarray], deviations: np.ndarray | None, unspaced: np.ndarray | None, *, carries_on: bool = False
-) -> Scale:
-    """The scale of a question, from the word scores, the resemblance and the script of everything."""
+def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: bool = False) -> Scale:
+    """
+    The scale of a question, from the word scores of everything, and how much it resembles the question.
+
+    What much resemblance is, turns say where there are enough. A statement is as short as a question, and resembles
+    it more than a turn that says the same and goes on: on its scale all turns would resemble little, and what was
+    learned from them would change how they stand among themselves.
+    """
     import numpy as np
 
     best = max((float(each.max()) for each in scores if len(each)), default=0.0)
-    if deviations is None or unspaced is None or not len(deviations):
+    if near is None or not len(near.alike):
         return Scale(best, carries_on=carries_on)
-    fewer = min(int(np.count_nonzero(unspaced)), int(np.count_nonzero(~unspaced)))
-    return Scale(best, float(deviations.max()), best < ALL_ITS_WORDS and fewer > SECOND * len(unspaced), carries_on)
-
-
-def deviations(likeness: np.ndarray) -> np.ndarray:
-    """How far each stands out from the mean, in standard deviations."""
-    found: np.ndarray = (likeness - likeness.mean()) / max(float(likeness.std()), 1e-6)
-    return found
+    turns = near.alike[~near.memories]
+    measured = turns if len(turns) >= FEW_TO_JUDGE else near.alike
+    none = float(measured.mean()) - FLOOR_SDS * max(float(measured.std()), LEAST_SD)
+    fewer = min(int(np.count_nonzero(near.unspaced)), int(np.count_nonzero(~near.unspaced)))
+    two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.unspaced)
+    return Scale(best, (none, float(measured.max())), two_scripts, carries_on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
     usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
     sure = scale.best + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms)
     found_sure = 1 / (1 + math.exp(-STEEP * (sure - ENOUGH)))
-    few = scale.top is not None and sum(len(each.ns) for each in found) < FEW_TO_JUDGE
+    few = scale.near is not None and sum(len(each.ns) for each in found) < FEW_TO_JUDGE
     return max(found_sure, UNJUDGED) if few else found_sure
 
 
@@ -261,13 +265,22 @@ def slot(
     """
     owner = any(subject.startswith(f"{memory.subject}'s ") for subject in named)
     other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and fold(memory.object or "") not in objects
-    value = ONLY_THE_OWNER if owner else OF_ANOTHER if other else 1.0
+    value = BESIDE_IT if owner or _is_of_another(memory, question) else OF_ANOTHER if other else 1.0
     asked = len(question.terms.characters) / 2 + sum(word.isascii() for word in question.terms.words)
     value *= ONLY_A_PART if asked > LONG_QUESTION else 1.0
     if not question.wants_history:
         return value
     value *= LIVE_WHEN_PAST_IS_ASKED if memory.live else 1.0 - STEP_BACK * min(steps_back, 10)
     return value * (ALREADY_NAMED if memory.object and fold(memory.object) in question.text else 1.0)
+
+
+def _is_of_another(memory: SemanticMemory, question: Question) -> bool:
+    """Whether a question names a thing, and a statement shares no word with it: who asks for a screwdriver has no use for a lamp."""
+    thing = analyze.tokens(thing_asked(question.text, memory.predicate or ""))
+    if not thing.words:
+        return False
+    stated = analyze.tokens(memory.content)
+    return {*thing.words, *thing.characters}.isdisjoint((*stated.words, *stated.characters))
 
 
 def together(found: Iterable[float]) -> float:

@@ -24,7 +24,7 @@ class Predicate:
     cardinality: Cardinality
     names: str  # other names, separated by |
     says: tuple[str, ...] = ()  # regular expressions over a cleaned statement, with groups s (subject) and o (object)
-    asks: str = r"(?!)"  # a regular expression over a folded question
+    asks: str = r"(?!)"  # a regular expression over a folded question; what it names as object in a group o
     kind: Kind = Kind.FACT
     opposite_of: str = ""  # shares the slot of this one
     takes: str = ""  # the sort of its objects, see SORTS; what is of another sort fills no slot
@@ -287,7 +287,7 @@ PREDICATES: tuple[Predicate, ...] = (
             r"(?P<s>.+?) (?:have|has|got) (?P<o>an? .+)",
             r"(?P<s>我|我们|他|她)(?:家)?(?:养了|拥有|有)(?P<o>[一两二三四]?[只条辆台部].+|一?个.+)",
         ),
-        r"\b(?:own|owns|have|has) (?:any|a|an|got)\b|养了什么|有(?:几|什么)[只条个辆台部]",
+        r"\b(?:own|owns|have|has) (?:any|a|an|got)\b(?P<o>[^.?!]*)|养了什么|有(?:几|什么)[只条个辆台部]",
     ),
     Predicate(
         "no longer owns",
