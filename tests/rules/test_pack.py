@@ -83,6 +83,23 @@ def test_assistant_texts_are_cut_to_whole_sentences_and_user_texts_stand() -> No
     assert pack.estimate(cut) <= pack.CUT_TOKENS + 1
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_further_down_the_less_room_a_turn_has(language: str) -> None:
+    """The best stand whole, and of the others so little that many more are there; each begins with what was asked for."""
+    sentence = {"en": "This sentence says a little more of the same. ", "zh": "这句话又说了一点同样的事。"}[language]
+    asked = {"en": "The limit is five. ", "zh": "上限是五次。"}[language]
+    long = sentence * 12 + asked + sentence * 8
+    hits = [hit(long, id=f"{n:016x}", session=f"s{n}") for n in range(40)]
+    packed = pack.pack(hits, 1_500, language, {"en": ["limit", "five"], "zh": ["上限", "五次"]}[language])
+    lines = [line for line in packed.text.splitlines() if line.startswith("- ")]
+
+    lengths = [pack.estimate(line) for line in lines]
+    assert lengths == sorted(lengths, reverse=True)
+    assert (" ".join(long.split()) in lines[0], True) == (True, all(asked.strip() in line for line in lines))
+    assert pack.ROOM[-1][1] + 20 > lengths[-1] < lengths[0] / 3
+    assert len(lines) > 1_500 / pack.estimate(long)
+
+
 def test_one_endless_sentence_is_cut_all_the_same() -> None:
     """Without a full stop, in either script, the beginning is shown."""
     assert pack.estimate(pack.cut("长" * 5_000, 50)) <= 52

@@ -2,8 +2,11 @@
 From hits to a text for a prompt: as many as a budget of tokens holds, best first, each with its source and date.
 
 Turns of one conversation stand together, in the order in which they were said, under its date; the conversations
-stand in the order of their best hit. The user's own turns stand whole up to WHOLE_TOKENS; of other texts their best
-run of whole sentences, at most CUT_TOKENS. The same hits always give the same bytes, so a host can cache its prompt.
+stand in the order of their best hit. The same hits always give the same bytes, so a host can cache its prompt.
+
+The best have the most room: while a quarter of the budget is not spent the user's own turns stand whole up to
+WHOLE_TOKENS, of others the best run of whole sentences; the further down, the shorter the run, so that more of what
+may be meant is there. A statement is short, and stands whole.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context, Hit, Origin, Turn
 
 WHOLE_TOKENS = 256
-CUT_TOKENS = 96
+CUT_TOKENS = 96  # of what the user did not say himself
+ROOM = ((0.25, WHOLE_TOKENS), (0.5, CUT_TOKENS), (1.0, 40))  # tokens a turn, until such a share of the budget is spent
 TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older tokenizers take 1.2
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
@@ -49,7 +53,7 @@ def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collecti
     packed: list[Hit] = []
     wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
     for hit in hits:
-        group, line = _group(hit), _line(hit, language, wanted)
+        group, line = _group(hit), _line(hit, language, wanted, _room(spent, budget_tokens))
         cost = estimate(line) + 1 + (0 if group in groups else DATE_TOKENS)
         if spent + cost <= budget_tokens:
             place = hit.item.position if isinstance(hit.item, Turn) else 0
@@ -66,12 +70,17 @@ def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collecti
     return Context(fence.wrap("\n".join(lines)), spent, tuple(packed), len(hits) - len(packed))
 
 
+def _room(spent: int, budget_tokens: int) -> int:
+    """Tokens for a turn when so much of the budget is spent."""
+    return next((tokens for until, tokens in ROOM if spent <= until * budget_tokens), ROOM[-1][1])
+
+
 def _group(hit: Hit) -> str:
     """What stands together: the turns of a conversation; a statement stands alone."""
     return f"session {hit.item.session}" if isinstance(hit.item, Turn) else f"memory {hit.id}"
 
 
-def _line(hit: Hit, language: str, wanted: Mapping[str, float]) -> str:
+def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int) -> str:
     source = hit.sources[-1] if hit.sources else None
     who = (source.speaker or source.origin.value) if source else "user"
     label = [f"#{hit.id[-8:]}"]
@@ -81,7 +90,7 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float]) -> str:
         label.append(TAKEN_BACK[language])
     if not isinstance(hit.item, Turn):
         return f"- {cut(hit.text, WHOLE_TOKENS)} ({', '.join([hit.said_at.date().isoformat(), who, *label])})"
-    kept = cut(hit.text, WHOLE_TOKENS if hit.item.origin is Origin.USER else CUT_TOKENS, wanted)
+    kept = cut(hit.text, room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted)
     return f"- {who}: {kept} ({', '.join(label)})"
 
 
