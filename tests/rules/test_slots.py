@@ -547,6 +547,10 @@ SAME_SLOT = [
     ("我们的服务都跑在自建机房。", "我们的服务部署在华为云。"),
     ("我目前单身。", "我结婚了，昨天七夕领的证！"),
     ("楼下停车费每小时八块。", "楼下停车费每半小时八块，涨得离谱。"),
+    ("I'm 1.83 m", "I'm 183 cm, what frame size should I be looking at?"),
+    ("I'm 5 ft 11 tall", "我身高一米八。"),
+    ("My gym is Iron Yard, the one behind the station.", "My gym, Core Collective, is a zoo tonight."),
+    ("我是A型血", "My blood type is AB."),
 ]
 OTHER_SLOT = [
     ("The read timeout is 5 seconds.", "The connect timeout is 2 seconds."),
@@ -583,6 +587,28 @@ def test_another_thing_has_another_slot(one: str, other: str) -> None:
     first, second = slots.read(one), slots.read(other)
 
     assert first is None or second is None or first.key != second.key
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "object_"),
+    [
+        ("我们前端是 React 18，帮我看看", "前端", "React 18"),
+        ("我们前端是Vue２，老项目了", "前端", "Vue2"),
+        ("test环境跑的是Node 18", "test环境跑的", "Node 18"),
+    ],
+)
+def test_a_name_with_its_number_is_one_value(text: str, predicate: str, object_: str) -> None:
+    """React 18 is no eighteen of something; nobody knows whether there is one of it."""
+    slot = slots.read(text)
+
+    assert slot
+    assert (predicate, object_, Cardinality.UNKNOWN) == (slot.predicate, slot.object, slot.cardinality)
+
+
+@pytest.mark.parametrize("text", ["My manager, however, is nice", "My car, which I bought, is red", "My gym, on Tuesdays, is full"])
+def test_what_stands_between_commas_is_a_name_or_nothing(text: str) -> None:
+    """«My dentist, Dr. Moss, is away» names him; an aside names nobody."""
+    assert slots.read(text) is None
 
 
 @pytest.mark.parametrize(
@@ -705,6 +731,7 @@ def test_a_denied_denial_affirms() -> None:
         "去年班主任是廖老师，教师节贺卡给她也写一张",
         "上大学那会儿网名叫夜雨寄北，现在看好中二",
         "上学期儿子的班主任是邱老师，特别爱拖堂",
+        "两年前 backend 还是 PHP，那个 legacy code 你是没见过😂",
     ],
 )
 def test_how_it_was_is_past(text: str) -> None:

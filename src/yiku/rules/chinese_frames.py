@@ -138,6 +138,8 @@ def _found(clause: str) -> Iterator[Found]:
     if match := _ZH_DOES_AT.fullmatch(told):
         verb = {"起": "起床时间", "起床": "起床时间", "睡": "睡觉时间", "睡觉": "睡觉时间"}.get(match["v"], f"{match['v']}时间")
         yield Found(match["s"].removesuffix("是") or "我", verb, match["o"], SINGLE)
+    if match := compiled(r"(?P<s>.{1,8}?)是(?P<o>(?:[abo]|ab|熊猫)型?)血型?的?").fullmatch(told):
+        yield Found(match["s"], "血型", match["o"], SINGLE)
     if match := _ZH_MASS.fullmatch(told):
         yield Found(match["s"], "体重", match["o"], SINGLE)
     if (match := compiled(r"(?P<s>[^，,。]{1,12}?)(?:姓)(?P<o>[\u4e00-\u9fff]{1,2})").fullmatch(told)) and not match["s"].endswith(
@@ -172,7 +174,7 @@ _NO_THING = re.compile(rf"[喝吃跑走睡等花买用了过重有着]|{values.C
 def _zh_around(told: str) -> Iterator[Found]:
     """A quantity with its sentence around it: the same words with another one may contradict it, and nobody knows."""
     if _PAST_OR_NOW.search(told) or compiled(
-        r"[,，]|第|了(?!$)|[他她它你这那]|买|个(?:人|朋友|同事)|\b(?a:of|the|and|to|in|is|for)\b"
+        r"[,，]|第|了(?!$)|[他她它你这那]|买|说|个(?:人|朋友|同事)|\b(?a:of|the|and|to|in|is|for)\b"
     ).search(told):
         return
     *_, last = [None, *_ZH_ANY_VALUE.finditer(told)]
@@ -193,7 +195,11 @@ def _zh_around(told: str) -> Iterator[Found]:
         or compiled(r"[:：点]").match(told, last.end())
     ):
         return
-    yield Found("我", around.removeprefix("我们").removeprefix("我"), last[0], UNKNOWN)
+    named = compiled(r"(?P<p>.+?)是(?P<o>[a-z][a-z .+-]*)").fullmatch(
+        told[: last.start()]
+    )  # 前端是react 18: a name with its number
+    what, value = (named["p"], told[named.start("o") :]) if named else (around, last[0])
+    yield Found("我", what.removeprefix("我们").removeprefix("我"), value, UNKNOWN)
 
 
 def _zh_direct(told: str) -> Iterator[Found]:

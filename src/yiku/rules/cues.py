@@ -52,7 +52,7 @@ PAST = (
     r"|(?:[五六七八九]|(?:19|20)?\d)[十0]年代(?!的)(?=.{0,10}[是在住用叫做开弹跑])|第一(?:[辆台部份家任]|[只条](?=[狗猫]))[^,，。]{0,5}(?:是|叫|在)|[吃住干当用养抽开]过.{0,6}(?:\d+|[一二两三四五六七八九十几半]+)多?(?:年|个月)"
     r"|(?:去年|前年|上个?学期|上赛季)[^，,。了]{1,9}(?<!的)(?:是|叫)(?![^,，。]*[的了](?:$|[,，。]))"
     r"|那阵(?!势|容|仗)(?=.{0,12}(?:还|才|是|在|用|住|叫|只|没))"
-    r"|(?:去年.{0,6}|前年.{0,6}|上大学|读书|上学|大学|高中|初中|刚\w{1,4}?)(?:的)?(?:时候|那年|那阵|时|期间)|(?:去年|前年)(?=.*还(?:在|是|用|住))|上一份工作"
+    r"|(?:去年.{0,6}|前年.{0,6}|上大学|读书|上学|大学|高中|初中|刚\w{1,4}?)(?:的)?(?:时候|那年|那阵|时|期间)|(?:[去前]年|年前)(?=.*还(?:在|是|用|住))|上一份工作"
 )
 # One of these is in every such text; to look for them costs a tenth.
 PERHAPS_PAST = r"(?a:\b(?:used to|formerly|back|before|once|ago|till|until|had been|previously|originally|first|early|beginning|old|former|previous|ex|last|was|were|when|while|during|years|as a|in (?:my|his|her|our|their|the|those|19\d\d|20\d\d|college|high|school|uni\w*|primary|kindergarten)|growing up|at (?:school|uni\w*|college|the time))\b)|\b(?:days|until)\b|[以从曾过当小童那这头早前最起一原之去上读大高初刚年岁班]|\b(?:day|time)\b"

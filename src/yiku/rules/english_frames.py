@@ -86,6 +86,9 @@ _TURNED = re.compile(
     r"(?P<o>[^,]{1,40}?) is (?:where|what) (?P<s>.{1,40}?) (?P<v>lives?|works?|listens?|runs?|(?:is|are) \w+ (?:to|on|in|at))"
 )
 _TURNED_TO = {"live": "in", "work": "at", "listen": "on", "run": "on"}
+_APPOSED = re.compile(
+    r"(?:my|our) (?P<p>[a-z][a-z -]{1,30}?), (?P<o>[^,]{2,30}), (?!and\b|or\b).+"
+)  # my dentist, Dr. Moss, is away
 _SET = re.compile(
     r"(?:.{0,40} )?(?:(?:set|changed|moved|raised|lowered|cut|increased|reduced|bumped|put|upgraded|renamed|postponed|pushed|delayed|extended|shortened)(?= .+ to )|(?:swapped|switched)(?= .+ (?:to|for) )) (?P<s>my|our|the) (?P<p>[a-z][a-z -]{1,40}?)(?: up| down| over| back)? (?:to|for) (?P<o>.+?)(?: (?:after|because|since|as of|starting|from) .+)?"
 )
@@ -140,6 +143,8 @@ def _reworded(clause: str) -> Iterator[Found]:
         )
     ) and match["s"] in ("wife", "husband", "partner", "mother", "father", "boss"):  # of whom one has one
         yield Found(f"my {match['s']}", "name", match["o"], SINGLE, "name")
+    if (match := _APPOSED.fullmatch(clause)) and holds_one(match["p"]) and match["p"] not in BY_NAME:
+        yield Found("i", match["p"], match["o"], SINGLE, "name")
     if (match := _SET.fullmatch(clause)) and holds_one(match["p"]):
         thing = (known := BY_NAME.get(match["p"])) is not None and known.takes  # «switched my phone to a Pixel»: no number
         yield Found("i", f"{match['p']} model" if thing else match["p"], match["o"], UNKNOWN if thing else SINGLE)
@@ -279,7 +284,14 @@ def _by_verb(match: re.Match[str]) -> Iterator[Found]:
 
 
 def _of_persons(clause: str) -> Iterator[Found]:
-    """Age, diet, bond and trade: what one is."""
+    """Age, height, weight, diet, bond and trade: what one is."""
+    if (
+        match := re.fullmatch(
+            r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just |about )?(?:(?P<o>[12][.,]\d\d? ?(?:m|met(?:re|er)s?)|\d{2,3} ?cm|[4-7] ?(?:ft|foot|feet)(?: \d{1,2}(?: ?in(?:ches)?)?)?)(?: tall)?|(?P<w>\d{2,3}(?:[.,]\d)? ?(?:kg|kilos?|lbs?|pounds)))(?: now)?",
+            clause,
+        )
+    ) and (match["s"] == "i" or _bare(match["s"]) in PERSONS or _bare(match["s"]) in RELATIVES):
+        yield Found(match["s"], "height" if match["o"] else "weight", match["o"] or match["w"], SINGLE)
     if match := re.fullmatch(
         r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just )?(?P<o>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old(?: and .+)?| now)?",
         clause,
