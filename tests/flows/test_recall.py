@@ -248,6 +248,28 @@ def test_an_exact_slot_is_sure(memory):
     assert memory.recall("我住在哪里？").confidence > 0.9
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("The spare key hangs behind the boiler.", "Where does the spare key hang?"),
+        ("备用钥匙挂在锅炉后面。", "备用钥匙挂在哪里？"),
+    ],
+)
+@pytest.mark.parametrize("then", [None, "2030-01-01"])
+def test_what_was_forgotten_makes_nobody_sure(memory, said, question, then):
+    """Also asked what holds at a time, where statements out of recall are looked at."""
+    memory.record(
+        {"role": "user", "content": text} for text in ("We repainted the shed.", "昨天下雨了。", "The key of the piece is G.")
+    )
+    before = memory.recall(question, valid_at=then).confidence
+    stated = memory.remember(said).memory
+    known = memory.recall(question, valid_at=then).confidence
+    memory.forget(stated.id)
+
+    assert before < known
+    assert before == memory.recall(question, valid_at=then).confidence
+
+
 def test_recall_writes_nothing(memory, home):
     """Not a byte of the home changes by asking, explaining, looking at history or listing."""
     kept = memory.remember("I live in Oslo").memory

@@ -7,13 +7,13 @@ give each its sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from yiku.flows import past
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, ask, history, score
+from yiku.rules import analyze, ask, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
 Item = SemanticMemory | Turn | Episode | Attachment
@@ -23,7 +23,7 @@ NEARLY = 20  # characters by which a turn may differ in length from the question
 
 @dataclass(slots=True)
 class Search:
-    """One question under way: what was asked, what each route found, what was left out."""
+    """One question under way: what was asked, what each route found and why, what was left out."""
 
     handle: Handle
     question: ask.Question
@@ -41,7 +41,9 @@ class Search:
     dropped_terms: set[str] = field(default_factory=set)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     diagnostics: list[str] = field(default_factory=list)
-    confidence: float = 0.0
+    scale: fuse.Scale | None = None
+    evidence: dict[str, fuse.Evidence] = field(default_factory=dict)  # of turns and statements, whichever are asked for
+    in_time: Collection[Key] = ()  # which of the items are in recall at the time asked for
 
     @property
     def past(self) -> bool:
@@ -99,6 +101,7 @@ def _in_time(search: Search) -> dict[Key, Item]:
     then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _was_there(search, item)}
     why = "not in recall at that time" if search.past else "superseded, archived or expired"
     search.left_out += [(item.id, why) for key, item in items.items() if key not in then]
+    search.in_time = then.keys()
     return {key: then[key] for key in items if key in then}
 
 

@@ -117,8 +117,19 @@ def recall(
         weights=dict(fuse.WEIGHTS),
     )
     exact = max((hit.relevance for hit in hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
-    sure = max(search.confidence, exact) if hits else 0.0
+    sure = max(_confidence(search), exact) if hits else 0.0
     return Hits(hits, explanation, tuple(search.diagnostics), round(sure, 4))
+
+
+def _confidence(search: Search) -> float:
+    """How sure the evidence makes: that of turns, and of statements which are in recall at the time asked for."""
+    if search.scale is None:
+        return 0.0
+    found = {**search.evidence}
+    if "memory" in found:  # what was corrected or forgotten makes nobody sure
+        found["memory"] = found["memory"].only([n for index, n in search.in_time if index == "memory"])
+    terms = search.question.terms
+    return fuse.confidence(search.scale, [*found.values()], len(terms.words) + len(terms.characters))
 
 
 def _talked_of(search: Search, session: str | None) -> tuple[str, ...]:
@@ -207,8 +218,7 @@ def by_evidence(search: Search, text: str) -> None:
         found["memory"] = _of_memories(words["memory"], shares, scale)
     for index, evidence in found.items():
         _fetched(search, index, evidence)
-    terms = search.question.terms
-    search.confidence = fuse.confidence(scale, [*found.values()], len(terms.words) + len(terms.characters))
+    search.scale, search.evidence = scale, found
 
 
 def by_records(search: Search) -> None:

@@ -93,8 +93,11 @@ class Scale:
 
     def of_words(self, scores: np.ndarray, best: float | None = None) -> np.ndarray:
         """Shares of the words' evidence: 1 for the best, unless that is weak itself."""
-        weak = WEAK_IN_TWO_SCRIPTS if self.two_scripts else WEAK
-        return scores / max(self.best if best is None else best, weak)
+        return scores / self.whole(self.best if best is None else best)
+
+    def whole(self, best: float) -> float:
+        """The share of the question's words that counts as all, where this is the best."""
+        return max(best, WEAK_IN_TWO_SCRIPTS if self.two_scripts else WEAK)
 
     def of_vectors(self, alike: np.ndarray) -> np.ndarray:
         """Shares of the vectors' evidence, of cosines: 0 for what resembles as most does, 1 for the nearest turn."""
@@ -144,6 +147,13 @@ class Evidence:
             among = among[total >= np.partition(total, len(among) - most)[len(among) - most]]
         return among[np.lexsort((-self.ns[among], -self.total[among]))][:most]
 
+    def only(self, ns: Sequence[int]) -> Evidence:
+        """Of these rows alone."""
+        import numpy as np
+
+        among = np.isin(self.ns, ns)
+        return Evidence(self.ns[among], {name: part[among] for name, part in self.parts.items()}, self.total[among])
+
 
 def evidence(
     scale: Scale, ns: np.ndarray, words: np.ndarray, vectors: np.ndarray | None, signals: Mapping[str, np.ndarray]
@@ -187,7 +197,8 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
         return 0.0
     # Of fewer rows the last may well be an answer, too
     usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
-    sure = scale.best + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms)
+    words = max(float(each.parts["words"].max()) for each in found if len(each.ns)) * scale.whole(scale.best)
+    sure = words + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms)
     found_sure = 1 / (1 + math.exp(-STEEP * (sure - ENOUGH)))
     few = scale.near is not None and sum(len(each.ns) for each in found) < FEW_TO_JUDGE
     return max(found_sure, UNJUDGED) if few else found_sure
