@@ -77,6 +77,11 @@ class Cached:
         held = self._held(list(keyed))
         return [text for key, text in keyed.items() if key not in held]
 
+    @property
+    def common(self) -> Any:
+        """What texts of each script have in common, where the embedder knows it."""
+        return getattr(self.real, "common", None)
+
     def close(self) -> None:
         """A memory closes what it was given; this one is shared, and closed by `done`."""
 

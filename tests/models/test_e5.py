@@ -12,8 +12,9 @@ import no_weights
 import numpy as np
 import pytest
 
+from yiku import Memory
 from yiku.errors import ModelUnavailable
-from yiku.models import e5, prepare
+from yiku.models import e5, everyday, prepare
 from yiku.models.e5 import DIMENSIONS, LocalE5
 from yiku.models.plain import Plain
 
@@ -118,3 +119,41 @@ def test_closing_lets_go_and_the_next_text_loads_again(folder):
 
     assert model._loaded is None
     assert before.tolist() == model.embed(["tea 茶"], "query").tolist()
+
+
+@installed
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("芒果会让谁不舒服？", "My sister is allergic to mango"),
+        ("谁喜欢爬山？", "My brother goes hiking every weekend"),
+        ("When do I see the dentist?", "周三下午三点去看牙医"),
+        ("What did we decide about the retry limit?", "我们把重试上限定为五次"),
+    ],
+)
+def test_the_first_texts_of_a_home_are_found_across_languages(tmp_path, folder, question, answer):
+    """Four conversations, two in each language: the question in the other one finds its answer first."""
+    told = [
+        "My sister is allergic to mango",
+        "我们把重试上限定为五次",
+        "My brother goes hiking every weekend",
+        "周三下午三点去看牙医",
+    ]
+    with Memory(tmp_path / "home", owner="user:mei", embedder=LocalE5(folder=folder)) as memory:
+        memory.record({"role": "user", "content": text, "session": text} for text in told)
+        memory.admin.embed()
+
+        assert answer == memory.recall(question)[0].text
+
+
+@installed
+@pytest.mark.parametrize("damage", [b"", b"nothing", None])
+def test_what_texts_have_in_common_is_made_once_and_again_where_it_is_damaged(folder, damage):
+    """It lies beside the model's files, and anybody may delete it."""
+    made = LocalE5(folder=folder).common()
+    file = folder / everyday.FILE
+    file.unlink() if damage is None else file.write_bytes(damage)
+
+    assert made.tolist() == LocalE5(folder=folder).common().tolist() == np.load(file).tolist()
+    assert (2, DIMENSIONS) == made.shape
+    assert 0.9 < np.linalg.norm(made[0]) < 1

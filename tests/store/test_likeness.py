@@ -80,3 +80,29 @@ def test_a_handful_of_texts_has_no_mean():
     beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, texts[2], unspaced=False)
 
     assert beyond == pytest.approx(texts @ texts[2], abs=0.02)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (3, 0), (40, 1), (2, 35)])
+def test_of_a_few_texts_everyday_ones_say_what_they_have_in_common(two_languages, first, second):
+    """Where a script has fewer than eight, what is known of everyday texts stands for it: the first question finds its topic, too."""
+    texts, unspaced, languages = two_languages
+    some = [*range(first), *range(45, 45 + second)]
+    vectors, asked = kept(texts[some], unspaced[some]), texts[40]  # the first topic, in the second language
+    everyday = unit(languages) * np.linalg.norm(texts[:40].mean(0))
+    centre = likeness.centre([vectors], None, None, lambda: everyday)
+    beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, asked, unspaced=True)
+
+    assert 0 == beyond.argmax()
+    assert [count < likeness.FEW for count in (first, second)] == [
+        bool(np.allclose(mean, of, atol=1e-5)) for mean, of in zip(centre.means, everyday, strict=True)
+    ]
+
+
+def test_of_many_texts_nobody_asks_what_is_usual(two_languages):
+    """They say it themselves."""
+    texts, unspaced, _ = two_languages
+
+    def unused() -> np.ndarray:
+        raise AssertionError("asked for what is usual")
+
+    assert 2 == len(likeness.centre([kept(texts, unspaced)], None, None, unused).means)

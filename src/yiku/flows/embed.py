@@ -15,7 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows import checks
@@ -308,9 +308,17 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 # ------------------------------------------------------------------ questions
 
 
-def question(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[str, np.ndarray[Any, Any]] | str | None:
+class Asked(NamedTuple):
+    """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
+
+    space: str
+    vector: np.ndarray[Any, Any]
+    common: Callable[[], np.ndarray[Any, Any]] | None
+
+
+def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | None:
     """
-    The space and vector of a question; or a line that says why there is none; or None where nobody misses it.
+    A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
 
     Raises ModelError or StoreError where the model was asked for by name, and it or its vectors cannot be read.
     """
@@ -327,7 +335,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[str, np.
         vector = _asked(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
             return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
-        return space, vector
+        return Asked(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged
 from yiku.flows import checks
-from yiku.flows.embed import by_words_only, waiting
+from yiku.flows.embed import Asked, by_words_only, waiting
 from yiku.flows.embed import question as embedded
 from yiku.flows.handle import Handle
 from yiku.flows.hits import Search, best
@@ -339,17 +339,18 @@ def _near(search: Search, text: str, words: Mapping[str, tuple[np.ndarray, np.nd
     import numpy as np
 
     asked = embedded(search.handle, text, search.scopes)
-    if not isinstance(asked, tuple):
+    if not isinstance(asked, Asked):
         search.diagnostics += [asked] if asked else []
         return None
-    space, vector = asked
-    if late := sum(waiting(search.handle, scope, space) for scope in search.handle.own()):
+    if late := sum(waiting(search.handle, scope, asked.space) for scope in search.handle.own()):
         search.diagnostics.append(by_words_only(late))
     surely = [
         (index == "memory", np.sort(np.array(score.best(ns, scores, SURELY_NEAR)[0], np.int64)))
         for index, (ns, scores, _) in words.items()
     ]
-    return search.handle.vectors.similar(search.scopes, space, vector, unspaced=chunk.unspaced(text), surely=surely)
+    return search.handle.vectors.similar(
+        search.scopes, asked.space, asked.vector, unspaced=chunk.unspaced(text), surely=surely, common=asked.common
+    )
 
 
 def _of_turns(

@@ -31,7 +31,12 @@ Progress = Callable[[str, float], None]  # what is being done, and which share o
 
 
 class Embedder(Protocol):
-    """A model that makes vectors. It may be used by several threads at once."""
+    """
+    A model that makes vectors. It may be used by several threads at once.
+
+    It may have `common() -> (2, dimensions)`, too: the means of everyday texts in scripts with spaces and without, for
+    homes that have few of either.
+    """
 
     @property
     def space(self) -> str:

@@ -5,7 +5,7 @@ The questions asked last keep their vectors, in this process: `recall` and `cont
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from yiku.models.api import Embedder, Role
@@ -44,6 +44,11 @@ class Cached(Guarded):
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return found
+
+    @property
+    def common(self) -> Callable[[], Vectors] | None:
+        """See Embedder."""
+        return getattr(self.inner, "common", None)
 
     def close(self) -> None:
         """See Embedder."""

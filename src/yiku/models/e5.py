@@ -53,6 +53,7 @@ class LocalE5(Guarded):
         super().__init__()
         self._folder, self._progress, self._threads = folder, progress, threads
         self._loaded: tuple[Tokenizer, Engine] | None = None
+        self._common: Vectors | None = None
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """See Embedder. Texts of about the same length are computed together."""
@@ -70,6 +71,15 @@ class LocalE5(Guarded):
             for group in _groups([len(one) for one in numbers]):
                 vectors[[first + n for n in group]] = engine.run([numbers[n] for n in group])
         return vectors
+
+    def common(self) -> Vectors:
+        """What texts have in common, (2, 384), of scripts with spaces and without: see everyday.py. Raises as `embed` does."""
+        from yiku.models import everyday, prepare
+
+        if self._common is None:
+            self._load()
+            self._common = everyday.common(self, self._folder or prepare.cache(), DIMENSIONS)
+        return self._common
 
     def close(self) -> None:
         """See Embedder."""

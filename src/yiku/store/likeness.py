@@ -9,7 +9,7 @@ The lengths of what is left of each vector are kept, so a search looks at every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,9 @@ class Centre:
     lengths: list[Array]
 
 
-def centre(scopes: Sequence[Codes], known: Centre | None, given: Array | None = None) -> Centre:
+def centre(
+    scopes: Sequence[Codes], known: Centre | None, given: Array | None = None, common: Callable[[], Array] | None = None
+) -> Centre:
     """
     The means of these scopes: of the first 1, 2, 4, 8 … vectors of each; or those that are given.
 
@@ -51,7 +53,7 @@ def centre(scopes: Sequence[Codes], known: Centre | None, given: Array | None = 
 
     of = () if given is not None else tuple(1 << (len(each.unspaced).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
-        known = Centre(means(scopes, of) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
+        known = Centre(means(scopes, of, common) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
         if len(lengths) < len(each.unspaced):
@@ -59,8 +61,12 @@ def centre(scopes: Sequence[Codes], known: Centre | None, given: Array | None = 
     return known
 
 
-def means(scopes: Sequence[Codes], of: Sequence[int]) -> Array:
-    """The mean of each script, of the first so many vectors of each scope; of all, where a script has few."""
+def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None) -> Array:
+    """
+    The mean of each script, of the first so many vectors of each scope.
+
+    Where a script has few, what everyday texts have in common stands for it; where nobody knows that, the mean of all.
+    """
     import numpy as np
 
     sums, counts = np.zeros((2, scopes[0].codes[0].shape[1])), np.zeros(2)
@@ -71,9 +77,12 @@ def means(scopes: Sequence[Codes], of: Sequence[int]) -> Array:
             for script in (0, 1):
                 sums[script] += floats[unspaced == script].sum(0)
                 counts[script] += np.count_nonzero(unspaced == script)
+    if (counts >= FEW).all():
+        return (sums / counts[:, None]).astype(np.float32)
     total = counts.sum()
-    common = sums.sum(0) / total if total >= FEW else np.zeros(sums.shape[1])
-    return np.array([sums[script] / counts[script] if counts[script] >= FEW else common for script in (0, 1)], np.float32)
+    of_all = sums.sum(0) / total if total >= FEW else np.zeros(sums.shape[1])
+    usual = common() if common else np.array([of_all, of_all])
+    return np.array([sums[script] / counts[script] if counts[script] >= FEW else usual[script] for script in (0, 1)], np.float32)
 
 
 def cosines(vectors: Codes, question: Array) -> Array:

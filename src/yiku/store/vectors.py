@@ -116,11 +116,13 @@ class Vectors:
         *,
         unspaced: bool | None = None,
         surely: Sequence[tuple[bool, Array]] = (),
+        common: Callable[[], Array] | None = None,
     ) -> Similar | None:
         """
         How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded.
 
         unspaced: the script of the question, for what they have in common beyond their languages (likeness.py)
+        common:   gives what texts of each script have in common, where these scopes have too few to tell
         surely:   rows that are measured exactly however large the scope is: whether memories, and their numbers, ascending
         """
         import numpy as np
@@ -135,7 +137,7 @@ class Vectors:
             rows = [held_.rows(each) for each in held.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            centre = self._centre(number, held, vectors, largest) if held and unspaced is not None else None
+            centre = self._centre(number, held, vectors, largest, common) if held and unspaced is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
@@ -145,7 +147,7 @@ class Vectors:
                 with self._lock:
                     self._damaged.add((scope, number))
                     self._held.pop((scope, number), None)
-                return self.similar(scopes, space, question, unspaced=unspaced, surely=surely)
+                return self.similar(scopes, space, question, unspaced=unspaced, surely=surely, common=common)
             found.append((each.ns, each.memories, each.unspaced, alike))
         for place, (of, some) in enumerate(zip(rows, vectors, strict=True)):
             if centre is None or unspaced is None:
@@ -159,14 +161,22 @@ class Vectors:
             return Similar(*found[0])
         return Similar(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _centre(self, space: int, held: Mapping[int, Held], vectors: Sequence[Codes], largest: Matrix | None) -> Centre:
+    def _centre(
+        self,
+        space: int,
+        held: Mapping[int, Held],
+        vectors: Sequence[Codes],
+        largest: Matrix | None,
+        common: Callable[[], Array] | None,
+    ) -> Centre:
         """What the texts of these scopes have in common; made anew when they are twice as many, or some were taken out."""
         key = (
             space,
             *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in held.items()),
             largest and largest.of,
         )
-        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None), None if largest is None else largest.means)
+        given = None if largest is None else largest.means
+        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None), given, common)
         while len(self._centres) > SCOPES_KEPT:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
