@@ -214,6 +214,14 @@ def test_what_was_said_last_is_taken_back_in_many_words(memory, marker):
     assert ["I live in Oslo."] == talk(memory, "I live in Oslo.", "I moved to Ghent.", marker)
 
 
+@pytest.mark.parametrize("marker", ["just kidding about the job", "工作的事是开玩笑的"])
+def test_a_joke_is_named_by_what_people_call_it(memory, marker):
+    """Not by its own words, and in either language; what was said since then stays."""
+    told = ["I live in Oslo.", "我在腾讯上班。", "Always write the tests first."]
+
+    assert ["I live in Oslo.", "Always write the tests first."] == sorted(talk(memory, *told, marker), key=told.index)
+
+
 @pytest.mark.parametrize(
     "marker", ["Scratch that.", "I misspoke", "说错了，她住在重庆", "刚才说错了", "just kidding", "上一条作废"]
 )

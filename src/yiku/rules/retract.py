@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
-from yiku.rules import analyze, cues, values
+from yiku.rules import analyze, cues, slots, values
 from yiku.types import SemanticMemory
 
 Marker = Literal["joke", "void", "slip"]
@@ -24,6 +24,13 @@ ENOUGH = 6  # three words, or six Chinese characters
 _MARKS = f"{cues.JOKE}|{cues.VOID}"
 _PARTS = re.compile(r"(?<=[。！!；;])|(?<=[.?])(?=\s|$)|[,，:：]\s*|\s(?:and|but) ")
 
+
+# What people call a statement whose own words are others: «about the job» takes back 我在腾讯上班.
+_NOUNS = {
+    "works at": r"\b(?:job|work)\b|工作|上班",
+    "lives in": r"\b(?:move|moving|address)\b|搬家|住址",
+    "spouse": r"\b(?:marriage|wedding)\b|结婚",
+}
 
 LONGEST = 300  # characters
 
@@ -92,10 +99,13 @@ def meant(
     """
     session, actor = new.sources[0].session, new.sources[0].actor
     words = [*dict.fromkeys(_words(new.content))]
+    folded = analyze.fold(new.content)
+    spoken_of = {*slots.asked(folded), *(predicate for predicate, noun in _NOUNS.items() if re.search(noun, folded))}
 
     def named(memory: SemanticMemory) -> list[int]:
         there = set(_words(memory.content))
-        return [place for place, word in enumerate(words) if word in there]
+        places = [place for place, word in enumerate(words) if word in there]
+        return [*places, len(words)] if memory.predicate in spoken_of else places
 
     by_same = [memory for memory in told if any(source.actor == actor for source in memory.sources)]
     here = [memory for memory in by_same if any(source.session == session for source in memory.sources)]
@@ -103,7 +113,6 @@ def meant(
         naming = [(named(memory)[0], -place, memory) for place, memory in enumerate(here) if named(memory)]
         if naming:
             return min(naming, key=lambda found: found[:2])[2]
-        folded = analyze.fold(new.content)
         before = (new.said_at - DAY).date()
         if re.search(cues.YESTERDAY, folded) and (yesterday := [one for one in by_same if one.said_at.date() == before]):
             return max(enumerate(yesterday), key=lambda told: (len(named(told[1])), told[0]))[1]
