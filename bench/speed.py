@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -30,11 +31,14 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import peers
 from corpus import MIXES, Corpus
 from peers import Span, timed
 
 from yiku import Memory
+from yiku.models import prepare
+from yiku.models.e5 import LocalE5
 from yiku.types import MemoryRecord, TurnRecord
 
 RESULTS = Path(__file__).resolve().parent / "results" / "speed.jsonl"
@@ -45,8 +49,11 @@ QUESTIONS = 40  # of each mix
 CALLS = 100  # of the other verbs
 STATEMENTS_PER_1000 = 10  # items of the scope that is asked, beside its turns
 FACTS = 10_000  # statements in the store on which access updates and entity queries are measured
+CENTRES = 256  # sentences around which the vectors of `hybrid` lie
 STARTS = 5  # fresh processes a figure
 VECTORS_AT_MOST = 100_000
+# Milliseconds of a recall, in a scope of 1,000 and in one that holds all
+AIMS = {True: {10_000: 1.0, 100_000: 2.0, 1_000_000: 5.0}, False: {10_000: 4.0, 100_000: 20.0, 1_000_000: 80.0}}
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,29 @@ def cpu_s(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
+class Perturbed:
+    """An embedder that costs nothing: vectors of some real sentences, moved a little by the text; random ones without the model."""
+
+    space, dimensions = "bench:perturbed:384", 384
+
+    def __init__(self, corpus: Corpus) -> None:
+        chance = np.random.default_rng(17)
+        self._noise = chance.normal(size=(4_096, self.dimensions)).astype(np.float32) * 0.02
+        if prepare.installed() is not None:
+            self._centres = LocalE5().embed([turn["content"] for turn in corpus.turns(CENTRES)], "passage")
+        else:
+            self._centres = chance.normal(size=(CENTRES, self.dimensions)).astype(np.float32) * 0.05
+
+    def embed(self, texts: Sequence[str], role: str) -> np.ndarray:
+        """(n, 384) of unit length."""
+        marks = np.array([zlib.crc32(text.encode()) for text in texts], np.int64)
+        found: np.ndarray = self._centres[marks % CENTRES] + self._noise[marks // CENTRES % len(self._noise)]
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 # ------------------------------------------------------------------ what is measured
 
 
@@ -219,7 +249,6 @@ class Bench:
 
     def recall(self) -> Iterator[Figure]:
         """`recall` by each mix of questions, in a scope of 1,000 items and in one that holds all."""
-        aims = {True: {10_000: 1.0, 100_000: 2.0, 1_000_000: 5.0}, False: {10_000: 4.0, 100_000: 20.0, 1_000_000: 80.0}}
         for store in self.stores():
             plain = (
                 peers.plain_fts5(self.folder / f"plain-{store.size}.db", store.texts, store.questions) if not store.scoped else {}
@@ -232,7 +261,7 @@ class Bench:
                     span = timed([lambda question=question: memory.recall(question) for question in asked])
                     beside = plain[mix].cpu_p50 if mix in plain else None
                     yield took(
-                        f"recall, {store.kind}, {mix}", store.size, span, aim=aims[store.scoped].get(store.size), plain=beside
+                        f"recall, {store.kind}, {mix}", store.size, span, aim=AIMS[store.scoped].get(store.size), plain=beside
                     )
 
     def look(self) -> Iterator[Figure]:
@@ -249,6 +278,24 @@ class Bench:
                     verb(given[0])
                     span = timed([lambda verb=verb, value=value: verb(value) for value in given])
                     yield took(f"{name}, {store.kind}", store.size, span)
+
+    def hybrid(self) -> Iterator[Figure]:
+        """`recall` by words and vectors, the question's vector given; only the scope that is asked is embedded."""
+        embedder = Perturbed(Corpus(17))
+        for store in self.stores():
+            with store.open(embedder=embedder, durability="fast") as memory:
+                taken = cpu_s(memory.admin.embed)
+                yield Figure(f"embed without the model, {store.kind}", store.size, len(store.asked) / taken, "items/s")
+            with store.open(embedder=embedder) as memory:
+                first = store.questions["english"][0]
+                span = timed([lambda memory=memory, first=first: memory.recall(first)])
+                yield took(f"first hybrid recall, {store.kind}", store.size, span)
+                for mix in ("english", "chinese", "mixed"):
+                    asked = store.questions[mix]
+                    for question in asked[:3]:
+                        memory.recall(question)
+                    span = timed([lambda question=question: memory.recall(question) for question in asked])
+                    yield took(f"hybrid recall, {store.kind}, {mix}", store.size, span, aim=AIMS[store.scoped].get(store.size))
 
     # -------------------------------------------------------------- processes
 
@@ -295,7 +342,7 @@ class Bench:
             yield took("yiku recall", store.size, started(*given), aim=300.0)
 
     def vectors(self) -> Iterator[Figure]:
-        """sqlite-vec: the ten nearest of random vectors; we have none yet."""
+        """sqlite-vec: the ten nearest of random vectors, beside `hybrid`."""
         for size in self.sizes:
             if size <= VECTORS_AT_MOST:
                 path = self.folder / f"vectors-{size}.db"
@@ -304,7 +351,7 @@ class Bench:
                 path.unlink(missing_ok=True)
 
 
-PARTS = ("ingest", "turn", "remember", "access", "recall", "look", "open", "memory", "disk", "start", "vectors")
+PARTS = ("ingest", "turn", "remember", "access", "recall", "look", "open", "memory", "disk", "start", "vectors", "hybrid")
 
 FIRST_ANSWER = """
 import json, sys, time
