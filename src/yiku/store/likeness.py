@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-BLOCK = 2_048  # vectors that are turned into floats at a time: they stay in the processor's cache
+BLOCK = 256  # vectors that are turned into floats at a time: they stay in the processor's cache
 FEW = 8  # vectors of a script, whose mean says nothing
 SHORTEST = 1e-3  # of what is left of a vector
 
@@ -86,12 +86,21 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
 
 
 def cosines(vectors: Codes, question: Array) -> Array:
-    """The cosine of each vector with a question, both of unit length."""
+    """The cosine of each vector with a question, both of unit length. The numbers are as they are kept; the factor comes last."""
     import numpy as np
 
     found = np.empty(len(vectors.unspaced), np.float32)
-    for start, floats in blocks(vectors, 0):
-        found[start : start + len(floats)] = np.vecdot(floats, question)  # not `@`, whose threads cost more than they save
+    room = np.empty((BLOCK, len(question)), np.float32)
+    behind = 0
+    for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
+        for first in range(0, len(codes), BLOCK):
+            block = codes[first : first + BLOCK]
+            floats = room[: len(block)]
+            np.copyto(floats, block)
+            start = behind + first
+            found[start : start + len(block)] = np.vecdot(floats, question)  # not `@`, whose threads cost more than they save
+        found[behind : behind + len(codes)] *= factors
+        behind += len(codes)
     return found
 
 
