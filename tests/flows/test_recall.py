@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import Clock
+from embedders import Hashed
 from workers import clocked
 
 from yiku import Memory
@@ -268,6 +269,18 @@ def test_what_was_forgotten_makes_nobody_sure(memory, said, question, then):
 
     assert before < known
     assert before == memory.recall(question, valid_at=then).confidence
+
+
+@pytest.mark.parametrize("question", ["Where did we see the film?", "我们在哪里看的电影？", "Which spice holds the shelf?"])
+def test_how_sure_it_is_does_not_hang_on_how_many_are_wanted(home, question):
+    """Among sixty statements, who asks for one hit is told the same as who asks for fifty."""
+    with Memory(home, owner="user:mei", embedder=Hashed()) as memory:
+        for n in range(60):
+            memory.remember(f"The shelf number {n} holds jar {n * 7} of spice {chr(97 + n % 26)}{n}")
+        memory.admin.embed()
+
+        assert 60 == len(memory.get_all(limit=100))
+        assert 1 == len({memory.recall(question, limit=limit).confidence for limit in (1, 5, 50)})
 
 
 def test_recall_writes_nothing(memory, home):

@@ -122,14 +122,13 @@ def recall(
 
 
 def _confidence(search: Search) -> float:
-    """How sure the evidence makes: that of turns, and of statements which are in recall at the time asked for."""
+    """How sure the evidence makes, without that of statements which are out of recall at the time asked for."""
     if search.scale is None:
         return 0.0
-    found = {**search.evidence}
-    if "memory" in found:  # what was corrected or forgotten makes nobody sure
-        found["memory"] = found["memory"].only([n for index, n in search.in_time if index == "memory"])
+    gone = [n for index, n in search.items if index == "memory" and (index, n) not in search.in_time]  # corrected, or forgotten
+    found = [each.without(gone) if index == "memory" else each for index, each in search.evidence.items()]
     terms = search.question.terms
-    return fuse.confidence(search.scale, [*found.values()], len(terms.words) + len(terms.characters))
+    return fuse.confidence(search.scale, found, len(terms.words) + len(terms.characters))
 
 
 def _talked_of(search: Search, session: str | None) -> tuple[str, ...]:

@@ -147,11 +147,11 @@ class Evidence:
             among = among[total >= np.partition(total, len(among) - most)[len(among) - most]]
         return among[np.lexsort((-self.ns[among], -self.total[among]))][:most]
 
-    def only(self, ns: Sequence[int]) -> Evidence:
-        """Of these rows alone."""
+    def without(self, ns: Sequence[int]) -> Evidence:
+        """Of all but these rows."""
         import numpy as np
 
-        among = np.isin(self.ns, ns)
+        among = ~np.isin(self.ns, ns)
         return Evidence(self.ns[among], {name: part[among] for name, part in self.parts.items()}, self.total[among])
 
 
