@@ -3,7 +3,7 @@ How fast Yiku is: each public verb on generated stores, in CPU time, beside the 
 
     python bench/speed.py            stores of 10,000 and 100,000 items
     python bench/speed.py --quick    10,000 only, in under a minute
-    python bench/speed.py --full     a million too: some 15 minutes and 4 GB in --folder
+    python bench/speed.py --full     a million too: some 30 minutes and 4 GB in --folder
     python bench/speed.py --only recall --only ingest
 
 A store of a size is made twice: in scopes of 1,000 items each, and as one scope that holds all. CPU time is that
@@ -142,6 +142,13 @@ def cpu_s(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
+def recalled(memory: Memory, questions: Sequence[str]) -> Span:
+    """Each question once, when the first have been asked before."""
+    for question in questions[:3]:
+        memory.recall(question)
+    return timed([lambda question=question: memory.recall(question) for question in questions])
+
+
 class Perturbed:
     """An embedder that costs nothing: vectors of some real sentences, moved a little by the text; random ones without the model."""
 
@@ -256,9 +263,7 @@ class Bench:
             (self.folder / f"plain-{store.size}.db").unlink(missing_ok=True)
             with store.open() as memory:
                 for mix, asked in store.questions.items():
-                    for question in asked[:3]:
-                        memory.recall(question)
-                    span = timed([lambda question=question: memory.recall(question) for question in asked])
+                    span = recalled(memory, asked)
                     beside = plain[mix].cpu_p50 if mix in plain else None
                     yield took(
                         f"recall, {store.kind}, {mix}", store.size, span, aim=AIMS[store.scoped].get(store.size), plain=beside
@@ -291,10 +296,7 @@ class Bench:
                 span = timed([lambda memory=memory, first=first: memory.recall(first)])
                 yield took(f"first hybrid recall, {store.kind}", store.size, span)
                 for mix in ("english", "chinese", "mixed"):
-                    asked = store.questions[mix]
-                    for question in asked[:3]:
-                        memory.recall(question)
-                    span = timed([lambda question=question: memory.recall(question) for question in asked])
+                    span = recalled(memory, store.questions[mix])
                     yield took(f"hybrid recall, {store.kind}, {mix}", store.size, span, aim=AIMS[store.scoped].get(store.size))
 
     # -------------------------------------------------------------- processes

@@ -77,7 +77,6 @@ class LocalE5(Guarded):
         from yiku.models import everyday, prepare
 
         if self._common is None:
-            self._load()
             self._common = everyday.common(self, self._folder or prepare.cache(), DIMENSIONS)
         return self._common
 

@@ -9,10 +9,11 @@ their means lie beside the model's files.
 from __future__ import annotations
 
 import contextlib
-import os
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from yiku.models import prepare
 from yiku.models.api import Embedder
 
 if TYPE_CHECKING:
@@ -60,9 +61,8 @@ def common(embedder: Embedder, folder: Path, dimensions: int) -> Vectors:
         if known.shape == (2, dimensions) and known.dtype == np.float32 and np.isfinite(known).all():
             return known
     made = np.stack([embedder.embed(some, "passage").mean(0) for some in SENTENCES]).astype(np.float32)
-    being_made = folder / f"{FILE}.{os.getpid()}"
+    kept = io.BytesIO()
+    np.save(kept, made)
     with contextlib.suppress(OSError):  # a folder that cannot be written to: made anew the next time
-        with being_made.open("wb") as file:
-            np.save(file, made)
-        being_made.replace(folder / FILE)
+        prepare.write(folder / FILE, kept.getvalue())
     return made

@@ -101,8 +101,8 @@ def _make(folder: Path, progress: Progress) -> None:
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),
         }
     for name, data in made.items():
-        _write(folder / name, data)
-    _write(folder / SUMS, "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items()).encode())
+        write(folder / name, data)
+    write(folder / SUMS, "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items()).encode())
     progress(_TELL, 1.0)
 
 
@@ -140,7 +140,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """The file has these bytes, on the disk, or what it had before. What a kill leaves is overwritten by the next."""
     part = path.with_name(f"{path.name}.part")
     with open(part, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600)) as file:

@@ -195,9 +195,8 @@ def _zh_around(told: str) -> Iterator[Found]:
         or compiled(r"[:：点]").match(told, last.end())
     ):
         return
-    named = compiled(r"(?P<p>.+?)是(?P<o>[a-z][a-z .+-]*)").fullmatch(
-        told[: last.start()]
-    )  # 前端是react 18: a name with its number
+    # 前端是react 18: a name with its number
+    named = compiled(r"(?P<p>.+?)是(?P<o>[a-z][a-z .+-]*)").fullmatch(told[: last.start()])
     what, value = (named["p"], told[named.start("o") :]) if named else (around, last[0])
     yield Found("我", what.removeprefix("我们").removeprefix("我"), value, UNKNOWN)
 

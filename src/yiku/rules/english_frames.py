@@ -86,9 +86,8 @@ _TURNED = re.compile(
     r"(?P<o>[^,]{1,40}?) is (?:where|what) (?P<s>.{1,40}?) (?P<v>lives?|works?|listens?|runs?|(?:is|are) \w+ (?:to|on|in|at))"
 )
 _TURNED_TO = {"live": "in", "work": "at", "listen": "on", "run": "on"}
-_APPOSED = re.compile(
-    r"(?:my|our) (?P<p>[a-z][a-z -]{1,30}?), (?P<o>[^,]{2,30}), (?!and\b|or\b).+"
-)  # my dentist, Dr. Moss, is away
+# my dentist, Dr. Moss, is away
+_APPOSED = re.compile(r"(?:my|our) (?P<p>[a-z][a-z -]{1,30}?), (?P<o>[^,]{2,30}), (?!and\b|or\b).+")
 _SET = re.compile(
     r"(?:.{0,40} )?(?:(?:set|changed|moved|raised|lowered|cut|increased|reduced|bumped|put|upgraded|renamed|postponed|pushed|delayed|extended|shortened)(?= .+ to )|(?:swapped|switched)(?= .+ (?:to|for) )) (?P<s>my|our|the) (?P<p>[a-z][a-z -]{1,40}?)(?: up| down| over| back)? (?:to|for) (?P<o>.+?)(?: (?:after|because|since|as of|starting|from) .+)?"
 )
@@ -283,6 +282,10 @@ def _by_verb(match: re.Match[str]) -> Iterator[Found]:
         yield Found(_owner(match["s"]), predicate, object_, SINGLE)
 
 
+def _is_person(subject: str) -> bool:
+    return subject == "i" or _bare(subject) in PERSONS or _bare(subject) in RELATIVES
+
+
 def _of_persons(clause: str) -> Iterator[Found]:
     """Age, height, weight, diet, bond and trade: what one is."""
     if (
@@ -290,27 +293,27 @@ def _of_persons(clause: str) -> Iterator[Found]:
             r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just |about )?(?:(?P<o>[12][.,]\d\d? ?(?:m|met(?:re|er)s?)|\d{2,3} ?cm|[4-7] ?(?:ft|foot|feet)(?: \d{1,2}(?: ?in(?:ches)?)?)?)(?: tall)?|(?P<w>\d{2,3}(?:[.,]\d)? ?(?:kg|kilos?|lbs?|pounds)))(?: now)?",
             clause,
         )
-    ) and (match["s"] == "i" or _bare(match["s"]) in PERSONS or _bare(match["s"]) in RELATIVES):
+    ) and _is_person(match["s"]):
         yield Found(match["s"], "height" if match["o"] else "weight", match["o"] or match["w"], SINGLE)
     if match := re.fullmatch(
         r"(?P<s>i|(?:my |our )?[a-z]+) (?:am|is) (?:now |already |only |just )?(?P<o>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old(?: and .+)?| now)?",
         clause,
     ):
         age = values.number(match["o"])
-        if age is not None and age < 120 and (match["s"] == "i" or _bare(match["s"]) in PERSONS or _bare(match["s"]) in RELATIVES):
+        if age is not None and age < 120 and _is_person(match["s"]):
             yield Found(match["s"], "age", match["o"], SINGLE)
     if match := re.fullmatch(
         rf"(?P<s>.{{1,30}}?) (?:am|is|has gone|have gone|has turned|have turned|went) (?:now |currently )?(?:(?P<d>{_DIETS})|(?P<b>{_BONDS}))(?! to (?:my|his|her)\b)(?: (?:to|with|from) (?P<o>.+)| and .+| now)?",
         clause,
     ):
         yield Found(match["s"], "diet" if match["d"] else "relationship status", match["d"] or match["b"], SINGLE)
-    if match := re.fullmatch(
-        rf"(?P<s>.{{1,30}}?) (?:am|is) (?:now )?(?:(?:an?|the) (?P<o>(?:[a-z-]+ ){{0,3}}(?:{_JOB}|(?P<t>{_TRADE})))(?: (?:here|at|in|on|with|for|now)\b.*)?|(?P<a>(?:[a-z-]+ ){{0,2}}{_JOB}) (?:at|for) .+)",
-        clause,
-    ):
-        person = match["s"] == "i" or _bare(match["s"]) in PERSONS or _bare(match["s"]) in RELATIVES
-        if person or not match["t"]:
-            yield Found(_owner(match["s"]), "job", match["o"] or match["a"], SINGLE)
+    if (
+        match := re.fullmatch(
+            rf"(?P<s>.{{1,30}}?) (?:am|is) (?:now )?(?:(?:an?|the) (?P<o>(?:[a-z-]+ ){{0,3}}(?:{_JOB}|(?P<t>{_TRADE})))(?: (?:here|at|in|on|with|for|now)\b.*)?|(?P<a>(?:[a-z-]+ ){{0,2}}{_JOB}) (?:at|for) .+)",
+            clause,
+        )
+    ) and (_is_person(match["s"]) or not match["t"]):
+        yield Found(_owner(match["s"]), "job", match["o"] or match["a"], SINGLE)
     if match := compiled(
         r"(?!(?:the|this|that|it|they|we)\b)(?P<s>.{1,30}?) (?:am |is |are )?(?:now |currently |also )?work(?:s|ing)? as (?:an? |the )?(?P<o>[a-z][a-z -]{1,40}?)(?: (?:here|at|in|on|for|with|near|now|since|from|and|of)\b.*)?"
     ).fullmatch(clause):

@@ -23,15 +23,12 @@ DAY = timedelta(days=1)
 ENOUGH = 6  # three words, or six Chinese characters
 _MARKS = f"{cues.JOKE}|{cues.VOID}"
 _PARTS = re.compile(r"(?<=[。！!；;])|(?<=[.?])(?=\s|$)|[,，:：]\s*|\s(?:and|but) ")
-
-
 # What people call a statement whose own words are others: «about the job» takes back 我在腾讯上班.
 _NOUNS = {
     "works at": r"\b(?:job|work)\b|工作|上班",
     "lives in": r"\b(?:move|moving|address)\b|搬家|住址",
     "spouse": r"\b(?:marriage|wedding)\b|结婚",
 }
-
 LONGEST = 300  # characters
 
 

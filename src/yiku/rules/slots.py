@@ -198,6 +198,7 @@ def asked(question: str) -> tuple[str, ...]:
     return (*found, *(predicate.name for predicate in PREDICATES if predicate.opposite_of in found))
 
 
+@lru_cache(64)
 def thing_asked(question: str, predicate: str) -> str:
     """What a folded question names as the object of a known predicate: «a spare key» of «do I have a spare key?»; or nothing."""
     match = next((pattern.search(question) for name, pattern in _asks() if name == predicate), None)

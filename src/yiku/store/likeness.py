@@ -91,16 +91,10 @@ def cosines(vectors: Codes, question: Array) -> Array:
 
     found = np.empty(len(vectors.unspaced), np.float32)
     room = np.empty((BLOCK, len(question)), np.float32)
-    behind = 0
-    for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
-        for first in range(0, len(codes), BLOCK):
-            block = codes[first : first + BLOCK]
-            floats = room[: len(block)]
-            np.copyto(floats, block)
-            start = behind + first
-            found[start : start + len(block)] = np.vecdot(floats, question)  # not `@`, whose threads cost more than they save
-        found[behind : behind + len(codes)] *= factors
-        behind += len(codes)
+    for start, codes, factors in _pieces(vectors, 0):
+        floats = room[: len(codes)]
+        np.copyto(floats, codes)
+        found[start : start + len(codes)] = np.vecdot(floats, question) * factors  # not `@`: its threads cost more than they save
     return found
 
 
@@ -131,11 +125,16 @@ def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
     import numpy as np
 
     room = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
+    for place, codes, factors in _pieces(vectors, start):
+        floats = room[: len(codes)]
+        np.multiply(codes, factors[:, None], out=floats)
+        yield place, floats
+
+
+def _pieces(vectors: Codes, start: int) -> Iterator[tuple[int, Array, Array]]:
+    """The vectors from a place on as they are kept, at most BLOCK at a time: where they begin, their numbers, their factors."""
     behind = 0
     for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
         for first in range(max(0, start - behind), len(codes), BLOCK):
-            block = codes[first : first + BLOCK]
-            floats = room[: len(block)]
-            np.multiply(block, factors[first : first + BLOCK, None], out=floats)
-            yield behind + first, floats
+            yield behind + first, codes[first : first + BLOCK], factors[first : first + BLOCK]
         behind += len(codes)
