@@ -18,10 +18,10 @@ import typer
 from typer.core import TyperGroup
 
 from yiku import __version__
-from yiku.doors.cli import call
+from yiku.doors.cli import call, streams
 from yiku.errors import InvalidInput, YikuError
 
-CANNOT, USAGE, INTERRUPTED = 1, 2, 130
+USAGE, INTERRUPTED = 2, 130
 TABLE = {
     "Keep": {
         "record": "keep",
@@ -158,7 +158,11 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the arguments say; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a narrow terminal is no reason to fail
-    return _done(arguments)
+    try:
+        with streams.answering():  # what was printed past `Call.answer`: help, an export
+            return _done(arguments)
+    except streams.AnswerLost as lost:
+        return _lost(lost)
 
 
 def _done(arguments: Sequence[str]) -> int:
@@ -178,6 +182,8 @@ def _done(arguments: Sequence[str]) -> int:
         code = command(arguments or ["--help"], prog_name="yiku", standalone_mode=False)
         if code == INTERRUPTED:  # typer turns the signal into its code, and says nothing
             raise KeyboardInterrupt
+    except streams.AnswerLost:
+        raise
     except YikuError as error:
         return _report(arguments, type(error).__name__, error.detail, error.advice, _code(error))
     except typer.TyperException as error:
@@ -185,17 +191,25 @@ def _done(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _report(arguments, "Interrupted", "interrupted", "What was acknowledged is kept.", INTERRUPTED)
     except OSError as error:
-        return _report(arguments, "OSError", f"{error.filename or ''}: {error.strerror or error}".strip(": "), "", CANNOT)
+        return _report(arguments, "OSError", f"{error.filename or ''}: {error.strerror or error}".strip(": "), "", call.CANNOT)
     except Exception as error:
         import logging  # 15 ms that only a failure needs
 
         logging.getLogger("yiku").exception("an error inside Yiku %s; please report it with these lines", __version__)
-        return _report(arguments, "Internal", f"{type(error).__name__}: {error}", "This is an error in Yiku.", CANNOT)
+        return _report(arguments, "Internal", f"{type(error).__name__}: {error}", "This is an error in Yiku.", call.CANNOT)
     return code if isinstance(code, int) else 0
 
 
+def _lost(lost: streams.AnswerLost) -> int:
+    """What could not be written was the answer itself, and nothing else was to be done."""
+    if isinstance(lost, streams.NobodyReads):
+        return call.NOBODY_READS
+    streams.say(f"yiku: the answer could not be written to stdout: {lost}.")
+    return call.CANNOT
+
+
 def _code(error: YikuError) -> int:
-    return USAGE if isinstance(error, InvalidInput) else CANNOT
+    return USAGE if isinstance(error, InvalidInput) else call.CANNOT
 
 
 def _help_for(error: Any) -> str:
@@ -207,14 +221,17 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
     """Tell what went wrong and what to do."""
     verb, as_json = _asked(arguments)
     if as_json:
-        call.print_json(verb or "", {"error": {"type": type_, "message": message or advice, "advice": advice}})
-        return code
+        try:
+            with streams.answering():
+                call.print_json(verb or "", {"error": {"type": type_, "message": message or advice, "advice": advice}})
+            return code
+        except streams.AnswerLost:  # then it is told on stderr
+            pass
     from yiku.doors.cli import say
 
     lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
-    sys.stdout.flush()
     for index, line in enumerate(lines):
-        print(f"yiku: {line}" if index == 0 else f"      {line}", file=sys.stderr)
+        streams.say(f"yiku: {line}" if index == 0 else f"      {line}")
     return code
 
 

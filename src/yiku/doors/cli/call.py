@@ -23,18 +23,22 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
+from yiku.doors.cli import streams
 from yiku.errors import InvalidInput, KeptOut, TooLarge, YikuError
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
 
 HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+CANNOT = 1  # the exit code when it could not be done
 SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
 NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
+UNWRITTEN = 74  # done, but the answer could not be written: EX_IOERR of sysexits.h
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
 KEEPING = frozenset(  # verbs after which a backup may be due
     "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
 )
+CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo".split())
 _MARK = re.compile(r"\[secret ([a-z-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
@@ -55,6 +59,7 @@ class Call:
     scope: str | None = None
     json: bool = False
     quiet: bool = False
+    changes: bool = False  # what it did is on the disk when it answers
 
     def memory(self) -> Memory:
         """The memory that was asked for, open; a home that is made now is announced."""
@@ -89,24 +94,34 @@ class Call:
         if found := sorted((after - before).elements()):
             self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
 
-    def answer(self, data: Mapping[str, Any], lines: Iterable[str]) -> None:
-        """Print the data as JSON, or the lines that say the same to a person; it has left when this returns."""
+    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False) -> None:
+        """
+        Print the data as JSON, or the lines that say the same to a person; it has left when this returns.
+
+        Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
+        """
+        lines = [*lines]
         try:
-            if self.json:
-                print_json(self.verb, data)
-            else:
-                for line in lines:
-                    print(line)
-            sys.stdout.flush()
-        except BrokenPipeError:  # the reader has had enough, as `head` has
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            with streams.answering():
+                if self.json:
+                    print_json(self.verb, data)
+                else:
+                    for line in lines:
+                        print(line)
+        except streams.NobodyReads:  # the reader has had enough, as `head` has
             raise typer.Exit(NOBODY_READS) from None
+        except streams.AnswerLost as lost:
+            done = self.changes and not refused
+            for line in lines if self.changes else ():
+                streams.say(line)
+            advice = "What stands above was done: asked again, it would be done twice." if done else ""
+            streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
+            raise typer.Exit(UNWRITTEN if done else CANNOT) from None
 
     def note(self, text: str) -> None:
         """Say something that is not the answer."""
         if not self.quiet:
-            sys.stdout.flush()
-            print(text, file=sys.stderr, flush=True)
+            streams.say(text)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:
@@ -144,7 +159,7 @@ def command(verb: str, function: Callable[..., None]) -> Any:
     def called(*, ctx: typer.Context, **given: Any) -> None:
         before: Mapping[str, Any] = ctx.obj or {}
         shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
-        asked = Call(verb, **shared)
+        asked = Call(verb, **shared, changes=verb in CHANGING and not given.get("dry_run"))
         function(asked, **given)
         if verb in KEEPING:
             asked.back_up()
@@ -220,7 +235,10 @@ def text(given: str, what: str = "text") -> str:
     """The text, or for `-` what comes on stdin, without its last line feed."""
     if given != "-":
         return given
-    raw = sys.stdin.buffer.read(STDIN_BYTES + 1)
+    try:
+        raw = sys.stdin.buffer.read(STDIN_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput(f"{what} cannot be read from stdin: {streams.reason(error)}") from error
     if len(raw) > STDIN_BYTES:
         raise TooLarge(f"{what} from stdin has over {STDIN_BYTES:,} bytes")
     try:

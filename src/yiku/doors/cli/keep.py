@@ -179,7 +179,7 @@ def remember(
         done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
-        call.answer(shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}{again}"])
+        call.answer(shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
         raise typer.Exit(REFUSED)
     call.answer(shapes.outcome(done, dry_run), became(done, dry_run))
     call.tell_masked((said, details), done.memory.content)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from yiku.doors.cli import say, shapes
+from yiku.doors.cli import say, shapes, streams
 from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
 from yiku.types import Backup, Restored
@@ -137,13 +137,15 @@ def export(
     with call.memory() as memory:
         total = memory.admin.stats()
         with _counted(call, total.turns + sum(total.memories.values())) as progress:
-            target = sys.stdout.buffer if path == "-" else path
-            done = memory.admin.export(target, everything=everything, since=since, progress=progress)
+            if path == "-":
+                with streams.answering():
+                    done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
+            else:
+                done = memory.admin.export(path, everything=everything, since=since, progress=progress)
     held = f"{say.plural(done.turns, 'turn')} and {say.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
     lines = [f"{say.paint('exported', 'green')} {held}", f"  {say.harmless(done.path)}, {say.bytes_(done.bytes)}"]
     lines += [f"  {say.paint('!', 'yellow')} could not be read: blob {name}" for name in done.missing]
     if path == "-":
-        sys.stdout.buffer.flush()
         for line in lines[:1] + lines[2:]:
             call.note(line)
     else:
