@@ -40,7 +40,7 @@ from yiku.errors import (
 from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
-from yiku.store.gate import Gate, Mark, Reserve, has_moved, inside, means_full, translated, wal_bytes
+from yiku.store.gate import Gate, Mark, Reserve, bytes_of, has_moved, inside, means_full, translated, wal_bytes
 from yiku.store.opening import Opening
 from yiku.types import (
     Applied,
@@ -218,14 +218,19 @@ class SqliteStore:
             if self.read_only:
                 raise ReadOnly(str(self.path))
             with self._gate.held():
-                if has_moved(connection):
-                    raise StoreMismatch(f"{self.path} was replaced while it was open here; close this memory and open it again")
+                self._refuse_moved(connection)
                 try:
                     return self._applied(connection, scope, changes, cause, expect)
                 except (apsw.FullError, apsw.IOError) as error:
                     if cause.operation not in FREEING or not (means_full(error) and self._reserve.release()):
                         raise
                     return self._applied(connection, scope, changes, cause, expect)
+
+    def _refuse_moved(self, connection: apsw.Connection) -> None:
+        """Raise StoreMismatch where the file that is open here is not the one at the path any more: SQLite goes on with it."""
+        if has_moved(connection):
+            became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
+            raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
 
     def _applied(
         self, connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None
@@ -338,7 +343,9 @@ class SqliteStore:
         return number
 
     def scope(self, name: str) -> int | None:
-        """See Store.scope."""
+        """See Store.scope. Every verb asks for its scopes first, so this is where a database that is gone is noticed."""
+        with translated(str(self.path)):
+            self._refuse_moved(self._connection())
         number, seen = self._scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
             if (row := self._one("select id from scopes where name = ?", name)) is None:
@@ -582,6 +589,8 @@ class SqliteStore:
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""
+        with translated(str(self.path)):
+            self._refuse_moved(self._connection())
         meta = dict(self._all("select key, value from meta"))
         return {
             **meta,
@@ -590,7 +599,7 @@ class SqliteStore:
             "durability": self.durability,
             "read_only": self.read_only,
             "network": self.network,
-            "bytes": self.path.stat().st_size + wal_bytes(self.path),
+            "bytes": bytes_of(self.path) + wal_bytes(self.path),
             "wal_bytes": wal_bytes(self.path),
             "verified": pages.verified() and pages.has_checksums(self._connection()),
             "marked": self._mark.read() is not None,

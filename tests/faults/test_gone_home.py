@@ -1,0 +1,67 @@
+"""R24 where the home itself goes: it is deleted, moved or replaced while a memory has it open."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults.test_failing_disk import opened
+from faults.test_typed_errors import VERBS, template  # noqa: F401 - a fixture
+
+from yiku import Memory
+from yiku.errors import StoreError, StoreMismatch
+
+WITHOUT_A_DATABASE: dict[str, Callable[[Memory], Any]] = {
+    "admin.check": lambda m: m.admin.check(),
+    "admin.pause": lambda m: m.admin.pause(),
+    "admin.resume": lambda m: m.admin.resume(),
+    "admin.backups": lambda m: m.admin.backups(),
+}
+
+
+def test_every_verb_says_that_the_home_is_gone(template, tmp_path, some):  # noqa: F811 - the fixture
+    """A deleted home is a typed error for reading and writing alike, and no verb makes a folder of it again."""
+    for verb, call in some([*{**VERBS, **WITHOUT_A_DATABASE}.items()], 18):
+        home = shutil.copytree(template, tmp_path / verb)
+        with opened(home) as memory:
+            memory.recall("Oslo 奥斯陆")  # what was read before is known, and no answer
+            shutil.rmtree(home)
+            with pytest.raises(StoreError) as told:
+                call(memory)
+
+        assert str(home) in told.value.detail, verb
+        assert not home.exists(), verb
+
+
+@pytest.mark.parametrize("became", ["deleted", "moved", "replaced"])
+def test_no_answer_is_given_from_a_database_that_is_gone(tmp_path, became):
+    """SQLite would go on reading the file that it has open; a memory says that it is not the home's any more."""
+    home, other = tmp_path / "home", tmp_path / "other"
+    for place, city in ((home, "Oslo"), (other, "Rome")):
+        with Memory(place, owner="user:mei") as memory:
+            memory.remember(f"I live in {city}.")
+    with Memory(home) as memory:
+        assert "Oslo" in memory.recall("where do I live?")[0].text
+        if became == "deleted":
+            shutil.rmtree(home)
+        else:
+            home.rename(tmp_path / "away")
+        if became == "replaced":
+            other.rename(home)
+        for look in (lambda: memory.recall("where do I live?"), memory.get_all, memory.status, memory.admin.stats):
+            with pytest.raises(StoreMismatch, match="replaced" if became == "replaced" else "deleted"):
+                look()
+    if became == "replaced":
+        with Memory(home) as memory:
+            assert "Rome" in memory.recall("where do I live?")[0].text
+
+
+def test_a_home_that_is_gone_is_closed_in_silence(tmp_path: Path):
+    """To close a memory needs nothing of the home, and makes none."""
+    memory = Memory(tmp_path / "home", owner="user:mei")
+    memory.remember("我喜欢乌龙茶。")
+    shutil.rmtree(tmp_path / "home")
+    memory.close()
+
+    assert not (tmp_path / "home").exists()
