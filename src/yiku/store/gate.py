@@ -8,8 +8,8 @@ clean. Every write, every checkpoint, the creation and the last close happen ins
 The gate's file is never deleted: a second file of the same name would be a second gate.
 
 The mark is the file `store.id`: the store's id and the number of its last change that is surely on the
-disk. It is written after a commit and not flushed, so it may lag behind the database, and never runs
-ahead of it: a database that knows less than its mark is an older copy, and one of another id is another's.
+disk. It is flushed when it is made; later it is written after a commit and not flushed, so it may lag behind the
+database, and never runs ahead of it: a database that knows less than its mark is an older copy, and one of another id is another's.
 Its last word says whether the WAL was emptied: where it was not and the WAL is gone, another program did it.
 
 A fork waits until no thread of this process is inside SQLite. A child gets SQLite as it is at that moment: a mutex that
@@ -157,11 +157,24 @@ class Mark:
         except OSError:
             return False  # the store is whole without it; `yiku status` says that the mark is missing
         try:
-            return os.pwrite(descriptor, f"{body} {_crc(body)}\n".encode(), 0) == _LINE_BYTES
+            new = os.fstat(descriptor).st_size < _LINE_BYTES
+            whole = os.pwrite(descriptor, f"{body} {_crc(body)}\n".encode(), 0) == _LINE_BYTES
+            if new:
+                self._flush(descriptor)
+            return whole
         except OSError:
             return False
         finally:
             os.close(descriptor)
+
+    def _flush(self, descriptor: int) -> None:
+        """A mark that was made now survives a power cut, its name too; later ones may lag."""
+        os.fsync(descriptor)
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _line(self) -> tuple[str, int, bool] | None:
         try:
