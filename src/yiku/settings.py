@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError
+from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError, StoreMismatch
 from yiku.files.vault import Home, content_of
 from yiku.flows import checks, pause
 from yiku.flows.checks import shown
@@ -65,9 +65,12 @@ def opened(
     """
     The settings of a home, and whether it was made now, with an owner, because it was not there.
 
-    Raises HomeMissing without `create`, and SettingsError before anything is made.
+    Raises HomeMissing without `create`, and SettingsError before anything is made; StoreMismatch where the home
+    remains and its database is gone: an empty one in its place would look as if nothing had ever been said.
     """
     settings = load(place, arguments, environment)
+    if (lost := place.lost()) is not None:
+        raise StoreMismatch(lost)
     if place.exists():
         place.prepare()
         return settings, False

@@ -233,3 +233,78 @@ def test_R12_a_home_without_a_mark_gets_one_and_is_no_mismatch(told):
     with Memory(told) as memory:
         memory.remember("marked again 又有了")
     assert () == yiku.check(told).problems
+
+
+# ------------------------------------------------------------------ the mark is gone with it
+
+
+def lost(home: Path) -> None:
+    """The database and its mark are gone, and what lies beside them is not."""
+    deleted(home)
+    (home / "store.id").unlink()
+
+
+REMAINS: dict[str, Callable[[Path], None]] = {
+    "all": lambda home: None,
+    "a backup": lambda home: [(home / name).unlink() for name in ("key", "reserve", "yiku.toml")],
+    "the key": lambda home: (shutil.rmtree(home / "backups"), (home / "reserve").unlink()),
+    "the reserve, beside an emptied database": lambda home: (shutil.rmtree(home / "backups"), (home / "yiku.db").touch()),
+}
+
+
+@pytest.mark.parametrize("what", REMAINS)
+def test_R12_a_home_whose_database_was_lost_with_its_mark_does_not_begin_anew(told, what):
+    """What remains of it is named, in the library and on the command line; nothing is written, and `check` says the same."""
+    lost(told)
+    REMAINS[what](told)
+    before = files(told)
+
+    with pytest.raises(StoreMismatch, match=r"yiku\.db is (not there|empty), and .* remain") as caught:
+        Memory(told)
+    assert "yiku repair" in str(caught.value)
+    for words in (["status"], ["record", "早"], ["remember", "I like tea."]):
+        assert 1 == (done := ran(told, *words)).code
+        assert "remain" in done.err and "yiku repair" in done.err
+    assert 1 == ran(told, "check").code
+    assert before == files(told)
+
+
+def test_R12_a_lost_database_comes_back_from_the_backup(told):
+    """`repair` puts the newest backup in its place, and the home goes on."""
+    lost(told)
+    repaired = yiku.repair(told)
+
+    assert any("not there" in problem for problem in repaired.problems)
+    with Memory(told) as memory:
+        assert ["I live in Bergen. 我住在卑尔根。"] == [one.content for one in memory.get_all()]
+        memory.remember("Ann likes tea. 安喜欢茶。")
+    assert () == yiku.check(told).problems
+
+
+def test_R12_a_lost_home_without_a_backup_begins_anew_only_when_that_is_said(told):
+    """`repair` says that nothing is left; with `accept` the home is empty, and what was erased from it stays out."""
+    with Memory(told) as memory:
+        memory.admin.erase(memory.get_all(where={"content": {"contains": "绿茶"}})[0].id)
+    lost(told)
+    shutil.rmtree(told / "backups")
+
+    with pytest.raises(StoreMismatch, match="--accept"):
+        yiku.repair(told)
+    assert yiku.repair(told, accept=True).problems
+    with Memory(told) as memory:
+        assert [] == memory.timeline()
+        assert "refused" == type(memory.remember("小明喜欢绿茶 and tea")).__name__.lower()
+    assert () == yiku.check(told).problems
+
+
+def test_R17_a_home_that_was_only_begun_is_no_lost_one(home):
+    """Settings and an empty database, and then a kill, before or behind the key: the next opening finishes what was begun."""
+    for made in ([], ["key"]):
+        shutil.rmtree(home, ignore_errors=True)
+        Memory(home, owner="user:mei").close()
+        for path in home.iterdir():
+            if path.is_file() and path.name not in ("yiku.toml", *made):
+                path.unlink()
+        (home / "yiku.db").touch()
+        with Memory(home) as memory:
+            assert "user:mei" == memory.scope

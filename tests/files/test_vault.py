@@ -23,10 +23,12 @@ def test_each_thing_has_its_place(tmp_path):
 
 
 def test_a_home_is_where_somebody_made_one(tmp_path):
-    """An empty folder is none; a settings file or a database makes it one."""
+    """An empty folder is none, nor one in which nobody got further than an empty database; settings or a database make it one."""
     place = Home(tmp_path)
     assert not place.exists()
     place.database.touch()
+    assert not place.exists()
+    place.database.write_bytes(b"something")
     assert place.exists()
     place.database.unlink()
     place.settings.touch()

@@ -7,6 +7,8 @@ The home: where each thing lies, and how a file is written so that it is whole o
     reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
 
+What is made first is an empty yiku.db, and the key comes after it: so where there is a key and no yiku.db, it was lost.
+
 Folders are 0700 and files 0600. A file is written under a temporary name in the same folder, flushed,
 renamed over its name, and the folder is flushed.
 """
@@ -58,9 +60,21 @@ class Home:
     def exists(self) -> bool:
         """Whether somebody made this a home."""
         try:
-            return self.settings.exists() or self.database.exists()
+            return self.settings.exists() or _bytes(self.database) > 0
         except OSError as error:  # a name that is too long for the file system, say
             raise InvalidInput(f"home is no path on this machine: {error.strerror}") from error
+
+    def lost(self) -> str | None:
+        """What remains of a home whose database is gone or empty, in words; None where it is there, or was not made yet."""
+        remains = [path.name for path in (self.root / "store.id", self.root / "reserve", self.erased) if _bytes(path)]
+        remains += [f"{folder.name}/" for folder in (self.backups, self.root / "damaged") if any(folder.glob("[!.]*"))]
+        remains += ["blobs/"] if any(self.blobs.glob("*/*.z")) else []
+        missing = not os.path.lexists(self.database)
+        if missing and os.path.lexists(self.key_file):
+            remains.insert(0, "key")
+        if not remains or (_bytes(self.database) and not missing):  # looked at last: who makes a home now may have finished
+            return None
+        return f"{self.database} is {'not there' if missing else 'empty'}, and {', '.join(remains)} of this home remain"
 
     def make(self, settings: str) -> bool:
         """Make the folders and, if there is none, the settings file; whether it was new."""
@@ -76,6 +90,8 @@ class Home:
             raise written(error, self.root) from error
         if self.settings.exists():
             return False
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         write_atomically(self.settings, settings.encode())
         return True
 
@@ -234,6 +250,14 @@ def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = No
     if len(content) > at_most:
         raise OSError(errno.EFBIG, f"has over {at_most:,} bytes", str(path))
     return content
+
+
+def _bytes(path: Path) -> int:
+    """The size of a file; 0 where there is none."""
+    try:
+        return path.lstat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def flush_folder(folder: Path) -> None:

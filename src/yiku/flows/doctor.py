@@ -47,11 +47,14 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     chosen = next((known for known in DEPTHS if known == depth), None)
     if chosen is None:
         raise InvalidInput(f"depth must be one of {', '.join(DEPTHS)}, not {checks.shown(depth)}")
-    if not place.exists() and _mark(place).read() is None:
+    lost = place.lost()
+    if not place.exists() and lost is None:
         raise HomeMissing(str(place.root))
     began = time.monotonic()
     look = whole.Look(_key(place), say=say)
     whole.look(look, place.database, chosen, _mark(place).read(), WORDS)
+    if lost is not None:
+        look.problems.append(lost)
     if depth == "deep":
         look.at("blobs", _blobs(look, place))
         look.at("backups", _backups(look, place))
@@ -109,12 +112,12 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     checks.flag(accept, "accept")
     checks.optional_call(progress, "progress")
     mark = _mark(place)
-    if not place.exists() and mark.read() is None:
+    if not place.exists() and place.lost() is None:
         raise HomeMissing(str(place.root))
     place.prepare()
     with alone(place.write_lock, "another program is writing", timeout_s=10.0):
         repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
-    if accept and not dry_run and place.database.exists():
+    if accept and not dry_run and (place.database.exists() or repaired.problems):
         _erased_again(place)
     return repaired
 
@@ -137,7 +140,8 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
     if not copies and (theirs or not whole.has_tables(place.database)):
         if theirs:
             raise ForeignStore(str(place.database))
-        raise (StoreMismatch if meant else Damaged)(f"nothing can be read in {place.database}, and there is no backup")
+        why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
+        raise (StoreMismatch if meant or place.lost() else Damaged)(why)
     now = datetime.now(UTC)
     done = salvage.rescued(
         place.database,
@@ -157,27 +161,31 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
 
 
 def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
-    """The database that is there counts from now on; where there is none, or an empty one, the next opening makes one."""
+    """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
+    lost = place.lost()
     told, here = mark.read(), whole.identity(place.database)
     if whole.is_foreign(place.database):
         raise ForeignStore(str(place.database))
     if here is None and whole.has_tables(place.database):
         raise Damaged(f"{place.database}: repair it without --accept")
     problems = (f"store.id means store {told[0][:8]}… with {told[1]:,} changes",) if told and told != here else ()
+    if lost is not None:
+        problems = (lost, *problems)
     if dry_run or not problems:
         return Repaired(problems, {}, (), None, dry_run)
     kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
-    salvage.put_aside(place.database, mark.path, kept)
+    if there := place.database.exists() or mark.path.exists():
+        salvage.put_aside(place.database, mark.path, kept)
     Vectors(place.vectors).drop()  # numbers that other texts had may be given again
     if here is None:
         salvage.removed(place.database, mark.path)
     else:
         mark.write(*here)
-    return Repaired(problems, {}, (), str(kept), dry_run)
+    return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
 
 
 def _erased_again(place: vault.Home) -> None:
-    """What was erased from this home does not come back with an older database."""
+    """What was erased from this home does not come back with an older database, nor is it told anew to a new one."""
     store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
     try:
         handle = Handle(
