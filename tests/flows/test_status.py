@@ -3,6 +3,7 @@
 import stat
 
 import pytest
+from powers import permissions_hold
 
 from yiku import Memory
 from yiku.types import AddJobs, Job
@@ -88,3 +89,34 @@ def test_files_are_for_the_owner_alone(memory, home, name):
 
     assert 0o600 == modes[home / name]
     assert {0o600, 0o700} == {*modes.values()}
+
+
+def test_what_others_may_read_or_change_is_a_trouble(memory, home):
+    """Folders and files that are not for their owner alone are named with their mode, and the command that mends it."""
+    memory.admin.backup()
+    assert () == memory.status().troubles
+    home.chmod(0o777)
+    (home / "backups").chmod(0o750)
+    (home / "key").chmod(0o644)
+    for copy in (home / "backups").iterdir():
+        copy.chmod(0o640)
+
+    assert [
+        f"others may change {home} (mode 777): chmod 700 {home}",
+        f"others may look into {home}/backups (mode 750): chmod 700 {home}/backups",
+        f"others may read key, backups/{copy.name} in {home} (mode 644): chmod 600",
+    ] == [*memory.status().troubles]
+    (home / "yiku.toml").chmod(0o666)
+    assert f"others may change key, yiku.toml, backups/{copy.name} in {home} (mode 644): chmod 600" == memory.status().troubles[-1]
+
+
+def test_locks_that_cannot_be_made_are_a_trouble(memory, home):
+    """Without a folder for its locks a home can be read and not written."""
+    (home / "locks").chmod(0o500)
+    try:
+        with permissions_hold():
+            assert [f"{home}/locks cannot be written: whatever needs a lock there fails; chmod 700 {home}/locks"] == [
+                *memory.status().troubles
+            ]
+    finally:
+        (home / "locks").chmod(0o700)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, mounts
+from yiku.files import blobs, modes, mounts
 from yiku.flows import backup, embed, learn, pause
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
@@ -80,6 +80,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
+    yield from modes.troubles(handle.paths, read_only=about["read_only"])
     if (waiting := sum(not entry["done"] for entry in handle.store.erasures())) > 0:
         yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} cut short: yiku erase --resume"
     if (late := backup.overdue(handle)) is not None:
