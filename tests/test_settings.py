@@ -1,10 +1,17 @@
 """Every setting comes from an argument, then YIKU_*, then yiku.toml, then the default; and says from where."""
 
+import os
+import pwd
+from pathlib import Path
+
+import commands
 import pytest
 
-from yiku import settings
+from yiku import Memory, settings
 from yiku.errors import InvalidScope, SettingsError
 from yiku.files.vault import Home
+from yiku.flows import checks
+from yiku.models import prepare
 from yiku.types import Secret
 
 
@@ -190,11 +197,70 @@ def test_a_broken_file_is_named(place, content):
 @pytest.mark.parametrize("name", ["durabilty", "home", "origins", "限制"])
 def test_an_unknown_setting_is_named(place, name):
     """In the file and as an argument: nothing is passed over in silence, and the known ones are listed."""
-    with pytest.raises(SettingsError, match=f"{name}; known are actor, agent"):
+    with pytest.raises(SettingsError, match=rf"no setting {name}( \(did you mean durability\?\))?; known are actor, agent"):
         settings.load(place, {name: "x"}, {})
     place.settings.write_text(f'"{name}" = "x"', encoding="utf-8")
-    with pytest.raises(SettingsError, match=f"has {name}; known are actor, agent"):
+    with pytest.raises(SettingsError, match=rf"has {name}( \(did you mean durability\?\))?; known are actor, agent"):
         settings.load(place, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("YIKU_DURABILTY", "YIKU_DURABILITY"),
+        ("YIKU_EMBEDURL", "YIKU_EMBED_URL"),
+        ("YIKU_BUSY_TIMEOUT", "YIKU_BUSY_TIMEOUT_S"),
+        ("YIKU_NAME", "YIKU_NAMES"),
+        ("YIKU_HOEM", "YIKU_HOME"),
+    ],
+)
+def test_a_misspelt_variable_is_an_error_that_says_what_was_meant(place, variable, meant):
+    """As for a setting in the file: what was chosen is not passed over. Where none names the home, no other is opened instead."""
+    for read in (lambda given: settings.load(place, {}, given), lambda given: settings.home(None, given)):
+        with pytest.raises(SettingsError, match=rf"{variable} \(did you mean {meant}\?\)") as told:
+            read({variable: "secret-4711"})
+        assert "4711" not in str(told.value)
+        read({variable: ""})
+
+
+def test_other_variables_of_our_name_are_told_and_harmless(home, monkeypatch):
+    """What some other program, or a later Yiku, reads is named in `status`, and changes nothing."""
+    assert () == settings.load(Home(home), {}, {"YIKU_HOME": "/a", "YIKU_LIMIT": "5", "PATH": "/bin"}).unknown_variables
+    monkeypatch.setenv("YIKU_PLUGIN_PORT", "8080")
+    with Memory(home, owner="user:mei") as memory:
+        assert ("no setting is read from YIKU_PLUGIN_PORT: docs/settings.md has the names",) == memory.status().troubles
+
+
+@pytest.mark.parametrize("variables", [{"YIKU_LIMITS": "5"}, {"YIKU_HOEM": "/tmp/elsewhere"}])
+def test_the_command_line_names_a_misspelt_variable(home, variables):
+    """Each verb ends with 2, and makes no home."""
+    for words in (["status"], ["record", "早"], ["check"], ["repair"], ["config"]):
+        ran = commands.run(*words, HOME=str(home), **variables)
+        assert (2, True) == (ran.code, "did you mean YIKU_" in ran.err), words
+    assert not home.exists()
+
+
+def test_a_file_with_a_byte_order_mark_is_read(place):
+    """Some editors begin a file with one."""
+    place.settings.write_text("limit = 7\n", encoding="utf-8-sig")
+
+    assert 7 == settings.load(place, {}, {}).limit
+
+
+@pytest.mark.parametrize("given", ["", None])
+def test_an_empty_home_of_the_user_is_none(monkeypatch, tmp_path, given):
+    """`HOME=""` is as if it were not set: the user's own folder counts, and never the root of the disk."""
+    known = pwd.getpwuid(os.getuid()).pw_dir
+    if given is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", given)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    assert Path(known, ".yiku") == settings.home(None, {}).root
+    assert Path(known) == Home("~").root
+    assert Path(known, ".cache") in prepare.cache().parents
+    assert Path(known, "茶") == checks.path("~/茶", "to")
 
 
 def test_the_home_is_an_argument_or_yiku_home_or_the_default(home, monkeypatch):

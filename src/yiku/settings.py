@@ -1,8 +1,9 @@
 """
 Every setting, and where it came from: an argument, then YIKU_*, then yiku.toml of the home, then the default.
 
-The only reader of the three. A value that Yiku does not know, or a key in yiku.toml, is an error that
-names it; nothing is passed over in silence. docs/settings.md has a line for each.
+The only reader of the three. A value that Yiku does not know, a key in yiku.toml, or a YIKU_ variable that is a
+setting misspelt, is an error that names it; other variables that begin so are named by `yiku status` and
+`yiku config`. Nothing is passed over in silence. docs/settings.md has a line for each.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import getpass
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from yiku.rules import scopes
 from yiku.types import Secret, Settings
 
 DEFAULT_HOME = "~/.yiku"
-DEFAULTS: Mapping[str, Any] = {f.name: f.default for f in fields(Settings) if f.name not in ("home", "origins")}
+DEFAULTS: Mapping[str, Any] = {
+    f.name: f.default for f in fields(Settings) if f.name not in ("home", "origins", "unknown_variables")
+}
 _CHOICES = {
     "language": ("en", "zh", "auto"),
     "durability": ("full", "fast"),
@@ -44,6 +47,7 @@ _BOUNDS = {
     "chat_max_tokens": (64, 131_072),
     "learn_calls": (0, 1_000),
 }
+MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken for it misspelt (difflib)
 _ADDRESSES = ("embed_url", "chat_url")
 _KEYS = ("embed_key", "chat_key")
 _PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
@@ -55,7 +59,8 @@ def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | N
     environment = os.environ if environment is None else environment
     if path is not None:
         return Home(path, "argument")
-    named = environment.get("YIKU_HOME")
+    if not (named := environment.get("YIKU_HOME")):
+        _unknown_variables(environment)  # else one that means it would lead to another home
     return Home(named, "YIKU_HOME") if named else Home(DEFAULT_HOME, "default")
 
 
@@ -87,7 +92,8 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
     """All settings of a home. Raises SettingsError, naming the setting and its place."""
     environment = os.environ if environment is None else environment
     if unknown := sorted(set(arguments) - set(DEFAULTS)):
-        raise SettingsError(f"there is no setting {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
+        raise SettingsError(f"there is no setting {_unknown(unknown)}")
+    unknown_variables = _unknown_variables(environment)
     file = _file(place.settings)
     values: dict[str, Any] = {}
     origins = {"home": place.origin}
@@ -101,7 +107,7 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
             values[name], origins[name] = _checked(name, file[name], "yiku.toml"), "yiku.toml"
         else:
             values[name], origins[name] = default, "default"
-    return Settings(home=str(place.root), origins=origins, **values)
+    return Settings(home=str(place.root), origins=origins, unknown_variables=unknown_variables, **values)
 
 
 def scope(settings: Settings) -> str:
@@ -126,14 +132,43 @@ def backup_due(place: Home) -> bool:
 
 def _file(path: Path) -> Mapping[str, Any]:
     try:
-        found = tomllib.loads(content_of(path).decode())
+        found = tomllib.loads(content_of(path).decode("utf-8-sig"))  # an editor may have put a BOM before it
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if unknown := sorted(set(found) - set(DEFAULTS)):
-        raise SettingsError(f"{path} has {', '.join(unknown)}; known are {', '.join(sorted(DEFAULTS))}")
+        raise SettingsError(f"{path} has {_unknown(unknown)}")
     return found
+
+
+def _unknown(names: Sequence[str]) -> str:
+    """Names that are no settings, what may be meant by them, and what there is."""
+    meant = [near for name in names if (near := _nearest(name, DEFAULTS)) is not None]
+    return f"{', '.join(names)}{_did_you_mean(meant)}; known are {', '.join(sorted(DEFAULTS))}"
+
+
+def _unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables that begin as ours do and are none of them. Raises SettingsError for one that is a setting misspelt."""
+    known = {"YIKU_HOME", *(f"YIKU_{name.upper()}" for name in DEFAULTS)}
+    unknown = [name for name in environment if name.startswith("YIKU_") and environment[name] and name not in known]
+    misspelt = {name: near for name in sorted(unknown) if (near := _nearest(name, known)) is not None}
+    if misspelt:
+        raise SettingsError(f"no setting is read from {', '.join(misspelt)}{_did_you_mean([*misspelt.values()])}")
+    return tuple(sorted(unknown))
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """What was surely meant by a name."""
+    import difflib  # only a mistake needs it
+
+    plain = {one.casefold().removeprefix("yiku_").replace("_", ""): one for one in known}
+    near = difflib.get_close_matches(name.casefold().removeprefix("yiku_").replace("_", ""), plain, 1, MISSPELT)
+    return plain[near[0]] if near else None
+
+
+def _did_you_mean(names: Sequence[str]) -> str:
+    return f" (did you mean {', '.join(names)}?)" if names else ""
 
 
 def _typed(name: str, text: str) -> Any:

@@ -19,6 +19,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import pwd
 import secrets
 import stat
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ class Home:
             raise InvalidInput(f"home must be a path of at most {LONGEST_PATH:,} characters without NUL")
         try:
             os.fsencode(text)
-            self.root = Path(text).expanduser().absolute()
+            self.root = expanded(text).absolute()
         except (UnicodeEncodeError, RuntimeError) as error:
             raise InvalidInput(f"home is no path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
@@ -139,6 +140,16 @@ class Home:
             except OSError as error:
                 if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):  # a home that can only be read
                     raise written(error, folder) from error
+
+
+def expanded(text: str) -> Path:
+    """A path, with ~ as the user's folder. An empty HOME is none: it would make /.yiku. Raises RuntimeError where nobody knows it."""
+    if text != "~" and not text.startswith("~/"):
+        return Path(text).expanduser()
+    try:
+        return Path(os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir) / text[2:]
+    except KeyError as error:
+        raise RuntimeError("HOME is not set, and this user has no folder") from error
 
 
 @contextlib.contextmanager

@@ -87,6 +87,8 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield late
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
+    if strangers := handle.settings.unknown_variables:
+        yield f"no setting is read from {', '.join(strangers)}: docs/settings.md has the names"
     if flagged:
         yield f'{flagged} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\''
 

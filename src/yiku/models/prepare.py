@@ -20,6 +20,7 @@ import hashlib
 import importlib.util
 import mmap
 import os
+import pwd
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,8 +54,8 @@ def cache() -> Path:
     """The folder of the files. Raises ModelUnavailable when the user has no place for a cache."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        above = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
-    except RuntimeError as error:  # no HOME, and no such user
+        above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
+    except KeyError as error:  # no HOME, and no such user
         raise ModelUnavailable(f"the local model has nowhere to lie ({error}): set XDG_CACHE_HOME") from error
     return above / "yiku" / NAME
 

@@ -558,7 +558,11 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting, resolved. `origins` says where each value came from; docs/settings.md describes them."""
+    """
+    Every setting, resolved. `origins` says where each value came from; docs/settings.md describes them.
+
+    unknown_variables: what begins with YIKU_ in the environment, and is no setting
+    """
 
     home: str
     owner: str | None = None
@@ -593,3 +597,4 @@ class Settings:
     learn: Literal["at_once", "later", "off"] = "at_once"
     learn_calls: int = 5
     origins: Mapping[str, str] = field(default_factory=dict)
+    unknown_variables: tuple[str, ...] = ()

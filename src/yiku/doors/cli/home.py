@@ -144,6 +144,8 @@ def config(call: Call) -> None:
     listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in origins]
     rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
     call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
+    if found.unknown_variables:
+        call.hint(f"No setting is read from {', '.join(found.unknown_variables)}.")
     call.hint(
         f"To change one: {place.settings}, a YIKU_ variable, or an argument." if place.exists() else "There is no home here yet."
     )
