@@ -47,6 +47,7 @@ class Handle:
     key: bytes = b""
     given: Embedder | None = None
     given_chat: ChatModel | None = None
+    put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)

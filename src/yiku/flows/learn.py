@@ -12,10 +12,11 @@ The same rules run at the end of `record_turn`, for a user's turn that is not lo
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -79,7 +80,11 @@ PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))  # be
 NIGHT = timedelta(hours=12)  # until what is over a session's budget is due
 CITED = 8  # characters of a memory's id that a reply cites
 OBJECT_CHARS = 2  # an object this short may stand in a reply by chance
+# What the data or the disk can bring about; a mistake of ours (TypeError, AttributeError …) is raised.
+FAILURES = (YikuError, OSError, ArithmeticError, LookupError, RecursionError, ValueError)
 _SAYS_ANEW = rf"{cues.CHANGES}|{cues.CORRECTS}|\d"  # without one of these a passing word changes only the slot that it fills
+
+_log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], object]
 
@@ -150,6 +155,7 @@ def learn(
                 _revived(run, session)
             _by_model(run, session, not everything, over, told)
     left = waiting(handle)
+    handle.put_off = None
     return LearnReport(
         turns=run.turns,
         jobs=run.jobs,
@@ -178,11 +184,22 @@ def waiting(handle: Handle) -> Mapping[str, int]:
 
 
 def after(handle: Handle, turn: Turn) -> None:
-    """What a turn that was just recorded changes at once: what is known, and what the user is at. Never fails: it can wait."""
-    if _said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
-        at_once(handle, turn)
-        with suppress(YikuError):
+    """What a turn that was just recorded changes at once: what is known, and what the user is at. The turn is stored, so this never fails."""
+    with _kept_for_later(handle):
+        if _said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
+            at_once(handle, turn)
             followed(handle, turn)
+
+
+@contextmanager
+def _kept_for_later(handle: Handle) -> Iterator[None]:
+    """What cannot be learned now waits for `learn`, as every turn behind the mark does; `status` and the log say why."""
+    try:
+        yield
+    except FAILURES as error:
+        why = f"{type(error).__name__}: {error.detail if isinstance(error, YikuError) else error}"
+        handle.put_off = why
+        _log.warning("what was said is stored, but could not be learned from (%s); `yiku learn` tries again", why)
 
 
 def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
@@ -197,7 +214,7 @@ def at_once(handle: Handle, turn: Turn) -> Mapping[str, int]:
     """Learn from a turn that was just recorded; what goes wrong here waits for the next `learn`, and loses nothing."""
     run = _Run(handle, handle.writes())
     if handle.settings.learn != "off" and _said_by_person(turn) and len(turn.content) <= INLINE_CHARS:
-        with suppress(YikuError):
+        with _kept_for_later(handle):
             _from_user(run, turn)
     return run.outcomes
 

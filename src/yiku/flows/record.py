@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, TooLarge, WasErased
+from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased
 from yiku.files import blobs
 from yiku.flows import barred, checks, pause
 from yiku.flows.handle import Handle, content_hash, settled
@@ -28,6 +29,8 @@ _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin
 _KEYS = frozenset(
     "role content session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor".split()
 )
+
+_log = logging.getLogger(__name__)
 
 
 def record(
@@ -44,6 +47,13 @@ def record(
     Returns the stored turns; those whose external id was known are only counted. What is in neither was
     kept out: wholly private turns, and those of private folders. Raises Paused while memory is paused.
     """
+    return _record(handle, turns, session=session, idempotency_key=idempotency_key)[0]
+
+
+def _record(
+    handle: Handle, turns: Iterable[Mapping[str, Any]], *, session: str | None = None, idempotency_key: str | None = None
+) -> tuple[Recorded, Mapping[str, Turn]]:
+    """The same, with the turns that this call stored, by id, as far as they are known without reading them."""
     pause.refuse(handle)
     now = handle.now()
     given = [draft for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
@@ -54,36 +64,47 @@ def record(
     if len(fresh) < len(drafts) and handle.store.last_erasure():
         barred.tidied(handle, drafts, kept=fresh)  # what was known may have been erased since, and has its long contents here again
     if not fresh and idempotency_key is None:
-        return Recorded((), known=len(drafts))
+        return Recorded((), known=len(drafts)), {}
     digest = b""
     if idempotency_key is not None:
         digest = _digest(drafts, [dated for _, dated in told])
         idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
 
-    def attempt() -> Recorded:
+    def attempt() -> tuple[Recorded, Mapping[str, Turn]]:
         scope = handle.writes()  # each time: another process may have erased it
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
             ids = tuple(turn.id for turn in stored)
-            return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"])
+            return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"]), {}
         erasure = handle.store.last_erasure()
         kept = barred.turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
         done = handle.store.apply(scope, changes, handle.cause("record"), Expect(erasure=erasure))
-        ids = tuple(turn.id for turn, n in zip(kept, done.rows[0], strict=True) if n)
+        new = {turn.id: replace(turn, n=n) for turn, n in zip(kept, done.rows[0], strict=True) if n}
         erased = len(fresh) - len(kept)
-        return Recorded(ids, known=len(drafts) - len(ids) - erased, operation=done.transaction, erased=erased)
+        known = len(drafts) - len(new) - erased
+        return Recorded(tuple(new), known=known, operation=done.transaction, erased=erased), new
 
     return settled(handle, attempt)
 
 
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:
-    """Store one turn and return it as stored; one whose external id is known comes back as it was."""
-    recorded = record(handle, [draft], idempotency_key=idempotency_key)
+    """
+    Store one turn and return it as stored; one whose external id is known comes back as it was.
+
+    Where it was stored and cannot be read again, it comes back without its position: an error would have it told twice.
+    """
+    recorded, stored = _record(handle, [draft], idempotency_key=idempotency_key)
     if recorded.ids:
-        return handle.store.turn(handle.own(), recorded.ids[0])
+        try:
+            return handle.store.turn(handle.own(), recorded.ids[0])
+        except StoreError as error:
+            if recorded.ids[0] not in stored:
+                raise
+            _log.warning("a turn is stored, and cannot be read again: %s", error.detail)
+            return stored[recorded.ids[0]]
     if recorded.erased:
         raise WasErased("the turn")
     if not recorded.known:

@@ -95,6 +95,8 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
 
 def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
     """What learning left to a person."""
+    if handle.put_off is not None:
+        yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
     own = handle.own()
     if dead := len(handle.store.jobs(own[0], dead=True)) if own else 0:
         what = "question to the model" if dead == 1 else "questions to the model"

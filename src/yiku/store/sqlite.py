@@ -296,7 +296,10 @@ class SqliteStore:
     def _keep_wal_small(self) -> None:
         """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
         if wal_bytes(self.path) > connect.WAL_LIMIT_BYTES:
-            pages.emptied_wal(self._connection(), WAIT_FOR_READERS_MS)
+            try:
+                pages.emptied_wal(self._connection(), WAIT_FOR_READERS_MS)
+            except apsw.Error as error:  # what was committed stays in the WAL, and the next one tries again
+                _log.warning("the log of %s could not be worked in: %s", self.path, error)
 
     def alone(self) -> AbstractContextManager[None]:
         """See Store.alone."""
