@@ -13,7 +13,7 @@ def texts(items):
     return sorted(item.content for item in items)
 
 
-@pytest.mark.spec("T-01", "S0-79", "S0-80", "S3-68", "S3-71", "S3-25")
+@pytest.mark.spec("T-01", "S0-80", "S3-68", "S3-71", "S3-25")
 @pytest.mark.parametrize(
     ("before", "after"),
     [

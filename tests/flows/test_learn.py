@@ -76,6 +76,7 @@ def test_a_new_job_retires_the_old_one(memory, clock):
 
     assert [("user", "works at", "腾讯")] == [(r.subject, r.relation_type, r.object) for r in job.relations]
     assert (clock.now, now.id, job.id) == (job.created_at, before.superseded_by, now.id)
+    assert 1 == memory.admin.stats().relations, "the one that held is superseded, and counts no more"
     assert ("阿里巴巴", False, True) == (before.object, before.live, now.live)
     assert "腾讯" in memory.recall("where does Mei work?")[0].text
     assert "腾讯" in memory.recall("我在哪里上班")[0].text

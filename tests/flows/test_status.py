@@ -13,7 +13,7 @@ def test_stats_count_what_the_handle_reads(memory, home, clock):
     """Turns, sessions, memories by state, kinds, entities, relations, tags, times and sizes; of no other scope."""
     memory.record([{"role": "user", "content": "早", "said_at": f"2026-02-0{i}", "session": f"s{i % 2}"} for i in range(1, 4)])
     memory.remember("I live in Bergen", tags=["家", "a"], relations=[("a", "b", "c")])
-    memory.remember("我住在奥斯陆", tags=["家"])
+    memory.remember("我住在奥斯陆", tags=["家"], relations=[("a", "b", "d")])
     memory.forget(memory.remember("香蕉", kind="skill").memory.id)
     with Memory(home, scope="user:ann", clock=clock) as ann:
         ann.remember("I live in Rome", tags=["x"])
@@ -22,6 +22,7 @@ def test_stats_count_what_the_handle_reads(memory, home, clock):
 
     assert ("user:mei", 3, 2) == (stats.scope, stats.turns, stats.sessions)
     assert {"active": 1, "superseded": 1, "archived": 1} == stats.memories
+    assert 2 == len({r for m in memory.history("where do I live") for r in m.relations}), "of which one is superseded"
     assert ({"fact": 1}, 1, 2) == (stats.kinds, stats.relations, stats.tags)
     assert ["2026-02-01", "2026-02-03"] == [
         at.astimezone(clock.now.tzinfo).date().isoformat() for at in (stats.first_said_at, stats.last_said_at)

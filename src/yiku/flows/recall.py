@@ -453,11 +453,12 @@ def _read(search: Search, index: str, evidence: fuse.Evidence, places: Mapping[i
 
 
 def report(handle: Handle, hits: Sequence[Hit]) -> None:
-    """Say that these hits were shown: their memories count as retrieved, at most once each and day."""
+    """Say that these hits were shown: their memories count as retrieved, at most once each and day, and their episodes as shown."""
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")
     own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]
-    if own:
+    told = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
+    if own or told:
         now = handle.now()
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", since=today)], handle.cause("retrieved"))
+        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", today, told)], handle.cause("retrieved"))

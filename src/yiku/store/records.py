@@ -174,6 +174,17 @@ def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) 
     return (n,)
 
 
+def shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
+    """These episodes were shown once more; as with memories, the journal does not tell it."""
+    for n in episodes:
+        sql = f"select {DIGESTED['episodes']} from episodes where scope_id = ? and n = ?"
+        for row in connection.execute(sql, (scope, n)).fetchall():
+            values: dict[str, Any] = dict(zip(DIGESTED["episodes"].split(", "), row, strict=True))
+            values["access_count"] += 1
+            counted = (values["access_count"], rows.digest([*values.values()]), scope, n)
+            connection.execute("update episodes set access_count = ?, digest = ? where scope_id = ? and n = ?", counted)
+
+
 def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal) -> Iterable[int]:
     """A record goes. Raises Stale where it is not as it was read."""
     record, table = change.record, TABLES[type(change.record)]

@@ -34,7 +34,7 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
         "kinds": dict(map(tuple, every(f"select kind, count(*) from memories where {live} group by kind order by kind"))),
         "flagged": one(f"select count(*) from memories where {live} and flag is not null"),
         "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
-        "relations": one(f"select count(*) from memory_relations where {among}"),
+        "relations": one(f"select count(*) from memory_relations where {among} and superseded = 0"),  # that hold
         "tags": one(f"select count(*) from memory_tags where {among}"),
         "episodes": one(f"select count(*) from episodes where {among}"),
         "attachments": one(f"select count(*) from attachments where {among}"),

@@ -385,8 +385,9 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
     )
     created = rows.micros(memory.created_at)
     connection.executemany(
-        "insert into memory_relations (scope_id, memory_n, subject, relation_type, object, confidence, created) values (?, ?, ?, ?, ?, ?, ?)",
-        [(scope, n, *relation, memory.confidence, created) for relation in memory.relations],
+        "insert into memory_relations (scope_id, memory_n, subject, relation_type, object, confidence, created, superseded)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(scope, n, *relation, memory.confidence, created, int(not memory.live)) for relation in memory.relations],
     )
     _set_tags(connection, scope, n, memory.tags)
     index.put(connection, "memory", scope, n, change.tokens, past=not memory.live)
@@ -467,6 +468,7 @@ def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, 
     counted: list[Any] = [row[0] for n in change.ns for row in connection.execute(sql, (at, scope, n, since)).fetchall()]
     sql = "insert into access_log (scope_id, memory_n, access, at) values (?, ?, ?, ?)"
     connection.executemany(sql, [(scope, n, access, at) for n in counted])
+    records.shown(connection, scope, change.episodes)
     return counted
 
 

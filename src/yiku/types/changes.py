@@ -72,11 +72,16 @@ class SetTurnHidden:
 
 @dataclass(frozen=True, slots=True)
 class CountAccess:
-    """Access counters go up by one; with `since`, only where the last access of this kind was earlier."""
+    """
+    Access counters go up by one; with `since`, only where the last access of this kind was earlier.
+
+    episodes: the numbers of those that were shown
+    """
 
     ns: Sequence[int]
     access: Access
     since: datetime | None = None
+    episodes: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
