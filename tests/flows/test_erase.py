@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from multiprocessing.connection import Connection
@@ -407,6 +407,19 @@ def test_what_was_forgotten_and_said_again_goes_twice(memory, home):
     assert {old.id, new.id} == {one.id for one in erased.memories}
     with pytest.raises(NotFound):
         memory.restore(old.id)
+
+
+def test_a_scope_that_was_erased_whole_is_in_no_backup_by_name(memory, home):
+    """Its name goes with its rows, there too: a name may be a person's. Another scope stays."""
+    memory.record_turn("user", "I live in Oslo. 我住在奥斯陆。", session="s")
+    with Memory(home, scope="user:tom") as tom:
+        tom.record_turn("user", "I like tea.", session="tom")
+    backup = memory.admin.backup()
+    assert memory.admin.erase(everything=True, confirm="user:mei").clean
+
+    with closing(apsw.Connection(backup.path, flags=apsw.SQLITE_OPEN_READONLY)) as copy:
+        assert ["user:tom"] == [name for (name,) in copy.execute("select name from scopes where name like 'user:%'")]
+        assert ["tom"] == [name for (name,) in copy.execute("select id from sessions")]
 
 
 def test_the_second_erasure_leaves_alone_what_came_after_the_first(home):

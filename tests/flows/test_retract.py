@@ -2,7 +2,7 @@
 
 import pytest
 
-from yiku.types import Confirmed, New, Refused, Replaced, Retracted, State
+from yiku.types import Confirmed, Flagged, New, Refused, Replaced, Retracted, State
 
 
 def texts(items):
@@ -34,6 +34,25 @@ def test_a_joke_is_taken_back(memory, clock, before, joke, marker, question):  #
     assert (None, None) == (memory.get(first.id).superseded_by, memory.get(first.id).valid_to)
     assert [before] == texts(memory.get_all())
     assert before in memory.recall(question, types=["memory"]).text
+
+
+@pytest.mark.parametrize(
+    ("before", "joke", "marker"),
+    [("My mentor is Ann", "My mentor is Bo", "just kidding"), ("我的偶像是李雷", "我的偶像是韩梅梅", "开玩笑的")],
+)
+def test_a_joke_that_was_flagged_is_taken_back(memory, clock, before, joke, marker):
+    """The statement that it contradicted, which is of no slot of one value, is live, alone and marked no more."""
+    first = memory.remember(before, session="s1").memory
+    clock.advance(days=1)
+    told = memory.remember(joke, session="s2")
+    assert isinstance(told, Flagged)
+    clock.advance(minutes=1)
+    outcome = memory.remember(marker, session="s2")
+
+    assert isinstance(outcome, Retracted)
+    assert [before] == texts(memory.get_all())
+    assert (None, ()) == (memory.get(first.id).flag, memory.get(first.id).flagged_with)
+    assert State.ARCHIVED is memory.get(told.memory.id).state
 
 
 def test_the_joke_comes_back_by_undo(memory, clock):

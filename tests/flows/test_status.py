@@ -14,6 +14,7 @@ def test_stats_count_what_the_handle_reads(memory, home, clock):
     memory.record([{"role": "user", "content": "早", "said_at": f"2026-02-0{i}", "session": f"s{i % 2}"} for i in range(1, 4)])
     memory.remember("I live in Bergen", tags=["家", "a"], relations=[("a", "b", "c")])
     memory.remember("我住在奥斯陆", tags=["家"], relations=[("a", "b", "d")])
+    memory.remember("I live in Rome", said_at="2020-05-01", relations=[("a", "b", "e")])  # said before both, told after them
     memory.forget(memory.remember("香蕉", kind="skill").memory.id)
     with Memory(home, scope="user:ann", clock=clock) as ann:
         ann.remember("I live in Rome", tags=["x"])
@@ -21,8 +22,8 @@ def test_stats_count_what_the_handle_reads(memory, home, clock):
     stats = memory.admin.stats()
 
     assert ("user:mei", 3, 2) == (stats.scope, stats.turns, stats.sessions)
-    assert {"active": 1, "superseded": 1, "archived": 1} == stats.memories
-    assert 2 == len({r for m in memory.history("where do I live") for r in m.relations}), "of which one is superseded"
+    assert {"active": 1, "superseded": 2, "archived": 1} == stats.memories
+    assert 3 == len({r for m in memory.history("where do I live") for r in m.relations}), "of which two are superseded"
     assert ({"fact": 1}, 1, 2) == (stats.kinds, stats.relations, stats.tags)
     assert ["2026-02-01", "2026-02-03"] == [
         at.astimezone(clock.now.tzinfo).date().isoformat() for at in (stats.first_said_at, stats.last_said_at)

@@ -46,6 +46,15 @@ def test_no_text_is_slow_to_cut(text):
     assert len(windows) < 400
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("ab猫", False), ("a猫", True), ("aabb猫猫", False), ("aab猫猫", True), ("", False), ("abc", False), ("猫", True)],
+)
+def test_a_text_is_mostly_chinese_above_a_third(text, expected):
+    """A character weighs two letters: at a third exactly the two are level, and the text counts as one with spaces."""
+    assert expected is chunk.unspaced(text)
+
+
 def test_a_text_of_nothing_but_space_has_no_window_beyond_the_first():
     """A long run of spaces says nothing, so nothing of it is embedded."""
     assert [] == chunk.windows(" \n" * 5_000)

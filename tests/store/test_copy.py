@@ -60,6 +60,21 @@ def test_a_row_that_is_erased_while_the_copy_is_made_keeps_it_from_its_name(data
     assert [] == [*(tmp_path / "folder").iterdir()]
 
 
+def test_a_copy_that_is_not_sound_says_what_is_wrong(database, tmp_path):
+    """The first thing that SQLite finds stands in the error, and nothing is left under any name."""
+    connection = pages.trusting(connected(database))
+    root = connection.execute("select rootpage from sqlite_schema where name = 'memories'").fetchone()[0]
+    size = connection.pragma("page_size")
+    with database.open("r+b") as file:
+        file.seek((root - 1) * size + 4)
+        file.write(b"\x09")  # cells, of which there is one
+    connection.pragma("shrink_memory")
+
+    with pytest.raises(Damaged, match=rf"(?s)the copy of .*yiku\.db: .*page {root} "):
+        copy.kept(connection, tmp_path / "folder" / "copy.db")
+    assert [] == [*(tmp_path / "folder").iterdir()]
+
+
 @pytest.mark.parametrize("offset", [40, 5_000, 60_000])
 def test_a_flipped_byte_in_a_copy_is_found(database, tmp_path, offset):
     """Wherever it lies: in the header, in a row, in the index."""

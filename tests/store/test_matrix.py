@@ -84,6 +84,17 @@ def test_it_finds_what_the_rows_say(vectors):
     assert 0.7 < np.corrcoef([slow[key] for key in fast], [*fast.values()])[0, 1]
 
 
+def test_a_scope_that_fits_into_the_sample_is_measured_whole(vectors, monkeypatch):
+    """Where there are fewer rows than what signs say is learned on, none is guessed."""
+    monkeypatch.setattr(matrix, "SAMPLE", COUNT + 1)
+    monkeypatch.setattr(matrix, "MEASURED", 1)
+    add(vectors, COUNT, 1)
+    vectors.settle(SCOPE, SPACE)
+    question = drawn(1, 9)[0]
+
+    assert [*exact(vectors, question)] == pytest.approx([found(vectors, question)[False, n] for n in range(1, COUNT + 1)], abs=1e-4)
+
+
 def test_rows_that_must_be_sure_are_measured(vectors):
     """Far from the question, too, rows that are named get their own value instead of what their signs say on average."""
     add(vectors, COUNT, 1)
@@ -95,11 +106,16 @@ def test_rows_that_must_be_sure_are_measured(vectors):
 
     sure = found(vectors, question, surely=[(False, named), (True, named[:0])])
 
+    measured = exact(vectors, question)
+    assert [measured[n - 1] for n in named] == pytest.approx([sure[False, int(n)] for n in named], abs=1e-4)
+
+
+def exact(vectors: Vectors, question: np.ndarray) -> np.ndarray:
+    """How much each row resembles a question, by its own numbers."""
     rest, mapped = _mapped(vectors, question)
     floats = mapped.columns["numbers"] * mapped.columns["factors"][:, None]
     left = floats - mapped.means[mapped.columns["unspaced"].astype(int)]
-    exact = left @ rest / np.linalg.norm(left, axis=1) / np.linalg.norm(rest)
-    assert [exact[n - 1] for n in named] == pytest.approx([sure[False, int(n)] for n in named], abs=1e-4)
+    return left @ rest / np.linalg.norm(left, axis=1) / np.linalg.norm(rest)
 
 
 def _mapped(vectors: Vectors, question: np.ndarray) -> tuple[np.ndarray, matrix.Matrix]:
