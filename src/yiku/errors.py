@@ -11,6 +11,7 @@ Every error Yiku raises, and what the caller can do about it.
     ├── Ambiguous               a short id that fits several items
     ├── IdempotencyMismatch     one key, two different calls
     ├── KeptOut                 it is private, or its folder is switched off: nothing was stored
+    │   ├── WasErased           it was erased, and stays out
     │   └── Paused              memory is paused: nothing new is stored
     ├── CannotUndo              later changes rest on what should be undone
     ├── Closed                  the memory was closed

@@ -277,6 +277,28 @@ def test_every_dependency_has_its_page():
     assert needed == named
 
 
+def test_the_style_page_has_the_limits_that_are_measured():
+    """docs/style.md and bench/house.py say the same."""
+    measured = read("../bench/house.py")
+    limits = [re.search(rf"^{name} = (\d+)", measured, re.MULTILINE)[1] for name in ("FILE_LINES", "FUNCTION_LINES", "PARAMETERS")]
+    limits.append(", ".join(re.findall(r"\d+", re.search(r"^WALK_MODULES = (\{.+?\})", measured, re.MULTILINE)[1])))
+
+    assert limits == [row.rpartition(" | ")[2] for row in re.findall(r"^(\| .+) \|$", read("style.md"), re.MULTILINE)][-4:]
+
+
+def test_every_error_is_drawn_under_its_parent():
+    """The tree on top of errors.py has each class once, indented below the one that it is derived from."""
+    drawn, above = {}, []
+    for line in errors.__doc__.splitlines():
+        if found := re.match(r"^    (?P<lead>[│├└─ ]*)(?P<name>[A-Z]\w+)(?: {2,}|$)", line):
+            depth = len(found["lead"]) // 4
+            above[depth:] = [found["name"]]
+            drawn[found["name"]] = above[depth - 1] if depth else "Exception"
+    known = {name: each for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.YikuError)}
+
+    assert drawn == {name: each.__base__.__name__ for name, each in known.items()}
+
+
 def test_a_waived_row_exists_and_has_a_reason():
     """docs/spec/waived.tsv names rows of docs/spec/rows.tsv, each with why it is not built."""
     rows = [line.split("\t") for line in read("spec/rows.tsv").splitlines()]

@@ -1,6 +1,11 @@
 """Questions: what they ask for."""
 
+import random
+import re
 from datetime import datetime, timedelta, timezone
+from re import _constants as parts
+from re import _parser as parser
+from typing import Any
 
 import pytest
 
@@ -218,3 +223,48 @@ def test_every_phrase_names_whom_it_would_name_alone() -> None:
 def test_a_relative_alone_is_ones_own(question: str, owner: str) -> None:
     asked = ask.analyse(question)
     assert owner in asked.subjects if owner else not any(one.startswith("user's") for one in asked.subjects)
+
+
+# ------------------------------------------------------------------ the words that a pattern waits for
+
+
+def said_by(tree: Any, chance: random.Random) -> str:
+    """A text that a parsed pattern may match; what it looks at around itself is left to chance."""
+    text = ""
+    for operation, argument in tree:
+        match operation:
+            case parts.LITERAL:
+                text += chr(argument)
+            case parts.IN:
+                sort, of = chance.choice(argument)
+                classes = {parts.CATEGORY_WORD: "w", parts.CATEGORY_SPACE: " "}
+                text += chr(of) if sort is parts.LITERAL else classes.get(of, "3") if sort is parts.CATEGORY else "x"
+            case parts.MAX_REPEAT | parts.MIN_REPEAT | parts.POSSESSIVE_REPEAT:
+                least, most, repeated = argument
+                text += "".join(said_by(repeated, chance) for _ in range(chance.randint(least, min(most, least + 2))))
+            case parts.SUBPATTERN:
+                text += said_by(argument[3], chance)
+            case parts.BRANCH:
+                text += said_by(chance.choice(argument[1]), chance)
+            case parts.ANY | parts.NOT_LITERAL:
+                text += "x"
+    return text
+
+
+@pytest.mark.parametrize("name", ["_PAST", "_COUNTS", "_PREFERS", "_FILES", "_OTHER_SIDE", "_NEWEST"])
+def test_whatever_a_pattern_knows_one_of_its_words_leads_to(name: str) -> None:
+    """A pattern is tried only where one of its words stands; of each form that it matches, some word does."""
+    want, chance = getattr(ask, name), random.Random(1)
+    tree = parser.parse(want.english)
+    for _ in range(2_000):
+        text = said_by(tree, chance)
+        if re.search(want.english, text):
+            assert want.wanted(text, frozenset(re.findall("[a-z]+", text))), text
+
+
+@pytest.mark.parametrize(
+    "question", ["How does my pay compare to last year?", "List my jobs from earliest to latest", "和去年相比多了多少？"]
+)
+def test_a_comparison_wants_everything_that_is_compared(question: str) -> None:
+    """It is answered from several turns, in either language."""
+    assert ask.analyse(question).wants_count

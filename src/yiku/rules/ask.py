@@ -78,7 +78,7 @@ _OWNERS = frozenset("i me my mine myself we us our user owner me/i".split())
 
 _COUNTS = _Want(
     frozenset(
-        "many often much total altogether combined average sum number percentage compared difference more less fewer each all list order first second earlier later long days weeks months years hours".split()
+        "many often much total altogether combined average sum number percentage compare compared earliest latest difference more less fewer each all list order first second earlier later long days weeks months years hours".split()
     ),
     r"\bhow (?:many|often|much (?:more|less|older|younger|longer|earlier|later|faster|in total|total|(?:money |time )?(?:have|did|do) (?:i|we) (?:\w+ )?(?:spen[dt]|ma[dk]e|earn|sav|rais|pa[iy])))\b"
     r"|\b(?:in total|total|altogether|combined|average|sum of|number of|percentage|compared? (?:to|with)|difference between|more than|less than|fewer than|each of|all (?:of )?(?:the|my|our) (?:\w+ ){1,2}(?:i|we|that)\b|list (?:all|every|the|my|our))\b"
