@@ -50,7 +50,6 @@ def test_the_examples_in_python_run_and_print_what_they_say(home):
         assert comparable(said[line] or "", home) == comparable(out, home), f"docs/python.md:{line}"
 
 
-@pytest.mark.timeout(300)  # some eighty processes, one after the other; beside other work they wait for a core
 def test_the_examples_in_the_shell_run_and_print_what_they_say(home):
     """docs/cli.md is run from top to bottom in one shell; each output stands below its block."""
     said = {block.line: block.output for block in blocks(DOCS / "cli.md")}

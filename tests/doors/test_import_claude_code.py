@@ -203,10 +203,10 @@ def test_a_reminder_after_a_tools_output_goes_and_one_inside_stays(turn):
 def test_a_text_full_of_tags_is_read_in_linear_time(turn):
     """Half a million opening tags, none of them closed, cost no more than a moment."""
     text = "<system-reminder><memory>" * 250_000
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert text == turn(entry("user", text))["content"]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 # ------------------------------------------------------------------ what is counted, and what is reported

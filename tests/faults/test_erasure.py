@@ -62,7 +62,7 @@ def killed_at(home: Path, n: int) -> bool:
     """Erase in a process that is killed at the n-th operation on the disk; whether it was."""
     child = READY.Process(target=_erase_on, args=(home, n))
     child.start()
-    child.join(60)
+    child.join()
     return child.exitcode != 0
 
 

@@ -201,7 +201,7 @@ def killed_flows(folder: Path, template: Path, url: str, name: str, choose: Call
         shutil.copytree(template, home)
         child = READY.Process(target=_until_killed, args=(home, url, name, n))
         child.start()
-        child.join(60)
+        child.join()
         assert whole == completed(home, name, url), f"killed before operation {n}"
         shutil.rmtree(home)
     return every

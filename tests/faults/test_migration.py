@@ -116,7 +116,7 @@ def test_who_came_to_an_old_home_before_it_was_migrated_writes_checksums_too(tmp
     def connected(*args: object, **settings: object) -> apsw.Connection:
         connection = to(*args, **settings)
         if came == "connected":
-            migrated.wait(30)
+            migrated.wait()
         return connection
 
     monkeypatch.setattr(connect, "to", connected)

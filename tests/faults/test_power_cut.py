@@ -9,10 +9,11 @@ a moment of that life, every row of every table; which moments it had is known f
 
 import hashlib
 import shutil
+import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -136,18 +137,41 @@ class Life:
     ends: list[int]
     words: list[Word]
     states: list[dict[str, bytes]]
+    late_s: float = 0.0  # how late this machine woke who slept meanwhile, at most
 
 
 def lived(folder: Path, **how: Any) -> Life:
     """Record a life, its disk in `folder/disk`."""
-    recording = record(folder / "disk", life, **how)
+    with lateness() as late:
+        recording = record(folder / "disk", life, **how)
     ends, words = zip(*recording.said(), strict=True)
     states = []
     for end in ends:
         rebuild(recording, end, "kept", Random(0), folder / "kept")
         states.append(state(folder / "kept" / "home"))
         shutil.rmtree(folder / "kept")
-    return Life(recording, [*ends], [*words], states)
+    return Life(recording, [*ends], [*words], states, max(late))
+
+
+@contextmanager
+def lateness() -> Iterator[list[float]]:
+    """How late a thread that sleeps now and then is woken (s): on a busy machine a timer is late, too."""
+    late, over = [0.0], threading.Event()
+
+    def sleep() -> None:
+        before = time.monotonic()
+        while not over.wait(PACE_S):
+            now = time.monotonic()
+            late.append(now - before - PACE_S)
+            before = now
+
+    sleeper = threading.Thread(target=sleep)
+    sleeper.start()
+    try:
+        yield late
+    finally:
+        over.set()
+        sleeper.join()
 
 
 def state(home: Path) -> dict[str, bytes]:
@@ -257,7 +281,7 @@ def test_R3_fast_loses_a_second_at_most_and_leaves_no_holes(disk):
     """With `fast` a cut takes the newest calls, also from a home that has been idle since; none older than a second."""
     fast = lived(disk / "fast", seed=3, **FAST)
     for kind in KINDS:
-        assert [] == [cut for cut in cuts(fast, kind, Random(7), disk, EACH) if cut.age_s > LOST_AT_MOST_S], kind
+        assert [] == [cut for cut in cuts(fast, kind, Random(7), disk, EACH) if cut.age_s > LOST_AT_MOST_S + 4 * fast.late_s], kind
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,8 @@ from yiku.models import chat, endpoint
 from yiku.models.chat import ApiChat
 from yiku.models.endpoint import Endpoint
 
+FOR_LONG_S = 60.0  # what nobody waits for, however busy the machine is
+
 KEY = "sk-live-4f5e6d7c8b9a0123"
 MESSAGES = [
     {"role": "system", "content": "Reply with what is worth keeping, or NONE. 没有则回复 NONE。"},
@@ -209,9 +211,10 @@ def test_retry_after_is_respected(server):
     waited = time.monotonic() - start
     server.next = [error(429, Retry_After="3600")]
     with pytest.raises(ModelUnavailable, match=r"answers 429 \(it asks to wait 3600 s\): .* or change chat_url"):
-        model(server).ask(MESSAGES, FACTS)
+        model(server, timeout_s=FOR_LONG_S).ask(MESSAGES, FACTS)
 
-    assert waited >= 0.3 > time.monotonic() - start - waited
+    assert waited >= 0.3
+    assert time.monotonic() - start - waited < FOR_LONG_S / 2
     assert 3 == len(server.asked)
 
 
@@ -252,16 +255,16 @@ def test_tries_end_and_then_the_line_rests(server):
 
 
 @pytest.mark.spec("T-24")
-@pytest.mark.parametrize("slow", [Answer(delay_s=0.6, body=lambda _: {}), Answer(drip_s=0.05)], ids=["late", "dripping"])
+@pytest.mark.parametrize("slow", [Answer(delay_s=FOR_LONG_S, body=lambda _: {}), Answer(drip_s=0.05)], ids=["late", "dripping"])
 def test_a_slow_answer_is_not_waited_for(server, slow):
     """The time-out holds for the whole request, with all its tries."""
-    slow.body = says(GOOD).body
+    slow.body = lambda asked: json.dumps(says(GOOD).body(asked)).encode() + b" " * 2_000  # at 0.05 s a byte
     server.always = lambda asked: slow
     start = time.monotonic()
 
     with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.2 s"):
         model(server, timeout_s=0.2).ask(MESSAGES, FACTS)
-    assert time.monotonic() - start < 0.6
+    assert time.monotonic() - start < FOR_LONG_S / 2
 
 
 def test_a_port_where_nobody_listens():

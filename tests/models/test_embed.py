@@ -17,6 +17,8 @@ from yiku.models import embed, endpoint
 from yiku.models.embed import ApiEmbedder
 from yiku.models.endpoint import Endpoint
 
+FOR_LONG_S = 60.0  # what nobody waits for, however busy the machine is
+
 KEY = "sk-live-4f5e6d7c8b9a0123"
 TEXTS = ["I moved to Oslo.", "我搬到奥斯陆了。", "full ｗｉｄｔｈ 🎉", "Bjørn", ""]
 
@@ -30,6 +32,11 @@ def server():
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
     monkeypatch.setattr(endpoint, "FIRST_PAUSE_S", 0.01)
+
+
+def dripped(asked: dict) -> bytes:
+    """An answer that takes minutes at 0.05 s a byte."""
+    return json.dumps(Answer().body(asked)).encode() + b" " * 2_000
 
 
 def embedder(server: Server, *, url="", model="m", key=KEY, timeout_s=5.0, **options) -> ApiEmbedder:
@@ -153,8 +160,8 @@ def test_a_retry_after_beyond_our_time_is_told_at_once(server):
     start = time.monotonic()
 
     with pytest.raises(ModelUnavailable, match=r"answers 429 \(it asks to wait 3600 s\)"):
-        embedder(server).embed(["a"], "passage")
-    assert time.monotonic() - start < 1
+        embedder(server, timeout_s=FOR_LONG_S).embed(["a"], "passage")
+    assert time.monotonic() - start < FOR_LONG_S / 2
 
 
 def test_tries_end(server):
@@ -167,7 +174,7 @@ def test_tries_end(server):
     assert 2 + 5 == len(server.asked)
 
 
-@pytest.mark.parametrize("slow", [Answer(delay_s=1.0), Answer(drip_s=0.05)], ids=["late", "dripping"])
+@pytest.mark.parametrize("slow", [Answer(delay_s=FOR_LONG_S), Answer(drip_s=0.05, body=dripped)], ids=["late", "dripping"])
 def test_a_slow_answer_is_not_waited_for(server, slow):
     """The time-out holds for the whole request, also when single bytes keep coming."""
     server.always = lambda asked: slow
@@ -175,7 +182,7 @@ def test_a_slow_answer_is_not_waited_for(server, slow):
 
     with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.3 s"):
         embedder(server, timeout_s=0.3).embed(["a"], "query")
-    assert time.monotonic() - start < 0.9
+    assert time.monotonic() - start < FOR_LONG_S / 2
 
 
 def test_nobody_waits_for_a_dead_endpoint_with_every_question(server, monkeypatch):

@@ -173,7 +173,7 @@ def test_a_kill_in_the_middle_leaves_nothing_that_counts(folder, tmp_path, step)
     """The lock is free, nobody takes the half for the whole, and the next one makes all of it."""
     child = READY.Process(target=make_until, args=(tmp_path / "e5.bin", folder, step))
     child.start()
-    child.join(60)
+    child.join()
     assert -signal.SIGKILL == child.exitcode
     assert not prepare.whole(folder)
 

@@ -206,13 +206,10 @@ def test_reading_does_not_wait_for_who_writes(opened, path):
         waiting = threading.Thread(target=lambda: add(vectors, drawn(1), 9))
         waiting.start()
         time.sleep(0.1)
-        began = time.monotonic()
-        assert 6 == len(cosines(vectors, question))
-        took = time.monotonic() - began
+        assert 6 == len(cosines(vectors, question)), "or StoreBusy, if it waited"
     waiting.join()
     gate.close()
 
-    assert took < 1.0
     assert 7 == len(cosines(vectors, question))
 
 
