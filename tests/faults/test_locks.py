@@ -443,5 +443,5 @@ sys.exit(main(["record", "早 morning", "--home", sys.argv[1]]))"""
         done = commands.run(tmp_path / "home", program=program)
 
         assert code == done.code
-        assert (code == 0) == (tmp_path / "home" / "yiku.db").exists()
+        assert (code == 0) == ((tmp_path / "home" / "yiku.db").stat().st_size > 0), "an empty file is no store"
         assert code == 0 or "SQLite 3.51.3 or later" in " ".join(done.err.split())

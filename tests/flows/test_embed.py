@@ -713,7 +713,7 @@ def test_vectors_of_another_store_are_not_taken_for_this_ones(memory, open_it, h
     said(memory, *SPOKEN)
     memory.admin.embed()
     memory.close()
-    for name in ("yiku.db", "yiku.db-wal", "yiku.db-shm", "store.id"):
+    for name in ("yiku.db", "yiku.db-wal", "yiku.db-shm", "store.id", "key", "reserve"):
         (home / name).unlink(missing_ok=True)
     memory = open_it()
     said(memory, NEAR, "day 白天")
