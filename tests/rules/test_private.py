@@ -18,6 +18,20 @@ from yiku.rules.private import NOTHING, without
         ("a ＜私密＞b＜／私密＞ c", "a [私密] c"),
         ("a &lt;private&gt;b&lt;/private&gt; c", "a [private] c"),
         ("a <private>b</私密>c", "a [private]"),
+        ('a <private reason="a plan, b > c">b</private> c', "a [private] c"),
+        ("a <私密 原因='x'>b</私密 >c", "a [私密]c"),
+        ("a <private/>b", "a [private]"),
+        ("a <private />b</private> c", "a [private] c"),
+        ("a <私密／>b", "a [私密]"),
+        ("a &#60;private&#62;b&#60;/private&#62; c", "a [private] c"),
+        ("a &#x3C;Private&#x3e;b&#X3C;&#47;private&#x3E; c", "a [private] c"),
+        ("a &amp;lt;private&amp;gt;b&amp;lt;/private&amp;gt; c", "a [private] c"),
+        ("a &LT;private&GT;b&LT/private&GT c", "a [private] c"),
+        ("a \\u003cprivate\\u003eb\\u003c/private\\u003e c", "a [private] c"),
+        ("a ＜ＰＲＩＶＡＴＥ　reason＝“x”＞b＜／ＰＲＩＶＡＴＥ＞ c", "a [private] c"),
+        ("a <pri\u200bvate>b<\u2060/private> c", "a [private] c"),
+        ("a <\nprivate\n>b</\nprivate> c", "a [private] c"),
+        ("a <privateer>b, <PrivateRoute/> <private_key>", "a <privateer>b, <PrivateRoute/> <private_key>"),
         ("a <私密>b<private>c</私密>d", "a [私密]d"),
         ("a <private>b <private>c</private> d", "a [private]"),
         ("```html\n<private>x</private>\n```", "```html\n[private]\n```"),
@@ -31,13 +45,37 @@ def test_a_private_part_leaves_a_mark(text, kept):
     assert kept == without(text)
 
 
-@pytest.mark.parametrize("text", ["<private>x</private>", " <private>x", "<私密>一</私密>\n<私密>二</私密>", "<private></private>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<private>x</private>",
+        " <private>x",
+        "<私密>一</私密>\n<私密>二</私密>",
+        "<private></private>",
+        "x <private/>",
+        "保险柜在床下 <私密 />\n",
+    ],
+)
 def test_of_a_wholly_private_text_nothing_is_left(text):
-    """Only the mark."""
+    """Only the mark; a tag that closes itself at the very end is about what stands before it."""
     assert without(text) in NOTHING
 
 
-@pytest.mark.parametrize("unit", ["<private>", "</private>", "<private", "<", "<   ", "<private>x</private>"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<private>",
+        "</private>",
+        "<private",
+        "<",
+        "<   ",
+        "<private>x</private>",
+        "<private x=",
+        "<private \u200b/",
+        "&amp;",
+        "<p\u200b",
+    ],
+)
 def test_a_hostile_text_takes_time_by_its_length(unit):
     """Tags, or what begins like one, take at most twelve times what a tenth of them takes."""
     took = []

@@ -14,7 +14,7 @@ from yiku.rules import private, secrets
 
 T = TypeVar("T")
 
-SUSPECT = (*secrets.SUSPECT, private.TAG)  # a text in which none of these finds anything stays as it is
+SUSPECT = (*secrets.SUSPECT, private.SUSPECT)  # a text in which none of these finds anything stays as it is
 SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
 NOTHING = private.NOTHING  # what a text has become that was wholly private
 
@@ -31,7 +31,9 @@ def clean(handle: Handle, value: T) -> T:
 
 
 def _text(handle: Handle, text: str) -> str:
-    if len(text) < SHORTEST or not any(pattern.search(text) for pattern in SUSPECT):
+    if len(text) < SHORTEST:
         return text
     text = private.without(text)
-    return text if handle.settings.secrets == "keep" else secrets.masked(text, handle.seal)[0]
+    if handle.settings.secrets == "keep" or not any(pattern.search(text) for pattern in secrets.SUSPECT):
+        return text
+    return secrets.masked(text, handle.seal)[0]
