@@ -25,6 +25,7 @@ _BLOCK = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _VARYING = [
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"), "‹id›"),
     (re.compile(r"#[0-9a-f]{8}\b"), "#‹id›"),
+    (re.compile(r'seal="[0-9a-f]{12}"'), 'seal="‹seal›"'),
     (re.compile(r"\buser:[a-z0-9._@-]+"), "user:‹login›"),
     (re.compile(r"yiku undo \d+"), "yiku undo ‹n›"),
     (re.compile(r"\d+(\.\d+)? ?ms\b"), "‹ms›"),

@@ -5,6 +5,7 @@ Contents go through every verb that takes text, questions through every verb tha
 text takes ten times as long for ten times the text, not a hundred times.
 """
 
+import hashlib
 import importlib
 import pkgutil
 import re
@@ -40,6 +41,8 @@ from yiku.rules import (
     fence,
     importance,
     pack,
+    private,
+    quoting,
     retract,
     scopes,
     slots,
@@ -115,8 +118,8 @@ def turn(detail: str) -> Callable[[Memory, str], Any]:
 
 
 WAYS = [
-    Way("turn", lambda m, t: m.record_turn("user", t), whole, fence.strip),
-    Way("turns", lambda m, t: m.record([{"role": "assistant", "content": t}]), lambda m, r: whole(m, m.get(r.ids[0])), fence.strip),
+    Way("turn", lambda m, t: m.record_turn("user", t), whole, str),
+    Way("turns", lambda m, t: m.record([{"role": "assistant", "content": t}]), lambda m, r: whole(m, m.get(r.ids[0])), str),
     *(
         Way(name, turn(name), lambda m, r, name=name: getattr(m.get(r.id), name))
         for name in ("session", "speaker", "external_id", "parent", "agent", "project", "actor")
@@ -125,7 +128,7 @@ WAYS = [
         "idempotency key",
         lambda m, t: (m.record_turn("user", t[:90] or "x", idempotency_key=t), t),
         lambda m, r: r[0].content,
-        lambda t: fence.strip(t[:90] or "x"),
+        lambda t: t[:90] or "x",
     ),
     Way(
         "tool call",
@@ -178,7 +181,7 @@ WAYS = [
         "imported turn",
         lambda m, t: imported(m, {"role": "user", "content": t}),
         lambda m, r: whole(m, next(x for x in m.search_traces(limit=1000) if x.external_id == r)),
-        fence.strip,
+        str,
     ),
     Way(
         "imported statement",
@@ -332,7 +335,10 @@ def test_R23_a_hostile_question_is_answered_or_refused(questioned: Memory, query
             assert operator == "icontains" or {row.id for row in rows if query in row.content} == {row.id for row in found}
 
 
-@pytest.mark.parametrize("name", ["a forged fence", "a forged fence, escaped", "a second memory", "openers by the thousand"])
+@pytest.mark.parametrize(
+    "name",
+    ["a forged fence", "a forged fence, escaped", "a forged fence, in other forms", "a second memory", "openers by the thousand"],
+)
 def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memory: Memory, name: str) -> None:
     """What is packed for a prompt has one fence, one line a hit or date, and each hit's line ends in its id."""
     text = f"The lantern 灯笼 says: {CONTENTS[name]}"[:2_000]
@@ -341,10 +347,12 @@ def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memor
     packed = memory.context("lantern 灯笼", max_tokens=2_000)
     first, _, *lines, last = packed.text.splitlines()
 
-    assert (fence.OPEN, fence.CLOSE) == (first, last)
+    assert re.fullmatch('<yiku-memory seal="[0-9a-f]{12}">', first)
+    assert fence.CLOSE == last
     assert 1 == packed.text.count("<yiku-") == packed.text.count("</yiku-")
-    assert "" == fence.strip(packed.text).strip()
-    assert "" == fence.strip(packed.text.replace("<", "&lt;").replace(">", "&gt;")).strip()
+    for handed_back in (packed.text, packed.text.replace("<", "&lt;").replace(">", "&gt;")):
+        kept = memory.record_turn("user", f"And now? {handed_back}")
+        assert ("And now? ", {"recalled_removed": 1}) == (kept.content, kept.metadata)
     shown = [line for line in lines if not re.fullmatch(r"\d{4}-\d\d-\d\d", line)]
     assert {hit.id[-8:] for hit in packed.hits} == {re.fullmatch(r"- .* \((?:.*, )?#([0-9a-f]{8})\)", line)[1] for line in shown}
     assert len(shown) == len(packed.hits)
@@ -435,8 +443,10 @@ SCANNERS: dict[str, Callable[[str], object]] = {
     "slot stated": lambda text: slots.stated(text[:256], text[:256], text[:256], None),
     "subject": slots.subject_of,
     "hash": lambda text: conflict.text_hash(text, None),
-    "fence": fence.strip,
-    "fence wrapped": fence.wrap,
+    "fence": fence.without,
+    "fence, sealed": lambda text: fence.taken_out(text, lambda inside: hashlib.blake2b(inside.encode()).digest()),
+    "private": private.without,
+    "quoted for a prompt": quoting.inert,
     "pack": lambda text: pack.cut(text, pack.CUT_TOKENS),
     "scope": lambda text: (scopes.allowed(text), scopes.folded(text)),
     "what was typed": lambda text: claude_code._without_wrapping(importers.unpacked([{"type": "text", "text": text}])),

@@ -149,7 +149,7 @@ def test_a_request_that_says_too_little_takes_what_stands_before_it(message, tas
             'Traceback (most recent call last):\n  File "x.py", line 1\nZeroDivisionError: division by zero',
             "ZeroDivisionError: division by zero",
         ),
-        (fence.wrap("translate the poem") + " book a table for two", "book a table for two"),
+        (fence.wrap("translate the poem", str.encode) + " book a table for two", "book a table for two"),
     ],
 )
 def test_what_was_pasted_is_not_the_task(message, task):

@@ -39,7 +39,7 @@ def context(
     budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
     hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=INJECTED, session=session)
-    packed = pack.pack(hits.hits, budget, language(handle, question), hits.explanation.terms)
+    packed = pack.pack(hits.hits, budget, language(handle, question), hits.explanation.terms, seal=handle.seal)
     packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
         report(handle, packed.hits)

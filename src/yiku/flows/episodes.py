@@ -16,7 +16,7 @@ from yiku.errors import NotFound
 from yiku.flows import checks, intake, prompts, scratchpad
 from yiku.flows.handle import Handle, settled
 from yiku.models.api import Message, Schema
-from yiku.rules import analyze, extraction
+from yiku.rules import analyze, extraction, fence
 from yiku.rules import episodes as rules
 from yiku.types import (
     AddJobs,
@@ -61,7 +61,10 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
         known = next((e for e in of_session(handle, session) if (e.first_turn, e.last_turn) == ends), None)
         as_ended = known is not None and known.source == "session_end"
         told = rules.tell(
-            turns, id=known.id if known else handle.new_id(now), now=now, source="session_end" if as_ended else source
+            [fence.own_words(turn) for turn in turns],
+            id=known.id if known else handle.new_id(now),
+            now=now,
+            source="session_end" if as_ended else source,
         )
         linked = handle.store.memories(handle.own(), Memories(sourced_in=[turn.id for turn in turns], states=(State.ACTIVE,)))
         told = replace(told, linked_memory_ids=tuple(memory.id for memory in linked))
@@ -140,7 +143,7 @@ def _between(handle: Handle, episode: Episode) -> list[Turn]:
     if len(ends) < len(ids):
         return []
     turns = handle.store.turns(own, Turns(session=episode.session, after=min(ends) - 1, limit=MOST_TURNS))
-    return [turn for turn in turns if turn.n <= max(ends)]
+    return [fence.own_words(turn) for turn in turns if turn.n <= max(ends)]
 
 
 def listed(handle: Handle, *, session: str | None = None, since: Any = None, until: Any = None, limit: int = 20) -> list[Episode]:

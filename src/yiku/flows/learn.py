@@ -36,7 +36,7 @@ from yiku.flows import checks, pause, prompts
 from yiku.flows.handle import Handle
 from yiku.flows.remember import remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
-from yiku.rules import cues, extract, extraction, importance, retention, retract, slots, values
+from yiku.rules import cues, extract, extraction, fence, importance, retention, retract, slots, values
 from yiku.rules.analyze import fold
 from yiku.rules.extract import amended
 from yiku.store.gate import alone
@@ -207,7 +207,7 @@ def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     if handle.settings.learn != "off" and _said_by_person(turn):
         from yiku.flows import scratchpad  # its patterns take longer to load than a turn to store
 
-        scratchpad.follow(handle, turn, again=again)
+        scratchpad.follow(handle, fence.own_words(turn), again=again)
 
 
 def at_once(handle: Handle, turn: Turn) -> Mapping[str, int]:
@@ -266,7 +266,7 @@ def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
 
 def _from_user(run: _Run, turn: Turn) -> None:
     """What the user says in a turn; of one that was imported, candidates."""
-    speaker, names = turn.speaker, run.handle.settings.names
+    turn, speaker, names = fence.own_words(turn), turn.speaker, run.handle.settings.names
     found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names)
     if turn.origin is Origin.USER and _knows_something(run):
         passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
@@ -304,7 +304,7 @@ def _amended(run: _Run, turn: Turn) -> Draft | None:
     if amended.value(turn.content, answers=False) is None:
         return None
     select = Turns(session=turn.session, newest_first=True, limit=BEFORE)
-    before = [one for one in run.handle.store.turns([run.scope], select) if one.n < turn.n]
+    before = [fence.own_words(one) for one in run.handle.store.turns([run.scope], select) if one.n < turn.n]
     place = next((k for k, one in enumerate(before) if one.role == "user"), None)
     if place is None or before[place].speaker != turn.speaker or not turn.said_at - before[place].said_at <= amended.REACHES:
         return None
@@ -403,7 +403,7 @@ def _used(run: _Run, turn: Turn) -> set[int]:
     if turn.role != "assistant" or not turn.content:
         return set()
     day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    said = fold(turn.content)
+    said = fold(fence.without(turn.content))
     return {
         memory.n
         for memory in run.handle.store.retrieved_since(run.scope, day)
@@ -424,7 +424,7 @@ def _to_ask(run: _Run, turns: Sequence[Turn]) -> list[Job]:
     now, jobs = run.handle.now(), list[Job]()
     asked = Counter(call.session for call in run.handle.store.spent(run.scope, since=now - NIGHT) if call.purpose == "extract")
     asked.update(job.session for job in run.handle.store.jobs(run.scope) if job.kind == "extract")
-    for turn in turns:
+    for turn in map(fence.own_words, turns):
         if _said_by_person(turn) and _weight(turn.content) >= ASKED_CHARS and importance.score(turn.content) >= ASKED_FROM:
             asked[turn.session] += 1
             due = now if asked[turn.session] <= run.handle.settings.learn_calls else now + NIGHT
@@ -517,7 +517,7 @@ def _piece(run: _Run, job: Job) -> list[Turn]:
     end = place + 1
     while end < len(session) and session[end].role != "user" and end - place <= ANSWERS:
         end += 1
-    return session[max(0, place - AROUND) : end]
+    return [fence.own_words(turn) for turn in session[max(0, place - AROUND) : end]]
 
 
 def _extracted(run: _Run, job: Job, turns: Sequence[Turn]) -> None:

@@ -174,9 +174,10 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {', '.join(ROLES)}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
-    content = clean(handle, fence.strip(content))
+    taken = fence.taken_out(content, handle.seal)
+    content = clean(handle, taken.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
-    results = _tools(handle, draft.get("tool_results"), "tool_results")
+    results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
         results = [_shortened(handle, result) for result in results]
     if not content.strip() and not calls and not results:
@@ -187,6 +188,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
     metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
+    metadata |= taken.marks
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
     origin = draft.get("origin")
@@ -223,6 +225,12 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(item, Mapping) for item in value):
         raise InvalidInput(f"{what} must be a list of objects")
     return clean(handle, list(checks.plain(value, what, at_most=checks.CONTENT_BYTES))) if value else []
+
+
+def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
+    """A tool's result without what Yiku wrote: an agent may have asked for a context by a command."""
+    content = result.get("content")
+    return {**result, "content": fence.taken_out(content, handle.seal).text} if isinstance(content, str) else result
 
 
 def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:

@@ -190,7 +190,7 @@ def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) ->
 
 def _as_kept(handle: Handle, content: object) -> str:
     text = content if isinstance(content, str) else ""
-    return intake.clean(handle, fence.strip(text))
+    return intake.clean(handle, fence.taken_out(text, handle.seal).text)
 
 
 # ------------------------------------------------------------------ the end of a session

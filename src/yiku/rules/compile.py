@@ -200,7 +200,7 @@ def asks(message: str) -> bool:
 
 def typed(message: str) -> str:
     """What a person wrote: without recalled memories, code, quoted lines, logs and pictures."""
-    text = _PASTED.sub(" ", fence.strip(message)[:READ_CHARS])
+    text = _PASTED.sub(" ", fence.without(message)[:READ_CHARS])
     return "\n".join(line for line in text.splitlines() if not _PASTED_LINE.match(line))
 
 

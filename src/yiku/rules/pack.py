@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from yiku.rules import analyze, fence, score
+from yiku.rules import analyze, fence, quoting, score
 from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context, Hit, Origin, Turn
 
@@ -25,6 +25,9 @@ ROOM = ((0.25, WHOLE_TOKENS), (0.5, CUT_TOKENS), (1.0, 40))  # tokens a turn, un
 TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older tokenizers take 1.2
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
+NAME_TOKENS = 16  # of who said it
+_ID = re.compile(r"[#＃](?=[0-9a-fA-F]{8}(?![0-9a-fA-F]))")
+_PARTING = re.compile(r"[()（）,，:：#＃]")
 _SENTENCE = re.compile(r".*?(?:[.!?](?=\s)|[。！？]|$)", re.DOTALL)
 
 HEADINGS = {
@@ -41,14 +44,15 @@ def estimate(text: str) -> int:
     return math.ceil(wide * TOKENS_PER_UNSPACED + (len(text) - wide) / LATIN_CHARS_PER_TOKEN)
 
 
-def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collection[str] = ()) -> Context:
+def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collection[str] = (), *, seal: fence.Seal) -> Context:
     """
     As many hits as fit, best first; one that is too long for the rest is passed over for a shorter one.
 
     terms: of the question, as the analyzer gives them: which sentences of a long text are shown
+    seal:  the home's, by which the fence around the text is known again
     """
     heading = HEADINGS[language]
-    spent = estimate(fence.wrap(heading))
+    spent = estimate(fence.wrap(heading, seal))
     groups: dict[str, list[tuple[int, str]]] = {}
     packed: list[Hit] = []
     wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
@@ -67,7 +71,7 @@ def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collecti
     for group, found in groups.items():
         lines += [dates[group]] if group in dates else []
         lines += [line for _, line in sorted(found)]
-    return Context(fence.wrap("\n".join(lines)), spent, tuple(packed), len(hits) - len(packed))
+    return Context(fence.wrap("\n".join(lines), seal), spent, tuple(packed), len(hits) - len(packed))
 
 
 def _room(spent: int, budget_tokens: int) -> int:
@@ -82,16 +86,26 @@ def _group(hit: Hit) -> str:
 
 def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int) -> str:
     source = hit.sources[-1] if hit.sources else None
-    who = (source.speaker or source.origin.value) if source else "user"
+    who = _name((source.speaker or source.origin.value) if source else "user")
     label = [f"#{hit.id[-8:]}"]
     if hit.superseded_by:
         label.append(NOW_REPLACED[language])
     elif hit.taken_back:
         label.append(TAKEN_BACK[language])
     if not isinstance(hit.item, Turn):
-        return f"- {cut(hit.text, WHOLE_TOKENS)} ({', '.join([hit.said_at.date().isoformat(), who, *label])})"
-    kept = cut(hit.text, room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted)
+        return f"- {cut(_one_line(hit.text), WHOLE_TOKENS)} ({', '.join([hit.said_at.date().isoformat(), who, *label])})"
+    kept = cut(_one_line(hit.text), room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted)
     return f"- {who}: {kept} ({', '.join(label)})"
+
+
+def _one_line(text: str) -> str:
+    """Somebody's words as one line of a prompt: no mark in it is obeyed, and no id in it looks like one of ours."""
+    return _ID.sub("# ", " ".join(quoting.inert(text).split()))
+
+
+def _name(speaker: str) -> str:
+    """Who said it, without the signs that part a line: a name cannot be read as a label."""
+    return cut(" ".join(_PARTING.sub(" ", _one_line(speaker)).split()), NAME_TOKENS) or "?"
 
 
 def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None) -> str:
