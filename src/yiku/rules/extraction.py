@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from yiku.rules import slots
+from yiku.rules import quoting, slots
 from yiku.rules.analyze import fold
 from yiku.types import Cardinality, Draft, Kind, Priority, Standing, Turn
 
@@ -21,6 +21,7 @@ MOST = 5  # things of one piece
 SHOWN_CHARS = 6_000  # of a turn
 TOOL_CHARS = 300  # of what a tool was given, and of what it gave
 EVIDENCE_AT_LEAST = 2  # characters
+_HEAD = re.compile(r"[\[\],]")  # what parts the head of a turn
 HEDGED = 0.6  # the confidence of what was hedged
 
 ITEMS: Mapping[str, Any] = {
@@ -81,8 +82,9 @@ def shown(turns: Sequence[Turn]) -> str:
 
 
 def _shown(turn: Turn) -> str:
-    """One turn, in which nothing can be taken for the end of the data."""
-    head = f"[{turn.role}{f' {turn.speaker}' if turn.speaker else ''}, {turn.said_at:%Y-%m-%d %H:%M %a}]"
+    """One turn: its words stand indented, so that nothing in it is the end of the data, or the head of another turn."""
+    speaker = f" {' '.join(_HEAD.sub(' ', quoting.inert(turn.speaker)).split())}" if turn.speaker else ""
+    head = f"[{turn.role}{speaker}, {turn.said_at:%Y-%m-%d %H:%M %a}]"
     calls = [f"(calls {call.get('name', '?')} with {_short(call.get('input'))})" for call in turn.tool_calls]
     results = [
         f"({'failed' if result.get('is_error') else 'result'}: {_short(result.get('content'))})" for result in turn.tool_results
@@ -92,7 +94,8 @@ def _shown(turn: Turn) -> str:
         if len(turn.content) <= SHOWN_CHARS
         else turn.content[: SHOWN_CHARS // 2] + " … " + turn.content[-SHOWN_CHARS // 2 :]
     )
-    return "\n".join([head, *(part.replace("turns>", "turns >") for part in (text, *calls, *results) if part)])
+    lines = [line for part in (text, *calls, *results) for line in quoting.inert(part).splitlines() if line.strip()]
+    return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def _short(value: object) -> str:
