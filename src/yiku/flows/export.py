@@ -16,6 +16,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import secrets
 import time
 import zlib
@@ -46,12 +47,14 @@ from yiku.types import (
     Turn,
     Turns,
 )
+from yiku.types.invisible import UNSEEN
 
 FORMAT, VERSION = "yiku-export", 1
 PAGE = 500  # rows of the journal read at a time
 _STORES_OWN = frozenset("n scope changed".split())  # numbers that another store gives anew
 KINDS: Mapping[str, type[Any]] = {"episode": Episode, "scratchpad": Scratchpad, "attachment": Attachment}  # types of lines
 _RECORDS = {"episodes": "episode", "scratchpad": "scratchpad", "attachments": "attachment"}  # by table
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _TABLES = frozenset("conversation_turns turn_state memories memory_sources".split()) | _RECORDS.keys()
 
 Line = dict[str, Any]
@@ -69,8 +72,8 @@ class _Out:
     progress: Callable[[int], object] | None = None
 
     def line(self, record: Line) -> None:
-        """One line, its crc last; all but the first are in the digest."""
-        body = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1].encode()
+        """One line, its crc last; all but the first are in the digest. It may be shown on a terminal, so what is invisible is escaped."""
+        body = _UNSEEN.sub(_escaped, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
         text = b'%s,"crc":"%08x"}\n' % (body, zlib.crc32(body))
         if self.size:
             self.digest.update(text)
@@ -348,6 +351,10 @@ def _whole_record(handle: Handle, record: Record, missing: list[str]) -> Line:
 
 
 # ------------------------------------------------------------------ values
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 def _shown(value: Any) -> Line:

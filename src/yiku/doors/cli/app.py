@@ -231,7 +231,7 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
 
     lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
     for index, line in enumerate(lines):
-        streams.say(f"yiku: {line}" if index == 0 else f"      {line}")
+        streams.say(say.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code
 
 

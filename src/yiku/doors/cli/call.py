@@ -100,6 +100,8 @@ class Call:
 
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
         """
+        from yiku.doors.cli import say  # which every verb has loaded
+
         lines = [*lines]
         try:
             with streams.answering():
@@ -107,13 +109,13 @@ class Call:
                     print_json(self.verb, data)
                 else:
                     for line in lines:
-                        print(line)
+                        print(say.printable(line))
         except streams.NobodyReads:  # the reader has had enough, as `head` has
             raise typer.Exit(NOBODY_READS) from None
         except streams.AnswerLost as lost:
             done = self.changes and not refused
             for line in lines if self.changes else ():
-                streams.say(line)
+                streams.say(say.printable(line))
             advice = "What stands above was done: asked again, it would be done twice." if done else ""
             streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
             raise typer.Exit(UNWRITTEN if done else CANNOT) from None
@@ -121,7 +123,9 @@ class Call:
     def note(self, text: str) -> None:
         """Say something that is not the answer."""
         if not self.quiet:
-            streams.say(text)
+            from yiku.doors.cli import say
+
+            streams.say(say.printable(text))
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:
@@ -144,11 +148,13 @@ class Call:
 
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
-    """One object on one line, in UTF-8 whatever the terminal's encoding is."""
+    """One object on one line, in UTF-8 whatever the terminal's encoding is; what a terminal would obey is escaped."""
+    from yiku.doors.cli import say
+
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="backslashreplace")
-    print(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False), flush=True)
+    print(say.escaped(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
 
 
 def command(verb: str, function: Callable[..., None]) -> Any:

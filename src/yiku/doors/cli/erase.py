@@ -83,7 +83,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this erases {_much(listed)} for good: say --yes, or --dry-run to see them")
     for line in _listed(listed, "erases"):
-        print(line, file=sys.stderr)
+        print(say.printable(line), file=sys.stderr)
     if everything:
         typed = typer.prompt(f"Type {memory.scope} to erase everything in it", err=True)
         if typed.strip() != memory.scope:

@@ -260,7 +260,7 @@ def get(
 def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
     yield say.harmless(content)
     yield ""
-    rows = [(name.replace("_", " "), value) for name, value in _facts(found)]
+    rows = [(name.replace("_", " "), say.flat(value)) for name, value in _facts(found)]
     yield from say.table(rows, dim=[0])
 
 
@@ -297,7 +297,7 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            yield name, say.flat(value if isinstance(value, str) else _listed(shapes.plain(value)))
+            yield name, value if isinstance(value, str) else _listed(shapes.plain(value))
 
 
 def _listed(value: Any) -> str:

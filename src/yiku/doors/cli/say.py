@@ -13,8 +13,10 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from json import dumps as _dumps
 
 from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn
+from yiku.types.invisible import JOINERS, UNSEEN
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 WIDEST = 100  # cells; longer lines are hard to read
@@ -23,7 +25,8 @@ SHOWN_LINES = 6  # of one hit; `yiku get` shows it whole
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
 _CLOSING = "，。！？；：、）】》」』…"
 _UNIT = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
-_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN, _JOINERS = re.compile(f"[{UNSEEN}]"), re.compile(f"[{JOINERS}]")
+_PAINTED = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *STYLES.values()])})m)")  # what `paint` puts there
 
 
 # ------------------------------------------------------------------ widths and colour
@@ -47,14 +50,35 @@ def cells(text: str) -> int:
 
 def paint(text: str, style: str) -> str:
     """The text in a style, where colour is welcome: on a terminal, without NO_COLOR."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if _coloured() else text
+
+
+def _coloured() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def harmless(text: str) -> str:
-    """The text with its control characters made visible; line feeds and tabs stay."""
-    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text.replace("\r\n", "\n"))
+    """The text with its invisible characters made visible: controls, direction marks, tags. Line feeds and tabs stay, joiners go."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(_shown, _JOINERS.sub("", text.replace("\r\n", "\n")))
+
+
+def printable(line: str) -> str:
+    """A line as it may be printed, whatever it was made of: of what steers a terminal only our own colours pass."""
+    if not _coloured():
+        return harmless(line)
+    return "".join(part if _PAINTED.fullmatch(part) else harmless(part) for part in _PAINTED.split(line))
+
+
+def escaped(json: str) -> str:
+    """JSON that says the same without an invisible character in it; whoever reads it gets them back."""
+    return _UNSEEN.sub(lambda match: _dumps(match[0])[1:-1], json)
+
+
+def _shown(match: re.Match[str]) -> str:
+    n = ord(match[0])
+    return "\\r" if n == 0x0D else f"\\x{n:02x}" if n < 0x100 else f"\\u{n:04x}" if n < 0x10000 else f"\\U{n:08x}"
 
 
 def flat(text: str) -> str:
@@ -114,6 +138,7 @@ def table(rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iter
     """Aligned columns; the last takes what is left of the line. `dim` and `right` name columns."""
     if not rows:
         return
+    rows = [[part.replace("\n", " ").replace("\t", " ") for part in row] for row in rows]  # a cell is one line, whatever is in it
     sizes = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     limit = width()
     rest = None if limit is None else max(16, limit - sum(sizes) - 2 * len(sizes))
