@@ -523,9 +523,8 @@ def _piece(run: _Run, job: Job) -> list[Turn]:
 def _extracted(run: _Run, job: Job, turns: Sequence[Turn]) -> None:
     """What a model finds in a piece of a conversation, as far as the turns say it."""
     handle = run.handle
-    language = "zh" if _weight(turns[0].content) > len(turns[0].content) * 1.3 else "en"
     messages = [
-        {"role": "system", "content": prompts.text("extract", language).replace("{most}", str(extraction.MOST))},
+        {"role": "system", "content": prompts.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST))},
         {"role": "user", "content": extraction.shown(turns)},
     ]
     items = json.loads(job.reply) if job.reply is not None else asked(run, job, messages, extraction.ITEMS)

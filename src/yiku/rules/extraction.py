@@ -2,8 +2,9 @@
 What a model is shown of a conversation and asked of it, and what of its reply counts.
 
 It is shown turns as data between marks, with the calls of tools and what came of them in short. Of its reply only that
-counts whose evidence stands in the turns, word for word but for width, case and spaces; the rest is left out, so what
-it invents is never kept. What rests on the user's own words is his; what rests on anything else stays a candidate.
+counts whose evidence stands in the turns, word for word but for width, case and spaces, and which stands in that evidence
+itself (grounding.py); the rest is left out, so what it invents is never kept. What rests on the user's own words counts as
+theirs; what rests on anything else stays a candidate.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from yiku.rules import quoting, slots
-from yiku.rules.analyze import fold
+from yiku.rules import compile, grounding, quoting, slots
 from yiku.types import Cardinality, Draft, Kind, Priority, Standing, Turn
 
 MOST = 5  # things of one piece
 SHOWN_CHARS = 6_000  # of a turn
 TOOL_CHARS = 300  # of what a tool was given, and of what it gave
-EVIDENCE_AT_LEAST = 2  # characters
 _HEAD = re.compile(r"[\[\],]")  # what parts the head of a turn
 HEDGED = 0.6  # the confidence of what was hedged
 
@@ -69,7 +68,7 @@ DURATIONS: Mapping[str, Priority] = {
 
 
 class Found(NamedTuple):
-    """A draft, and whether it rests on the user's own words; and the turn that its evidence stands in."""
+    """A draft, and whether all of it stands in the user's own words; and the turn that its evidence stands in."""
 
     draft: Draft
     own_words: bool
@@ -119,26 +118,26 @@ def drafts(
         if turn is None:
             refused.append(f"{item['content'][:60]}: its evidence is not in the turns")
             continue
-        found.append(Found(_draft(item, names), turn.role == "user", turn))
+        judgement = grounding.judged(item, item["evidence"], turn, turns, names=names)
+        if judgement.standing == "missing":
+            refused.append(f"{item['content'][:60]}: {judgement.why}")
+            continue
+        found.append(Found(_draft(item, names), judgement.standing == "stands" and judgement.own_words, turn))
     return found[:MOST], refused
 
 
 def _said_in(evidence: str, turns: Sequence[Turn]) -> Turn | None:
     """The turn that says this, of several a user's."""
-    wanted = _bare(evidence)
-    if len(wanted) < EVIDENCE_AT_LEAST:
-        return None
-    saying = [
-        turn
-        for turn in turns
-        if wanted in _bare(turn.content) or any(wanted in _bare(_short(r.get("content"))) for r in turn.tool_results)
-    ]
+    wanted = grounding.bare(evidence)
+    saying = [turn for turn in turns if wanted and any(wanted in grounding.bare(text) for text in grounding.texts(turn))]
     return min(saying, key=lambda turn: turn.role != "user", default=None)
 
 
-def _bare(text: str) -> str:
-    """A text by its letters and digits alone."""
-    return re.sub(r"[\W_]+", "", fold(text))
+def language(turns: Sequence[Turn]) -> str:
+    """The language to ask in, en or zh: that of most turns of the user, as they were typed; of as many, the last one's."""
+    said = [compile.typed(turn.content) for turn in turns if turn.role == "user"] or [turn.content for turn in turns]
+    told = [grounding.chinese(text) for text in said if any(map(str.isalpha, text))]
+    return "zh" if told and told.count(True) + (0.5 if told[-1] else 0) > len(told) / 2 else "en"
 
 
 def _draft(item: Mapping[str, Any], names: Sequence[str]) -> Draft:
