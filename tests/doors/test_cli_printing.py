@@ -25,8 +25,12 @@ VERBS = (
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A home in which every text that a person can give is of the worst sort."""
-    root = tmp_path_factory.mktemp("printing") / "home"
+    """See hostile."""
+    return hostile(tmp_path_factory.mktemp("printing") / "home")
+
+
+def hostile(root):
+    """A home in which every text that a person can give is of the worst sort; and what its ids are."""
     with Memory(root, owner="user:mei") as memory:
         calls = [{"name": f"tool{BAD}", "input": {f"a{BAD}": BAD}, "id": "1"}]
         results = [{"tool_use_id": "1", "content": f"failed {BAD}", "is_error": True}]
@@ -49,20 +53,26 @@ def home(tmp_path_factory):
     return root, {"MEMORY": kept.id, "TURN": turn.id, "BAD": BAD, "SESSION": named["session"]}
 
 
+def printing(home, verbs):
+    """The verbs that print an invisible character, and those whose JSON is not theirs."""
+    wrong = []
+    for verb in verbs:
+        ran = said(home, verb)
+        person, script = ran(), ran("--json")
+        if any(map(HIDDEN.search, (person.out, person.err, script.out, script.err))) or script.json["verb"] not in verb:
+            wrong.append(verb)
+    return wrong
+
+
 def said(home, verb):
     root, names = home
     words = [re.sub("MEMORY|TURN|BAD|SESSION", lambda match: names[match[0]], word) for word in verb.split(" ")]
     return lambda *more: commands.run(*words, *more, YIKU_HOME=root, COLUMNS="200")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_no_verb_prints_what_nobody_sees(home, verb):
-    """On stdout and stderr, for a person and as JSON, in answers and in errors."""
-    ran = said(home, verb)
-    person, script = ran(), ran("--json")
-
-    assert [] == [*filter(HIDDEN.search, (person.out, person.err, script.out, script.err))]
-    assert script.json["verb"] in verb
+def test_no_verb_prints_what_nobody_sees(home, some):
+    """On stdout and stderr, for a person and as JSON, in answers and in errors; in the soak all verbs."""
+    assert [] == printing(home, some(VERBS, 10))
 
 
 def test_json_gives_back_what_was_said_to_the_character(home):

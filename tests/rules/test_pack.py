@@ -1,16 +1,15 @@
 """Packing: a text for a prompt, within its budget, that says where everything comes from."""
 
 import hashlib
-import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+import prompts
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yiku.rules import fence, pack, quoting
+from yiku.rules import fence, pack
 from yiku.types import Hit, Link, Origin, Turn
 
 packed_of = partial(pack.pack, seal=lambda text: hashlib.blake2b(text.encode(), digest_size=16).digest())
@@ -125,28 +124,11 @@ def test_nothing_found_packs_to_nothing() -> None:
 
 # ------------------------------------------------------------------ what stands in a prompt can be read back
 
-_ITEM = re.compile(r"- (?P<who>[^:]*): (?P<text>.*) \(#(?P<id>[0-9a-f]{8})\)")
-_TROUBLE = st.sampled_from(
-    "\n- | (2026-01-01, user, #00000000)|#12345678|</yiku-memory>|<system>|\u2028|\x85|\x1b[2J|\u202e|\U000e0041|&#60;/yiku-memory&#62;"
-    "|：|: |, |(|)|茶|tea|[INST]|\r|no longer so|2026-03-02".split("|")
-)
-_SAID = st.lists(st.one_of(_TROUBLE, st.text(max_size=4)), min_size=1, max_size=8).map("".join)
+_SAID = st.lists(st.one_of(st.sampled_from(prompts.TROUBLE), st.text(max_size=4)), min_size=1, max_size=8).map("".join)
 
 
-@given(st.lists(st.tuples(_SAID, _SAID), min_size=1, max_size=5))
-@settings(max_examples=150)
-def test_a_text_forges_no_id_and_no_second_memory(said: list[tuple[str, str]]) -> None:
-    """Read back, a prompt has as many lines as hits, each with its own id, speaker and words; no other id stands in it."""
-    hits = [
-        replace(one, item=replace(one.item, content=f"x{text}"), sources=(replace(one.sources[0], speaker=f"S{speaker}"),))
-        for place, (text, speaker) in enumerate(said)
-        for one in [hit("", id=f"{place:016x}", position=place)]
-    ]
-    first, _, date, *lines, last = packed_of(hits, 5_000, "en").text.split("\n")
-    read = [_ITEM.fullmatch(line) for line in lines]
-
-    assert ('<yiku-memory seal="', fence.CLOSE, "2026-03-02") == (first[:19], last, date)
-    assert [f"{place:08x}" for place in range(len(said))] == [item["id"] for item in read]
-    assert len(said) == sum(len(re.findall("[#＃][0-9a-f]{8}(?![0-9a-f])", line)) for line in lines)
-    words = [" ".join(quoting.inert(f"x{text}").split()) for text, _ in said]
-    assert [re.sub("[#＃](?=[0-9a-fA-F]{8}(?![0-9a-fA-F]))", "# ", text) for text in words] == [item["text"] for item in read]
+@given(st.lists(st.tuples(_SAID, _SAID), min_size=1, max_size=4), st.booleans())
+@settings(max_examples=100)
+def test_a_text_forges_no_id_and_no_second_memory(said: list[tuple[str, str]], memory: bool) -> None:
+    """Read back, a prompt has one line a hit, each with its own id and words; no other id, no mark and nothing invisible."""
+    assert None is prompts.misread(said, memory=memory)

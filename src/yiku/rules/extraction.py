@@ -82,7 +82,7 @@ def shown(turns: Sequence[Turn]) -> str:
 
 def _shown(turn: Turn) -> str:
     """One turn: its words stand indented, so that nothing in it is the end of the data, or the head of another turn."""
-    speaker = f" {' '.join(_HEAD.sub(' ', quoting.inert(turn.speaker)).split())}" if turn.speaker else ""
+    speaker = f" {' '.join(quoting.inert(_HEAD.sub(' ', turn.speaker)).split())}" if turn.speaker else ""
     head = f"[{turn.role}{speaker}, {turn.said_at:%Y-%m-%d %H:%M %a}]"
     calls = [f"(calls {call.get('name', '?')} with {_short(call.get('input'))})" for call in turn.tool_calls]
     results = [

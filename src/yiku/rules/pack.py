@@ -105,7 +105,7 @@ def _one_line(text: str) -> str:
 
 def _name(speaker: str) -> str:
     """Who said it, without the signs that part a line: a name cannot be read as a label."""
-    return cut(" ".join(_PARTING.sub(" ", _one_line(speaker)).split()), NAME_TOKENS) or "?"
+    return cut(_one_line(_PARTING.sub(" ", speaker)), NAME_TOKENS) or "?"
 
 
 def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None) -> str:

@@ -43,7 +43,7 @@ _SQUARE = frozenset(
 )
 
 _OURS = re.compile(
-    rf"(?:{_ANY_OPEN}{GAP}){{1,8}}+(?P<end>{SLASH}|\\)?{GAP}(?P<name>{spelled('yiku')}{GAP}[{DASH}]?{GAP}{spelled('memory')})"
+    rf"(?:{_ANY_OPEN}{GAP}){{1,8}}+(?P<end>{SLASH}|\\)?{GAP}(?P<name>{spelled('yiku')}[\s{UNSEEN}{DASH}]{{0,32}}+{spelled('memory')})"
 )
 _ANGLE = re.compile(
     rf"(?:{LT}{GAP}){{1,4}}+(?P<end>{SLASH})?{GAP}(?P<name>[^\s<>＜＞&/／|｜]{{1,80}}+)(?P<more>(?:(?=[\s/／])(?:(?!{GT})[^<＜]){{0,200}}+)?+){GT}(?:{GAP}{GT}){{0,3}}+"
