@@ -8,7 +8,7 @@ import commands
 import pytest
 
 from yiku import Memory
-from yiku.doors.cli import say
+from yiku.doors.cli import call, say
 from yiku.types.invisible import UNSEEN
 
 # A title for the terminal, C1 controls, direction marks, tags, a zero width, a filler: in every field that takes them.
@@ -115,3 +115,15 @@ def test_joined_emoji_come_apart_and_the_rest_is_shown():
     assert "👨👩 ❤" == say.harmless("👨\u200d👩 ❤\ufe0f")
     assert "a\\u200bb\\u3164c\\xadd\\U000e0041" == say.harmless("a\u200bb\u3164c\xadd\U000e0041")
     assert json.loads(say.escaped(json.dumps(BAD, ensure_ascii=False))) == BAD
+
+
+def test_the_last_step_before_a_terminal_lets_nothing_through(capsys):
+    """Whatever a verb forgot to make visible: a line of an answer, a note, a hint."""
+    asked = call.Call("x")
+    asked.answer({}, [f"tea {BAD}"])
+    asked.note(f"note {BAD}")
+    asked.hint(f"hint {BAD}")
+    seen = capsys.readouterr()
+
+    assert [] == [*filter(HIDDEN.search, (seen.out, seen.err))]
+    assert (True, 2) == (seen.out.startswith("tea \\x1b]0;pwn\\x07"), len(seen.err.splitlines()))
