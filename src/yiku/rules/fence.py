@@ -87,7 +87,7 @@ def blocks(text: str, seal: Seal | None = None) -> list[Block]:
 
     An opening mark that is never closed, and a closing one that was never opened, are only text.
     """
-    if not markup.BRACKET.search(text):
+    if not markup.may_hold(text, "memory"):
         return []
     opened: list[re.Match[str]] = []
     ours: list[Block] = []

@@ -24,6 +24,15 @@ SLASH = rf"(?:[/／⁄∕]|(?i:{_AMP}(?:sol;?|#0{{0,6}}47;?|#x0{{0,6}}2f;?)))"
 BRACKET = re.compile(r"[<＜﹤\\]|&(?:[Aa#LlGg])")  # a text without any of these has no tag in it
 DASH = "‐‑‒–—―−﹣－_＿-"  # inside a class, at its end
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def may_hold(text: str, word: str) -> bool:
+    """Whether a tag may stand in a text whose name has this word, in small letters: what can be told at once."""
+    if not BRACKET.search(text):
+        return False
+    return not text.isascii() or _CONTROL.search(text) is not None or word in text.lower()
+
 
 @cache
 def _variants() -> dict[str, str]:

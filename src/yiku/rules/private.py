@@ -31,7 +31,7 @@ def _tag() -> re.Pattern[str]:
 
 def without(text: str) -> str:
     """The text with a mark in place of each private part; the mark alone when nothing else is left but space."""
-    if not SUSPECT.search(text):
+    if not markup.may_hold(text, _NAMES[0]):
         return text
     kept: list[str] = []
     position, name, depth = 0, "", 0
