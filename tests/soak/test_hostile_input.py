@@ -21,6 +21,7 @@ from faults.test_hostile_input import (
 from faults.test_typed_errors import VERBS, call_on_unreadable_disks, template  # noqa: F401 - a fixture
 from files.test_paths import DOORS, PLACES, named, outside, put_in_the_way, swapped_while_writing  # noqa: F401 - a fixture
 from flows.test_record import kept_whole
+from rules.test_patterns import slow
 from sampling import drawn_for
 from test_bad_input import CALLS, taken_wrongly, target, watch  # noqa: F401 - two of them are fixtures
 
@@ -72,6 +73,11 @@ def test_R23_no_scanner_and_no_pattern_is_steep(figure):
     steep += [f"{name} with {unit!r}" for name, scan in SCANNERS.items() for unit in UNITS if grows(scan, unit) > LINEAR]
 
     assert [] == steep
+
+
+def test_R23_no_pattern_is_slow_on_a_run_of_any_sign():
+    """Each of them, also those that are compiled when they are needed, on runs of each sign and of some words."""
+    assert [] == slow(every)
 
 
 @pytest.mark.parametrize("door", DOORS)

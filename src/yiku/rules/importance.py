@@ -40,9 +40,9 @@ _SIGNALS: tuple[tuple[float, str], ...] = (
     (0.2, r"\bnote that\b|\bcareful\b|\bwatch out\b|注意|小心"),
     (-0.2, r"\bby the way\b|\bbtw\b|\bwhatever\b|\bdoesn'?t matter\b|\bnever mind\b|顺便|无所谓|随便|没关系"),
 )
-_NOISE = (
-    r"(?:\W|_)*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|right|great|good|nice|cool|perfect|awesome|thanks?|thank you|thx|ty|please|hi|hello|hey|bye|good ?bye|lol|lmao|rofl|wow|oh|ah|uh|um|hmm+|mm+|haha(?:ha)*|hehe|got it|i see|go on|continue|next|done|fine|agreed|exactly|correct|sounds good|makes sense|good (?:morning|night|evening)|so much|very much|a lot|very|well|then|that|it|is"
-    r"|嗯+|哦+|噢+|啊+|哈+|呵+|嘿+|呀+|好+的?|好吧|行吧?|可以|对+的?|是的?|没错|收到|明白了?|知道了|了解了?|懂了|谢谢你?|多谢|感谢|不客气|再见|拜拜|晚安|早安?|早上好|晚上好|你好|您好|在吗|继续|下一个|没事|不用了?|辛苦了?|太好了|太棒了|真棒|厉害|牛|赞|了|吧|呢|啦|的|哇|唉|哎|ok)(?:\W|_)*)*"
+_NOISE = (  # longer words before those that they begin with: what was read is not read again in another way
+    r"[\W_]*(?>(?:(?:okay|ok|kk?|yes|yeah|yep|yup|nope|nah|no|sure|right|great|good ?bye|good (?:morning|night|evening)|good|nice|cool|perfect|awesome|thank you|thanks?|thx|ty|please|hi|hello|hey|bye|lol|lmao|rofl|wow|oh|ah|uh|um|hmm+|mm+|haha(?:ha)*|hehe|got it|i see|go on|continue|next|done|fine|agreed|exactly|correct|sounds good|makes sense|so much|very much|very|a lot|well|then|that|it|is"
+    r"|[嗯哦噢啊哈呵嘿呀了吧呢啦的哇唉哎牛赞]|好吧|好+的?|行吧?|可以|对+的?|是的?|没错|收到|明白了?|知道了|了解了?|懂了|谢谢你?|多谢|感谢|不客气|再见|拜拜|晚安|晚上好|早上好|早安?|你好|您好|在吗|继续|下一个|没事|不用了?|辛苦了?|太好了|太棒了|真棒|厉害)[\W_]*)*)"
 )
 
 

@@ -53,10 +53,8 @@ _STOP = re.compile(
 
 
 # Behind an object: when, how often, why.
-AFTERWARDS = re.compile(r"(?: (?:every|each) (?!\d|two|three|four|five|six|seven|eight|ten|twelve|other).*| on \w+days?| at (?:home|work|night|all)| in the (?:morning|evening|afternoon)s?| these days| all the time| a bit| a lot| any ?more| any longer| now| when .*| because .*| after all| with (?:everything|breakfast|lunch)| for (?:breakfast|lunch|dinner)| too| as well)+$")  # fmt: skip
-TAILS = (
-    r"(?:,.*| so (?:pls|please|i|we|you|send|plan|don't|dont|book|that|the)\b.*| now| again| daily| at last| for .*| because .*)+$"
-)
+AFTERWARDS = re.compile(r"(?>(?: (?:every|each) (?!\d|two|three|four|five|six|seven|eight|ten|twelve|other).*| on \w+days?| at (?:home|work|night|all)| in the (?:morning|evening|afternoon)s?| these days| all the time| a bit| a lot| any ?more| any longer| now| when .*| because .*| after all| with (?:everything|breakfast|lunch)| for (?:breakfast|lunch|dinner)| too| as well)+)$")  # fmt: skip
+TAILS = r"(?>(?:,.*| so (?:pls|please|i|we|you|send|plan|don't|dont|book|that|the)\b.*| now| again| daily| at last| for .*| because .*)+)$"
 PREPOSITION = re.compile(r"^(?:on|at|in|by|from|to|every|each) (?:the )?(?=.)")
 
 

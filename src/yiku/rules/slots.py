@@ -76,10 +76,12 @@ _ZH_POSSESSIVE = rf"(?P<s>[^的]{{1,20}}?)用?的(?P<p>[^的是为，,。:：]{{
 _POSSESSIVES = (_ZH_FAVOURITE, _POSSESSIVE, _OF, _ZH_POSSESSIVE)
 
 _NEGATED = r"\bnot\b|\bn't\b|n't\b|\bno longer\b|\bnever\b|\bneither\b|不再|不是|没有|没在|不在|不住|不叫|并非|从不"
-_TAIL = (
-    r"(?:[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|at last|too|as well|btw|fyi|lol|haha+|tho|though|thx|thanks|pls|please|by the way|since .*|from now on|as of .*|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
-    r"|,(?!\d{3}).*|; .*| because .*| as (?:an?|the|its|their|our|my) \w.*| so (?:pls|please|i|we|you|send|plan|don't|dont|book|that|the)\b.*| but .*| and (?:i|my|he|his|she|her|they|we|our) .*|[，；。].*|了|啦|哦|呢|吧)+$"
+_SHORT_TAIL = (
+    r"[,;]? (?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|[,;]? (?:yesterday|today|now|currently|recently|these days|at the moment|any ?more|any longer|instead|again|at last|too|as well|btw|fyi|lol|haha+|tho|though|thx|thanks|pls|please|by the way|from now on|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|\d+) (?:days?|weeks?|months?|years?) ago)"
+    r"|了|啦|哦|呢|吧"
 )
+_LONG_TAIL = r"[,;]? (?:since|as of) .*|,(?!\d{3}).*|; .*| because .*| as (?:an?|the|its|their|our|my) \w.*| so (?:pls|please|i|we|you|send|plan|don't|dont|book|that|the)\b.*| but .*| and (?:i|my|he|his|she|her|they|we|our) .*|[，；。].*"
+_TAIL = rf"(?:{_SHORT_TAIL})*(?:{_SHORT_TAIL}|{_LONG_TAIL})$"  # a long one goes to the end: in a loop it would be read in many ways
 _HEAD = r"^(?:actually|now|still|just|only|finally|currently|already|again) "  # of an object
 # «I don't live in Oslo any more, I live in Bergen» and «Bergen, not Oslo»: what is denied goes, what is affirmed is read.
 _DENIED_FIRST = r"^[^,;，；]*(?:n't\b|\bno longer\b|\bnot\b|不|没)[^,;，；]*[,;，；] ?(?:and |but |now |而是|现在|是(?=.))?(?=.*\S)"

@@ -534,7 +534,7 @@ _PERHAPS = re.compile(
 def sort_of(text: str) -> str:
     """What sort of value this is: a time, a date, a quantity by its unit, a count, a plain number; empty for words."""
     found = form(text, _ANY_DAY)
-    if re.fullmatch(r"(?:[@%]\S+|#\d{1,2}| )+", found) and re.search("[@%]", found):
+    if re.fullmatch(r"(?>(?:[@%]\S+|#\d{1,2}| )+)", found) and re.search("[@%]", found):
         return "when"
     if match := re.match(r"#[\d.]+([a-z]*)", found):
         return match[1] or ("number" if found == match[0] else "count")

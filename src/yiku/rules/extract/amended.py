@@ -27,7 +27,8 @@ _ANY = rf"{_OWN}|\b(?:(?:no|oh),? wait|wait,? no|no|nope|sorry|actually)\b|不�
 _FILLING = r"\b(?:it'?s|it is|that'?s|should be|it should be)\b|应该|是"
 _SIGNS = r"[\s,.:;!~，。：；！、—–-]*"
 _AMENDS = re.compile(
-    rf"{_SIGNS}(?:(?:{_ANY}){_SIGNS})+(?:(?:{_FILLING}){_SIGNS})*(?P<value>[^\s,，。][^?？吗]*?)[\s.!。！了啊哦]*", re.IGNORECASE
+    rf"{_SIGNS}(?>(?:(?:{_ANY}){_SIGNS})+)(?:(?:{_FILLING}){_SIGNS})*(?P<value>[^\s,，。][^?？吗]*?)[\s.!。！了啊哦]*",
+    re.IGNORECASE,
 )
 _SURE = re.compile(_OWN, re.IGNORECASE)
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")

@@ -21,14 +21,14 @@ SHORT, MIDDLING, LONG = 8, 8, 22  # Chinese characters, English words, English w
 
 _SELF = r"\b(?:i|we|my|our|me|us|mine)\b"
 _NAMED = r"(?<=[a-z0-9,;&] )\W?(?!I\b|I'|OK\b|AI\b|My\b)[A-Z][A-Za-z'’-]+|\"[^\"]{3,}\""
-_DID = rf"^(?:i|we)(?:'ve| have|'d| had)? (?:\w+ly |just |also |already |finally )*(?:{english.DID}|[a-z]+ed)\b"
+_DID = rf"^(?:i|we)(?:'ve| have|'d| had)? (?:\w+ly |just |also |already )*(?:{english.DID}|[a-z]+ed)\b"
 _SIGNS = (
     (4, r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|half)\b"),
     (2, english.PAST),
     (1, english.DATE),
     (1, r"\b(?:my|our) (?!own\b|mind\b|head\b|understanding\b|question)\w"),
     (1, _DID),
-    (2, r"^(?:i'?m|i am|we'?re|i'?ve been|we'?ve been) (?:\w+ly |also |just |now |still |currently )*\w+ing"),
+    (2, r"^(?:i'?m|i am|we'?re|i'?ve been|we'?ve been) (?:\w+ly |also |just |now |still )*\w+ing"),
     (1, r"^(?:i'?m|i am|we'?re|we are|i was|we were)\b"),
     (2, r"\b(?:usually|always|often|never|every|sometimes|typically|on weekends|each)\b"),
     (2, r"^(?:i|we)(?:'ve)? (?:\w+ )?(?:have|got|own|use|drive|keep|play|work|live|go|take|read|watch|eat|drink|run)\b"),

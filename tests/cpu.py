@@ -1,0 +1,34 @@
+"""CPU time, which a busy machine does not stretch as it stretches the time on the wall."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class TookTooLong(AssertionError):
+    """What was called did not return within its CPU time."""
+
+
+@contextmanager
+def within(seconds: float, what: str = "it") -> Iterator[None]:
+    """Stop whatever is inside after so many seconds of CPU, a regular expression that backtracks too; for the main thread."""
+
+    def stop(*_: Any) -> None:
+        raise TookTooLong(f"{what} took more than {seconds:g} s of CPU")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def taken(call: Callable[[], object]) -> float:
+    """The seconds of CPU that a call takes in this thread."""
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start
