@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from yiku.rules import analyze, fence
 from yiku.rules.analyze import UNSPACED_RUN
@@ -23,6 +24,7 @@ from yiku.types import Origin, Turn
 
 TASK_CHARS = 80  # of a task; a Chinese character counts as 4/3, so 60 of them
 READ_CHARS = 8_000  # of a message, from its beginning
+READ_FIRST, READ_LAST = 60, 20  # sentences of it that are read; a list of a thousand short lines asks for nothing in its middle
 TURNS_SEEN = 6  # before a message, in which its words may have been used
 ENOUGH_WORDS = 2  # that carry meaning, for a request to stand alone
 NEW_WORDS = 2.5  # for one to begin another task where nothing says so; with 2, a third of the switches were follow-ups
@@ -62,7 +64,7 @@ def sentences(text: str) -> list[str]:
 # ------------------------------------------------------------------ the task in a message
 
 _PASTED = re.compile(
-    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|!?\[[^\]\n]{0,200}\]\((?:data:|https?:)[^)\s]*\)|\[(?:image|file|audio|图片|文件"
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|!?\[[^\[\]\n]{0,200}\]\((?:data:|https?:)[^)\s]*\)|\[(?:image|file|audio|图片|文件"
     r"|语音)\b[^\]\n]*\]",
     re.DOTALL,
 )
@@ -171,12 +173,8 @@ _REPORT = re.compile(r"^(?:测试|检查|部署|编译|构建|安装)(?:都|全�
 
 def task(message: str) -> str:
     """What a message asks for, on one line of at most TASK_CHARS; empty when it asks for nothing new."""
-    said = sentences(typed(message)) or sentences(_PASTED.sub(" ", message[:READ_CHARS]))[-1:]
-    stripped = [
-        (text, asks)
-        for text, asks in map(_stripped, said)
-        if any(map(str.isalnum, text)) and not (_NOTHING.match(text) or _REPORT.match(text))
-    ]
+    said = _read(_head(message)) or tuple(map(_stripped, sentences(_PASTED.sub(" ", message[:READ_CHARS]))[-1:]))
+    stripped = [(text, asks) for text, asks in said if any(map(str.isalnum, text)) and _says_something(text)]
     if not stripped:
         return ""
     place = next((place for place, (text, asks) in enumerate(stripped) if asks and _words(text)), None)
@@ -194,14 +192,34 @@ def task(message: str) -> str:
 
 def asks(message: str) -> bool:
     """Whether a message asks for something: a request, a question, a command."""
-    said = map(_stripped, sentences(typed(message)))
-    return any(asked and not (_NOTHING.match(text) or _REPORT.match(text)) for text, asked in said)
+    return any(asked and _says_something(text) for text, asked in _read(_head(message)))
+
+
+def _says_something(text: str) -> bool:
+    return not (_NOTHING.match(text) or _REPORT.match(text))
 
 
 def typed(message: str) -> str:
     """What a person wrote: without recalled memories, code, quoted lines, logs and pictures."""
-    text = _PASTED.sub(" ", fence.without(message)[:READ_CHARS])
+    return _typed(_head(message))
+
+
+def _head(message: str) -> str:
+    return fence.without(message)[:READ_CHARS]
+
+
+@lru_cache(maxsize=2)  # a message is asked what it wants, whether it asks, and whether it leaves the task
+def _typed(head: str) -> str:
+    text = _PASTED.sub(" ", head)
     return "\n".join(line for line in text.splitlines() if not _PASTED_LINE.match(line))
+
+
+@lru_cache(maxsize=2)
+def _read(head: str) -> tuple[tuple[str, bool], ...]:
+    """The sentences at the beginning and at the end of what was typed, each stripped, and whether it asks for something."""
+    said = sentences(_typed(head))
+    said = said if len(said) <= READ_FIRST + READ_LAST else [*said[:READ_FIRST], *said[-READ_LAST:]]
+    return tuple(map(_stripped, said))
 
 
 def _stripped(sentence: str) -> tuple[str, bool]:
@@ -223,7 +241,7 @@ def _stripped(sentence: str) -> tuple[str, bool]:
 
 # ------------------------------------------------------------------ another task
 
-_BEGINS = r"(?:^|(?<=[.!?。！？\n])|(?<=[.!?] ))\W*"
+_BEGINS = r"(?:^|(?<=[.!?。！？\n])|(?<=[.!?] ))\W{0,4}"
 _CHANGES = re.compile(  # said outright
     either(
         rf"{_BEGINS}(?:on|in) (?:another|a different|an unrelated|a completely different) (?:note|topic|subject|matter)\b",
