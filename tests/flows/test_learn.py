@@ -7,6 +7,7 @@ from cutting import Cut, Killed
 
 from yiku import Memory
 from yiku.errors import KeptOut, Paused
+from yiku.flows import learn
 from yiku.types import Kind, Learned, Origin, Standing, State
 
 
@@ -452,6 +453,46 @@ def test_a_budget_stops_between_turns_and_the_rest_is_learned_next(blank, home, 
 
         assert (len(TALK), 0) == (report.turns, report.waiting)
         assert (len(TALK), len(TALK)) == told[-1]
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2, 5, 9, 14, 20, 40])
+def test_a_budget_that_ends_inside_a_turn_leaves_it_for_the_next_call(blank, home, clock, moment):
+    """Whenever time is over, between sentences too: each call deals with a turn, and in the end all is as if in one go."""
+    talk = [
+        *TALK,
+        "I drive a Volvo. My sister Ann lives in Oslo. I love jazz. 我养了一只猫。我喜欢爬山。",
+        "My boss is called Ole.",
+    ]
+    with opened(blank, home / "a", clock, learn="later") as memory:
+        say(memory, *talk)
+        assert len(talk) == memory.learn().turns
+        whole = [(item.content, item.state) for item in memory.get_all()]
+    with opened(blank, home / "b", clock, learn="later") as memory:
+        say(memory, *talk)
+        for call in range(1, len(talk) + 1):
+            asked = iter(range(10**6))
+            report = learn.learn(memory._handle, stopped=lambda asked=asked: next(asked) > moment)
+            assert report.turns >= 1, f"call {call} was not enough for one turn"
+            if not report.waiting:
+                break
+
+        assert 0 == report.waiting
+        assert sorted(whole) == sorted((item.content, item.state) for item in memory.get_all())
+
+
+def test_what_is_not_read_of_a_turn_in_its_time_is_left_out_and_said(blank, home, clock, monkeypatch):
+    """No turn is taken first for ever: the next ones are learned, and the report names the turn."""
+    with opened(blank, home, clock, learn="later") as memory:
+        (slow,) = say(memory, "I love jazz. 我养了一只猫。")
+        with monkeypatch.context() as patch:
+            patch.setattr(learn, "TURN_S", -1.0)
+            report = memory.learn()
+        say(memory, "I live in Oslo.")
+        again = memory.learn()
+
+        said = f"left out: the end of turn #{slow.id[-8:]}, which was not read within -1 s"
+        assert (1, 0, (said,)) == (report.turns, report.waiting, report.troubles)
+        assert (1, ["I live in Oslo."]) == (again.turns, texts(memory.get_all()))
 
 
 # ------------------------------------------------------------------ counters

@@ -69,6 +69,7 @@ from yiku.types import (
 
 BATCH = 100  # turns between two steps of the mark
 INLINE_CHARS = 4_000  # of a turn that is learned from before `record_turn` returns: some 2 ms
+TURN_S = 3.0  # of CPU to read one turn, ten times of what the first in a process takes; the rest of it is left out, and said
 ASKED_CHARS = 30  # a shorter turn is not worth a model's time; a Chinese character counts twice
 ASKED_FROM = 0.2  # importance, below which a model is not asked
 BEFORE = 20  # turns of a session, which must be known before something of it is taken back
@@ -124,6 +125,7 @@ def learn(
     """
     Learn from what waits, for at most so long.
 
+    budget_s: looked at between sentences; the turn that comes first is read to its end, so that each call gets on
     session:    of the queue only what belongs to this one
     everything: also what is not due yet, and what failed for good
     progress:   told how many turns and jobs are done, of how many
@@ -232,9 +234,12 @@ def _by_rules(run: _Run, over: Callable[[], bool], told: Callable[[], object]) -
         last = turns[-1].n if turns else hidden[-1].n
         known = store.extracted(run.scope, [turn.n for turn in turns])  # where an import has them from
         turns, used = [turn for turn in turns if turn.n not in known], set[int]()
-        for turn in turns:
+        for place, turn in enumerate(turns):
+            late = over if run.turns else _never
+            if late() or (_said_by_person(turn) and not _from_user(run, turn, late)):
+                turns, last = turns[:place], turn.n - 1  # it comes first in the next run
+                break
             if _said_by_person(turn):
-                _from_user(run, turn)
                 followed(handle, turn, again=True)
             else:
                 _from_tools(run, turn)
@@ -252,6 +257,10 @@ def _by_rules(run: _Run, over: Callable[[], bool], told: Callable[[], object]) -
         told()
 
 
+def _never() -> bool:
+    return False
+
+
 def _said_by_person(turn: Turn) -> bool:
     """Whether a person said it: what a subagent was told, or a file that a host pastes, has a user's role only."""
     return turn.role == "user" and turn.origin in (Origin.USER, Origin.IMPORT)
@@ -264,20 +273,35 @@ def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
     return attach.named_in(run.handle, run.scope, turns)
 
 
-def _from_user(run: _Run, turn: Turn) -> None:
-    """What the user says in a turn; of one that was imported, candidates."""
+def _from_user(run: _Run, turn: Turn, over: Callable[[], bool] = _never) -> bool:
+    """
+    What the user says in a turn; of one that was imported, candidates.
+
+    over: asked between sentences and drafts; once it is true the turn is left, to be read again
+    Returns whether it was dealt with. What is not read within TURN_S is left out: no turn holds up those behind it.
+    """
+    began = time.thread_time()
+
+    def enough() -> bool:
+        return over() or time.thread_time() - began > TURN_S
+
     turn, speaker, names = fence.own_words(turn), turn.speaker, run.handle.settings.names
-    found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names)
-    if turn.origin is Origin.USER and _knows_something(run):
+    found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names, enough=enough)
+    if over():
+        return False
+    if cut := enough():
+        run.troubles.append(f"left out: the end of turn #{turn.id[-8:]}, which was not read within {TURN_S:g} s")
+    if turn.origin is Origin.USER and not cut and _knows_something(run):
         passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
         found += [draft for draft in passing if _changes_what_is_known(run, turn, draft)]
     if not any(draft.action == "state" for draft in found) and (draft := _amended(run, turn)):
         found = [draft]
-    if not found:
-        return
-    known = _of_turn(run, turn)
+    known = _of_turn(run, turn) if found else []
     for draft in found:
+        if over():
+            return False
         run.took(_kept(run, turn, draft, known, method="rules", candidate=turn.origin is not Origin.USER))
+    return True
 
 
 def _knows_something(run: _Run) -> bool:

@@ -15,12 +15,14 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from yiku.rules.analyze import fold, tokens
 from yiku.rules.lexicon import SPELT, TWINS
 from yiku.rules.measures import ABOUT, ROUGHLY, ROUNDED, ROUNDING, SIGNS, SIGNS_OF_MONEY, UNITS, WRITTEN, unit_of
 from yiku.rules.synonyms import WHOLE
+
+LONGEST = 160  # characters of a value in which numbers and times are read; a longer one is compared by its words
 
 _ONES = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}  # fmt: skip
 _TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
@@ -191,7 +193,7 @@ def _moved(one: str, other: str) -> bool:
     return any(re.fullmatch(r"@w\d", a) and a in b and re.fullmatch(r"@w\d ?@\S+", b) for a, b in ((one, other), (other, one)))
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def form(text: str, said_at: datetime | None = None) -> str:
     """The one form of a value, seen from the time at which it was said."""
     folded = " ".join(fold(text).replace("'s", "s").split()).strip(" ,!。，！~～")
@@ -208,7 +210,7 @@ def form(text: str, said_at: datetime | None = None) -> str:
         pieces.append(piece)
         return f" {chr(_PIECE + len(pieces) - 1)} "
 
-    if _PERHAPS.search(folded):
+    if len(folded) <= LONGEST and _PERHAPS.search(folded):
         folded = _written(folded)
         for pattern, to in _rewrites(not folded.isascii(), _LETTER.search(folded) is not None):
             folded = pattern.sub(partial(put, to), folded)

@@ -13,7 +13,7 @@ What tools did is tools.py's: `of_tools`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from yiku.rules import importance, predicates, retract, slots
@@ -43,7 +43,13 @@ _KNOWN = frozenset(predicate.name for predicate in predicates.PREDICATES)
 
 
 def drafts(
-    text: str, *, said_at: datetime, speaker: str | None = None, names: Sequence[str] = (), role: str = "user"
+    text: str,
+    *,
+    said_at: datetime,
+    speaker: str | None = None,
+    names: Sequence[str] = (),
+    role: str = "user",
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[Draft]:
     """
     What a turn teaches, in its order.
@@ -51,6 +57,7 @@ def drafts(
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called
     role:    whose turn it is; only a user's teaches
+    enough:  asked before each sentence; once it is true the others are left out
     """
     if role != "user" or (importance.noise(text) and retract.marker(text) is None):
         return []
@@ -58,6 +65,8 @@ def drafts(
     before = False  # whether something stands in the turn that a «just kidding» may take back
     noted = clauses.note(text)
     for sentence in clauses.sentences(text):
+        if enough():
+            break
         for one in told.read(sentence, noted=noted):
             if isinstance(one, Told):
                 found += _drafts(text, one, said_at, speaker, names)

@@ -22,6 +22,7 @@ from yiku.rules.analyze import simple
 TALK = 3_000  # characters; what is longer was not typed as talk
 ENDS = 600  # characters of such a turn that are looked at, at either end
 LONGEST_LINE = 2_000  # characters
+LONGEST_SENTENCE = 800  # characters of a sentence that are read; what goes on without an end is no single statement
 SHORT_QUOTE = 16  # characters; a name or a title in quotes is the speaker's own, a saying is not
 BLANK = "\0"
 
@@ -130,10 +131,11 @@ def _sentences(text: str, offset: int) -> Iterator[Sentence]:
     own = _own(text)
     position = 0
     for end in [*_pattern(_END).finditer(own), None]:
-        stop = end.start() if end else len(own)
+        ends = end.start() if end else len(own)
+        stop = min(ends, position + LONGEST_SENTENCE)
         if own[position:stop].strip(" \t\r\n" + BLANK):
             told = small(own[position:stop])
-            sign = end[0] if end else ""
+            sign = end[0] if end and stop == ends else ""
             yield Sentence(
                 offset + position,
                 offset + stop,
@@ -142,7 +144,7 @@ def _sentences(text: str, offset: int) -> Iterator[Sentence]:
                 HAN.search(told) is not None,
                 own[position:stop],
             )
-        position = end.end() if end else stop
+        position = end.end() if end else ends
 
 
 def _asking(told: str) -> bool:
