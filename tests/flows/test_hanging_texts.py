@@ -1,7 +1,13 @@
 """No text that a person sends holds `record_turn` or `learn`, whatever is quoted, repeated or pasted in it."""
 
+import random
+from itertools import islice
+
 import pytest
-from cpu import within
+import texts
+from cpu import taken, within
+from sampling import SEED
+from texts import CHAT_CHARS
 
 from yiku import Memory
 
@@ -44,3 +50,59 @@ def test_a_turn_that_once_hung_is_recorded_and_learned_from(memory: Memory, text
         memory.recall(text)
 
     assert text == memory.get(turn.id).content
+
+
+@pytest.mark.parametrize("text", ["just kidding", "forget that", "开玩笑的", "上一条作废"])
+def test_a_session_full_of_jokes_costs_what_its_turns_cost(memory: Memory, text: str) -> None:
+    """Each takes back what was told last, if something was; none has all before it read again, and those all before them."""
+    memory.record_turn("user", "I live in Oslo.")
+    with within(SOON_S, "thirty of them"):
+        for number in range(30):
+            memory.record_turn("user", f"{text}{'!' * (number % 3)}", session="s")
+    with within(SOON_S, "learn"), Memory(memory.settings.home) as another:
+        another.record_turn("user", text, session="s")
+        assert 0 == another.learn().waiting
+
+    assert ["I live in Oslo."] == [item.content for item in memory.get_all()]
+
+
+# ------------------------------------------------------------------ whatever is sent
+
+CHAT_S = 0.1  # of CPU for what is typed
+PASTED_S = 0.3  # for each 100 KB of what is pasted
+TIMES = 3  # a text that takes longer is recorded again: only what takes long each time is slow
+
+
+def bound_s(text: str) -> float:
+    """What `record_turn` may take for a text."""
+    return CHAT_S if len(text) <= CHAT_CHARS else max(CHAT_S, PASTED_S * len(text.encode()) / 100_000)
+
+
+def slowness(memory: Memory, text: str, times: int = TIMES) -> float:
+    """How many times its bound a text takes, the best of several."""
+    slowest = []
+    for _ in range(times):
+        slowest.append(taken(lambda: memory.record_turn("user", text, session="s")) / bound_s(text))
+        if slowest[-1] <= 1:
+            break
+    return min(slowest)
+
+
+def warm(memory: Memory) -> None:
+    """What the first texts of a process take in addition: the patterns of both languages are compiled."""
+    for text in ("I live in Oslo, my sister Ann likes tea.", "我住在上海，我妈喜欢喝绿茶。", "我住在杭州 at 5, not 6", *TEXTS):
+        memory.record_turn("user", text)
+
+
+def test_any_text_is_recorded_soon(memory: Memory) -> None:
+    """Talk in both languages, quotations, floods, code and pasted text, drawn anew each time; in the soak ten thousand."""
+    warm(memory)
+    chance = random.Random(f"{SEED} texts")
+    late = {}
+    for text in islice(texts.generated(chance), 150):
+        with within(20 * bound_s(text), ascii(text[:80])):
+            if (times := slowness(memory, text)) > 3:  # a machine that is busy with other work stretches CPU time, too
+                late[ascii(text[:80])] = round(times, 1)
+
+    assert {} == late
+    assert 0 == memory.learn().waiting

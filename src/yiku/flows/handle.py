@@ -34,6 +34,23 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
+class Recent:
+    """The last so many ids that something was done with: turns from which this process learned. Safe to share between threads."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._ids
+
+    def add(self, id: str) -> None:
+        if len(self._ids) >= self.MOST:
+            self._ids = {}
+        self._ids[id] = None
+
+
 @dataclass(slots=True)
 class Handle:
     """One memory as seen by one caller. Safe to share between threads."""
@@ -48,6 +65,7 @@ class Handle:
     given: Embedder | None = None
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
+    learned: Recent = field(default_factory=Recent)
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -101,6 +101,7 @@ class _Run:
     turns: int = 0
     jobs: int = 0
     troubles: list[str] = field(default_factory=list)
+    looks_back: bool = False
     failed: list[tuple[Job, str]] = field(default_factory=list)  # each keeps its lease to the end: one run tries it once
 
     @property
@@ -301,6 +302,7 @@ def _from_user(run: _Run, turn: Turn, over: Callable[[], bool] = _never) -> bool
         if over():
             return False
         run.took(_kept(run, turn, draft, known, method="rules", candidate=turn.origin is not Origin.USER))
+    run.handle.learned.add(turn.id)
     return True
 
 
@@ -416,10 +418,16 @@ def _told(run: _Run, draft: Draft, details: Mapping[str, Any], how: How, once: s
 
 def _before(run: _Run, turn: Turn) -> None:
     """What was said just before is known before something is taken back: else, cut off, that would hit what stands before it."""
-    select = Turns(session=turn.session, after=run.handle.store.learned(run.scope), newest_first=True, limit=BEFORE)
-    for earlier in reversed(run.handle.store.turns([run.scope], select)):
-        if earlier.n < turn.n and _said_by_person(earlier):
-            _from_user(run, earlier)
+    if run.looks_back:  # those before it were read first: else each of n jokes would have all before it read again, 2ⁿ turns
+        return
+    run.looks_back = True
+    try:
+        select = Turns(session=turn.session, after=run.handle.store.learned(run.scope), newest_first=True, limit=BEFORE)
+        for earlier in reversed(run.handle.store.turns([run.scope], select)):
+            if earlier.n < turn.n and _said_by_person(earlier) and earlier.id not in run.handle.learned:
+                _from_user(run, earlier)
+    finally:
+        run.looks_back = False
 
 
 def _used(run: _Run, turn: Turn) -> set[int]:

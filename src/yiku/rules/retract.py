@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import Literal
 
 from yiku.rules import analyze, cues, slots, values
@@ -30,6 +31,7 @@ _NOUNS = {
     "spouse": r"\b(?:marriage|wedding)\b|结婚",
 }
 LONGEST = 300  # characters
+LOOKED_AT = 2_000  # characters of a statement that may be taken back
 
 
 def marker(text: str) -> Marker | None:
@@ -143,11 +145,16 @@ def _sure(new: SemanticMemory, memory: SemanticMemory) -> bool:
     )
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> tuple[str, ...]:
     """The words that name something: no marker, no stop word, no single character."""
+    return _telling(text[:LOOKED_AT])
+
+
+@lru_cache(maxsize=128)  # a joke looks through what was told last, several times
+def _telling(text: str) -> tuple[str, ...]:
     bare = re.sub(f"{_MARKS}|{cues.MISTAKE}", " ", analyze.fold(text))
     found = analyze.tokens(bare).words
-    return [word for word in found if not analyze.FUNCTION_CHARACTERS.issuperset(word) and word not in _EMPTY]
+    return tuple(word for word in found if not analyze.FUNCTION_CHARACTERS.issuperset(word) and word not in _EMPTY)
 
 
 _EMPTY = frozenset(
