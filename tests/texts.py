@@ -12,6 +12,7 @@ from pathlib import Path
 
 from faults.hostile import UNITS
 
+PASTES = "log json base64 hex script english novel talk code".split()
 CHAT_CHARS = 4_000  # up to which a turn is learned from before `record_turn` returns
 _QUOTES = (
     '"{}"',
@@ -122,8 +123,8 @@ def mixed(chance: random.Random) -> str:
     return f"{outer[:place]}{inner}{outer[place:]}"[:CHAT_CHARS]
 
 
-def pasted(chance: random.Random, size: int) -> str:
-    """So many characters of what people paste."""
+def pasted(chance: random.Random, size: int, kind: str | None = None) -> str:
+    """So many characters of what people paste: of one kind, or of any, runs of one sign among them."""
     makers: dict[str, Callable[[], str]] = {
         "log": lambda: (
             f"2026-03-01T12:00:{chance.randrange(60):02}Z INFO [w-{chance.randrange(9)}]"
@@ -140,10 +141,10 @@ def pasted(chance: random.Random, size: int) -> str:
         "talk": lambda: talk(chance) + "\n",
         "code": lambda: _code()[chance.randrange(len(_code())) :][:2_000],
     }
-    if chance.random() < 0.3:
+    if kind is None and chance.random() < 0.3:
         unit = chance.choice([*UNITS, "a", "哈", ".", "x\n", "\t", "=", "- [ ] "])
         return (unit * (size // len(unit) + 1))[:size]
-    make, made = chance.choice([*makers.values()]), list[str]()
+    make, made = makers[kind or chance.choice([*makers])], list[str]()
     while sum(map(len, made)) < size:
         made.append("".join(make() for _ in range(20)))
     return "".join(made)[:size]

@@ -1,7 +1,9 @@
 """No text that a person sends holds `record_turn` or `learn`, whatever is quoted, repeated or pasted in it."""
 
 import random
+from datetime import timedelta
 from itertools import islice
+from typing import Any
 
 import pytest
 import texts
@@ -66,6 +68,29 @@ def test_a_session_full_of_jokes_costs_what_its_turns_cost(memory: Memory, text:
     assert ["I live in Oslo."] == [item.content for item in memory.get_all()]
 
 
+STATES_AND_TAKES_BACK = "I live in Oslo and > ok well 其实 记得提醒我交报告 不过 等等 说实话 开玩笑的 - 『 just kidding』。"
+
+
+def test_a_turn_that_states_and_takes_back_is_learned_from_once(memory: Memory) -> None:
+    """Read again by `learn`, it takes back nothing more, and does not stop the turns behind it."""
+    for text in ("I live in Bergen.", STATES_AND_TAKES_BACK, "I live in Paris."):
+        memory.record_turn("user", text, session="s")
+    before = [(item.id, item.content) for item in memory.get_all()]
+    report = memory.learn()
+
+    assert (0, ()) == (report.waiting, report.troubles)
+    assert before == [(item.id, item.content) for item in memory.get_all()]
+
+
+def test_what_takes_back_may_be_told_after_what_was_said_later(memory: Memory, clock: Any) -> None:
+    """What it states beside that is history then: the later statement holds."""
+    for days, text in ((0, "I live in Bergen."), (9, "I live in Paris."), (5, STATES_AND_TAKES_BACK)):
+        memory.record_turn("user", text, session="s", said_at=clock.now - timedelta(days=20 - days))
+    report = memory.learn()
+
+    assert ((), ["I live in Paris."]) == (report.troubles, [item.content for item in memory.get_all()])
+
+
 # ------------------------------------------------------------------ whatever is sent
 
 CHAT_S = 0.1  # of CPU for what is typed
@@ -99,7 +124,7 @@ def test_any_text_is_recorded_soon(memory: Memory) -> None:
     warm(memory)
     chance = random.Random(f"{SEED} texts")
     late = {}
-    for text in islice(texts.generated(chance), 150):
+    for text in islice(texts.generated(chance), 80):
         with within(20 * bound_s(text), ascii(text[:80])):
             if (times := slowness(memory, text)) > 3:  # a machine that is busy with other work stretches CPU time, too
                 late[ascii(text[:80])] = round(times, 1)

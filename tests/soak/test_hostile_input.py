@@ -1,9 +1,12 @@
 """R23 with fuzzed texts, R24 with every operation of the disk, S14 with many swaps: the counts of tests/faults and tests/files."""
 
 import random
+from itertools import islice
 
 import integrity
 import pytest
+import texts
+from cpu import taken, within
 from faults.hostile import CONTENTS, QUERIES, UNITS, mutated
 from faults.test_hostile_input import (
     ASKING,
@@ -20,10 +23,12 @@ from faults.test_hostile_input import (
 )
 from faults.test_typed_errors import VERBS, call_on_unreadable_disks, template  # noqa: F401 - a fixture
 from files.test_paths import DOORS, PLACES, named, outside, put_in_the_way, swapped_while_writing  # noqa: F401 - a fixture
+from flows.test_hanging_texts import CHAT_S, PASTED_S, bound_s, slowness, warm
 from flows.test_record import kept_whole
 from rules.test_patterns import slow
 from sampling import drawn_for
 from test_bad_input import CALLS, taken_wrongly, target, watch  # noqa: F401 - two of them are fixtures
+from texts import CHAT_CHARS
 
 from yiku import Memory
 
@@ -46,6 +51,44 @@ def test_R23_no_fuzzed_text_crashes_hangs_or_is_altered(tmp_path, seed, count):
         integrity.check(home / "yiku.db")
     print(f"  {taken:,} kept exactly, {texts * EACH - taken:,} refused, none over {LONGEST_CALL_S:g} s")
     assert taken > texts
+
+
+def test_R23_no_generated_text_takes_long(tmp_path, seed, count, figure):
+    """
+    Talk, quotations, floods, code, pasted text up to 1 MB, learned from: 0.1 s of CPU for what is typed, 0.3 s for each 100 KB else.
+
+    A text that takes longer is recorded again, in a home of its own: other work on the machine stretches CPU time, too.
+    """
+    made, late, slowest = texts.generated(random.Random(f"{seed} texts")), [], {True: 0.0, False: 0.0}
+    number = count(1_000, 10_000, "generated texts")
+    for first in range(0, number, FRESH):
+        with Memory(tmp_path / f"home{first}", owner="user:mei", durability="fast") as memory:
+            warm(memory)
+            for text in islice(made, min(FRESH, number - first)):
+                typed = len(text) <= CHAT_CHARS
+                with within(max(10, 20 * bound_s(text)), ascii(text[:200])):
+                    share = slowness(memory, text)
+                slowest[typed] = max(slowest[typed], share)
+                late += [ascii(text[:200])] if share > 1 else []
+            assert 0 == memory.learn().waiting
+    figure("the slowest that is typed", 1000 * CHAT_S * slowest[True], "ms", most=1000 * CHAT_S)
+    figure("that is pasted", 1000 * PASTED_S * slowest[False], "ms for each 100 KB", most=1000 * PASTED_S)
+    assert [] == late
+
+
+def test_R23_pasted_text_costs_what_its_length_costs(tmp_path, seed, figure):
+    """A megabyte of each sort that people paste, and 16 of them: `record_turn` takes at most twenty times as long for these."""
+    chance, slowest = random.Random(seed), {}
+    with Memory(tmp_path / "home", owner="user:mei", durability="fast") as memory:
+        warm(memory)
+        for kind in texts.PASTES:
+            text = texts.pasted(chance, 300_000, kind) * 4
+            one, many = text.encode()[:1_000_000].decode(errors="ignore"), text.encode().decode() * 16
+            cost = min(taken(lambda one=one: memory.record_turn("user", one)) for _ in range(3))
+            of_many = taken(lambda many=many: memory.record_turn("user", many)) * 1_000_000 / len(many.encode())
+            slowest[kind] = max(cost, of_many)
+            assert of_many <= max(0.05, 1.25 * cost), kind
+    figure("a megabyte that is pasted", 1000 * max(slowest.values()), f"ms ({max(slowest, key=slowest.get)})", most=1_500)
 
 
 def every(items, _):

@@ -357,7 +357,7 @@ def _kept(
     run: _Run, turn: Turn, draft: Draft, known: Sequence[SemanticMemory], *, method: str, candidate: bool = False
 ) -> Outcome | None:
     """Decide and keep one draft; None where this turn gave it before."""
-    handle = run.handle
+    handle, once = run.handle, None
     if draft.action == "retract" and (candidate or retract.marker(draft.text) in {None, "slip"}):
         return None  # «I misspoke» alone does not say what was wrong, and is no statement either
     if draft.action == "retract":  # once: done again, it would take back what was said before that
@@ -366,6 +366,10 @@ def _kept(
             return None
         _before(run, turn)
         return _told(run, draft, {"source": turn.id}, How(method=method), once)
+    if not candidate and retract.marker(draft.text) is not None:  # what states something may take something back, too
+        once = f"retract {turn.id} {handle.sealed(fold(draft.text)).hex()}"
+        if handle.store.receipt(run.scope, once) is not None:
+            return None
     told = {
         fold(text)
         for memory in known
@@ -400,7 +404,7 @@ def _kept(
     details |= {"priority": kept.priority, "expires_at": kept.expires_at, "pinned": (draft.pinned or kept.pinned) and not candidate}
     given = {name: value for name, value in details.items() if value}
     how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE)
-    return _told(run, draft, given, how)
+    return _told(run, draft, given, how, once)
 
 
 def _told(run: _Run, draft: Draft, details: Mapping[str, Any], how: How, once: str | None = None) -> Outcome | None:
@@ -413,6 +417,9 @@ def _told(run: _Run, draft: Draft, details: Mapping[str, Any], how: How, once: s
         return None
     except (InvalidInput, KeptOut) as error:
         run.troubles.append(f"left out: {draft.text[:60]}: {error.detail}")
+        return None
+    except Stale:  # decided twice, the second time alone: it holds up none of the turns behind it
+        run.troubles.append(f"left out: {draft.text[:60]}: it does not fit with what is known")
         return None
 
 

@@ -156,12 +156,12 @@ def _applied(
         change([(target, {"state": State.ARCHIVED, "reason": RETRACTED, "superseded_by": None, "valid_to": None})])
         change(conflict.rejoined((), left) if left else [])
         change(unflagged(handle, [target]))
-    current = next((replace(row, **columns.get(row.n, {})) for row in reversed(left) if row.said_at <= new.said_at), None)
-    current = target if repeated else current
+    holding = [replace(row, **columns.get(row.n, {})) for row in left]
+    current = target if repeated else next((row for row in reversed(holding) if row.said_at <= new.said_at), None)
     added: list[Change] = []
     if said is not None:
         alike = said.slot is not None and said.slot == target.slot
-        said = _decided(handle, said, current, change, added) if alike else _apart(handle, said, change, added)
+        said = _decided(handle, said, current, holding, change, added) if alike else _apart(handle, said, change, added)
     changes = [*(UpdateMemory(n, wanted, index_tokens(rows[n])) for n, wanted in columns.items()), *changes, *added]
     ids = [target.id, current.id if current else "", said.id if said else ""]
     if dry_run:
@@ -174,15 +174,22 @@ def _applied(
 
 
 def _decided(
-    handle: Handle, said: SemanticMemory, current: SemanticMemory | None, change: Updated, added: list[Change]
+    handle: Handle,
+    said: SemanticMemory,
+    current: SemanticMemory | None,
+    holding: Sequence[SemanticMemory],
+    change: Updated,
+    added: list[Change],
 ) -> SemanticMemory:
-    """What the sentence states in the slot of what is taken back is decided against what holds again."""
+    """What the sentence states in the slot of what is taken back is decided against what holds again, and what was said later."""
     if current is not None and conflict.same_object(current, said):
         change([(current, conflict.confirmation(current, said))])
         text = None if said.content == current.content else said.content
         added.append(AddSource(current.n, replace(said.sources[0], text=text)))
         return current
-    return _taken(handle, conflict.decide(said, Met(expect=Expect(), previous=current, live=current)), said, change, added)
+    following = next((row for row in holding if row.said_at > said.said_at), None)
+    met = Met(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
+    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
 
 
 def _apart(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
