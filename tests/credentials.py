@@ -9,10 +9,11 @@ Nothing here is a credential, and no line of this file looks like one: each is p
 import base64
 import hashlib
 import random
+import re
 import string
 import uuid
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 ALNUM = string.ascii_letters + string.digits
 URL_SAFE = ALNUM + "-_"
@@ -245,3 +246,38 @@ def look_alikes(seed: int, n: int = 2_000) -> list[str]:
     """Texts in which nothing may be masked, of each sort the same number."""
     chance = random.Random(seed)
     return [LOOK_ALIKES[i % len(LOOK_ALIKES)](chance) for i in range(n)]
+
+
+# ------------------------------------------------------------------ drawn from a form
+
+
+def like(pattern: str, chance: Chance) -> str:
+    """A text that a form's regular expression matches; of what may repeat without end a few more than it must."""
+    return "".join(_parts(re._parser.parse(pattern, re.ASCII), chance))
+
+
+def _parts(parsed: Iterable[tuple[Any, Any]], chance: Chance) -> Iterator[str]:
+    for kind, given in parsed:
+        match str(kind):
+            case "LITERAL":
+                yield chr(given)
+            case "IN":
+                yield chance.choice(_letters(repr(given), kind, given))
+            case "MAX_REPEAT" | "POSSESSIVE_REPEAT":
+                least, most, inner = given
+                for _ in range(least if most == least else min(int(most), least + chance.randrange(9))):
+                    yield from _parts(inner, chance)
+            case "SUBPATTERN":
+                yield from _parts(given[3], chance)
+
+
+_KNOWN: dict[str, str] = {}
+
+
+def _letters(name: str, kind: Any, given: Any) -> str:
+    """The characters that a set in a pattern has."""
+    if name not in _KNOWN:
+        alone = re._parser.parse("", re.ASCII)
+        alone.data = [(kind, given)]
+        _KNOWN[name] = "".join(filter(re._compiler.compile(alone).match, ALNUM + "-_.+/=%@~"))
+    return _KNOWN[name]

@@ -8,7 +8,7 @@ import time
 import pytest
 from credentials import KINDS, look_alikes, secrets
 
-from yiku.rules.secrets import masked
+from yiku.rules.privacy.secrets import masked
 
 SEEDS = [1, 20_260_301]  # the second was never looked at while the forms were written
 AWS = "AK" + "IA" + "J7QW2ERTY5UIOP4Z"
@@ -122,6 +122,18 @@ def test_what_is_masked_stays_as_it_is():
         "page_token=",
         "-----BEGIN " + "PRIVATE KEY-----",
         "密码：A1",
+        "密码：",
+        "token=",
+        "password ",
+        "key: ",
+        "${PASS:-",
+        "a1-us1",
+        "Q~",
+        "M.",
+        " -p x",
+        "<key>",
+        "pass(for a b c d",
+        "\u200b",
     ],
 )
 def test_a_hostile_text_takes_time_by_its_length(unit):

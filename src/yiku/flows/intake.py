@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import TypeVar, cast
 
 from yiku.flows.handle import Handle
-from yiku.rules import private, secrets
+from yiku.rules import private
+from yiku.rules.privacy import secrets
 
 T = TypeVar("T")
 
 SUSPECT = (*secrets.SUSPECT, private.SUSPECT)  # a text in which none of these finds anything stays as it is
+SHORT = 4_096  # characters; of a longer text they cost as much as looking for what they hint at
 SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
 NOTHING = private.NOTHING  # what a text has become that was wholly private
 
@@ -34,6 +36,6 @@ def _text(handle: Handle, text: str) -> str:
     if len(text) < SHORTEST:
         return text
     text = private.without(text)
-    if handle.settings.secrets == "keep" or not any(pattern.search(text) for pattern in secrets.SUSPECT):
+    if handle.settings.secrets == "keep" or (len(text) <= SHORT and not any(pattern.search(text) for pattern in secrets.SUSPECT)):
         return text
     return secrets.masked(text, handle.seal)[0]

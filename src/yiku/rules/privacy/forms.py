@@ -1,0 +1,153 @@
+"""
+Credentials that are known by their own form, wherever they stand: what begins with `ghp_` is a token of GitHub.
+
+The forms are the lines of credentials.py. Each pattern begins with its literal, which the engine looks for fastest,
+and a pattern is tried only if its literal can be in the text at all: all are in long runs of letters and digits, and
+their prefixes begin words. So a text costs one pass over its bytes, and then what is in its long runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
+
+from yiku.rules.privacy.credentials import INNER_LINES, LINES
+from yiku.rules.privacy.randomness import is_placeholder, wordlike
+
+
+class Span(NamedTuple):
+    """A secret in a text."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Issuer(NamedTuple):
+    """A line of credentials.py."""
+
+    kind: str
+    prefixes: tuple[str, ...]
+    body: str
+    example: str
+    look_alike: str
+
+
+class Inner(NamedTuple):
+    """A line of INNER_LINES."""
+
+    kind: str
+    literal: str
+    rest: str
+    before: str
+    example: str
+    look_alike: str
+
+
+class _Form(NamedTuple):
+    kind: str
+    literal: str
+    needed: bytes  # of the literal, what must be in a long run
+    rest: str
+    before: str
+    begins: bool  # a credential begins with the literal, and no letter or digit stands before it
+
+
+_HEAD = re.compile("[A-Za-z0-9]{1,3}")
+_IN_RUN = re.compile(r"[A-Za-z0-9_+/=.~-]+")
+_JWT = r"(?<![._-]eyJ)[\w-]{10,}+\.[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]++){0,2}"
+
+_RUN = 16  # characters; no credential of a known form has fewer in a row
+_WORDS_ALONE = 0.65  # share of a body's pairs of letters that words have: then it is a name, not a credential
+_BEFORE = 80  # characters that are looked at before a literal
+_RUNS = bytes(c if (chr(c).isalnum() and c < 128) or c in b"_-+/=.~" else 32 for c in range(256))
+_WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
+
+
+@cache
+def issuers() -> tuple[Issuer, ...]:
+    """Credentials that begin with something of their own."""
+    return tuple(Issuer(kind, tuple(prefixes.split()), *rest) for kind, prefixes, *rest in _rows(LINES))
+
+
+@cache
+def inner() -> tuple[Inner, ...]:
+    """Credentials that are known by a literal within them, or right before them."""
+    return tuple(Inner(*row) for row in _rows(INNER_LINES))
+
+
+def _rows(lines: str) -> list[list[str]]:
+    return [[field.strip() for field in line.split(" | ")] for line in lines.splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def _by_head() -> dict[str, list[_Form]]:
+    """The forms with a prefix of their own, by its first letters and digits, at most three; the others under no letter."""
+    found = {"": [_form(*line[:4]) for line in inner()], "eyJ": [_form("jwt", "eyJ", _JWT, begins=True)]}
+    for issuer in issuers():
+        end = "" if issuer.body.endswith("+") else r"(?![^\W_])"
+        for prefix in issuer.prefixes:
+            head = _HEAD.match(prefix)
+            found.setdefault(head[0] if head else "", []).append(_form(issuer.kind, prefix, issuer.body + end, begins=True))
+    return found
+
+
+def _form(kind: str, literal: str, rest: str, before: str = "", *, begins: bool = False) -> _Form:
+    return _Form(kind, literal, max(_IN_RUN.findall(literal), key=len).encode(), rest, before, begins)
+
+
+@cache
+def _pattern(form: _Form) -> re.Pattern[str]:
+    """
+    A form's pattern; most are never needed, and to compile them all takes 60 ms.
+
+    It begins with the literal, and looks back from behind it: no letter or digit, unless it ends an escape.
+    """
+    literal = re.escape(form.literal)
+    alone = rf"(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
+    return re.compile(f"{literal}{alone if form.begins else ''}{form.rest}", re.ASCII)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
+
+
+def found(text: str) -> Iterator[Span]:
+    """The credentials of a known form. Some may overlap."""
+    runs = b" ".join(run for run in text.encode("utf-8", "replace").translate(_RUNS).split() if len(run) >= _RUN)
+    if not runs:
+        return
+    known = _by_head()
+    absent = [sign for sign in "._-~/=" if sign.encode() not in runs]
+    for form in chain(known[""], *(known[head] for head in _heads(text, runs).intersection(known))):
+        if not any(sign in form.literal for sign in absent) and form.needed in runs:
+            yield from _matches(text, form)
+
+
+def _heads(text: str, runs: bytes) -> set[str]:
+    """How the words in the long runs begin."""
+    words = runs.translate(_WORDS).decode("ascii").split()
+    heads = {word[:3] for word in words}
+    if "\\" in text:  # the n of an escape
+        heads |= {word[1:4] for word in words}
+    if "%" in text:
+        heads |= {word[2:5] for word in words}
+    return heads | {head[:2] for head in heads}
+
+
+def _matches(text: str, form: _Form) -> Iterator[Span]:
+    pattern = _pattern(form)
+    for match in pattern.finditer(text):
+        start, end = match.span(pattern.groups)
+        if form.before:
+            head = _compiled(rf"(?<![A-Za-z0-9]){form.before}\Z").search(text, max(0, start - _BEFORE), start)
+            if not head:
+                continue
+            start = head.start()
+        body = start if form.before or pattern.groups else start + len(form.literal)
+        if not is_placeholder(text[start:end]) and wordlike(text[body:end]) < _WORDS_ALONE:
+            yield Span(start, end, form.kind)

@@ -1,0 +1,94 @@
+"""
+Which parts of a text are credentials of machines, and the text with a mark in their place.
+
+    export GITHUB_TOKEN=<forty characters>   →   export GITHUB_TOKEN=[secret github-token 3f9a1c2e]
+
+The eight digits are a keyed fingerprint: the same secret has the same mark, and nobody reads it back.
+Only what a machine made is meant. What people say in their own words ("my locker code is 4711", 门锁密码是 4711,
+"the wifi password is sunshine") is theirs to have remembered, and what merely looks random (hashes, ids, images) stays.
+
+A secret is known in one of three ways: by its own form (forms.py), by what announces it (announced.py) if the value looks
+random, or as the body of a private key. Invisible signs within one do not hide it. All of it is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from yiku.rules.privacy import announced, forms
+from yiku.rules.privacy.forms import Span
+
+# A short text in which none of these finds anything has no secret: no long run, no eight characters with a digit or sign
+# among them, no address, no command.
+SUSPECT = (
+    re.compile(r"[A-Za-z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]{16}"),
+    re.compile(r"""(?=[^\s"'`“」，。；、\u4e00-\u9fff]{8})[^\s\u4e00-\u9fff]{0,48}?[0-9０-９!@#$%^*+?~]"""),
+    re.compile(r"login\s|://|\s-[a-zA-Z]\S|\s-[upPawU] |\s--user"),
+)
+
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?)-----")
+_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,>. -]|\s|\\[nr]){0,16384}+")
+_PEM_CHARS = 60  # a body has at least so many; less is talk about keys
+
+_WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]")
+_NARROW = {0xFF01 + i: 0x21 + i for i in range(94)}  # full-width forms, one character for one
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")  # what a copied text may have within a word
+
+
+def masked(text: str, seal: Callable[[str], bytes]) -> tuple[str, tuple[str, ...]]:
+    """
+    The text with a mark in place of each secret, and their kinds in order.
+
+    seal: a keyed hash; its first four bytes become the fingerprint
+    """
+    plain = text
+    cuts: list[int] = []
+    if not text.isascii():
+        if cuts := [match.start() for match in _INVISIBLE.finditer(text)]:
+            plain = _INVISIBLE.sub("", text)
+        if _WIDE.search(plain):
+            plain = plain.translate(_NARROW)
+    if not (spans := _joined(_spans(plain))):
+        return text, ()
+    before = [cut - number for number, cut in enumerate(cuts)]  # each cut's place in the plain text
+    pieces, position = [], 0
+    for start, end, kind in spans:
+        first, last = (place + bisect_right(before, place) for place in (start, end - 1))
+        pieces += [text[position:first], f"[secret {kind} {seal(plain[start:end])[:4].hex()}]"]
+        position = last + 1
+    return "".join([*pieces, text[position:]]), tuple(span.kind for span in spans)
+
+
+def _spans(text: str) -> Iterator[Span]:
+    """Every secret, those of a known form first. Some may overlap."""
+    found = chain(forms.found(text), announced.in_commands(text), announced.found(text))
+    return chain(_private_keys(text), found) if "-----BEGIN" in text else found
+
+
+def _joined(found: Iterator[Span]) -> list[Span]:
+    """The spans in the order of the text; those that overlap are one, of the kind that was found first."""
+    kept: list[Span] = []
+    for _, span in sorted(enumerate(found), key=lambda one: (one[1].start, one[0])):
+        if kept and span.start < kept[-1].end:
+            kept[-1] = Span(kept[-1].start, max(kept[-1].end, span.end), kept[-1].kind)
+        else:
+            kept.append(span)
+    return kept
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    """Private keys, from their first line to their last, or to the end of what looks like their body."""
+    position = 0
+    while begin := _PEM.search(text, position):
+        body = _PEM_BODY.match(text, begin.end())
+        position = body.end() if body else begin.end()
+        end = f"-----END {begin[1]}-----"
+        dashes = text.rfind("-----END", begin.end(), position + 8)  # the body may run into the last line's dashes
+        stop = dashes if dashes >= 0 else position
+        whole = stop + len(end) if text.startswith(end, stop) else stop
+        if sum(map(str.isalnum, text[begin.end() : stop])) >= _PEM_CHARS and "..." not in text[begin.end() : stop]:
+            yield Span(begin.start(), whole, "private-key")
+            position = max(position, whole)
