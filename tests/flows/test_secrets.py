@@ -62,6 +62,47 @@ def test_no_argument_brings_one_in(memory, home, words):
     assert set() == held(home, [words])
 
 
+@pytest.mark.parametrize("words", [KEY, "kumquat"], ids=["a secret", "private"])
+def test_no_session_scratchpad_or_file_brings_one_in(memory, home, tmp_path, words):
+    """The names of a session, a user and a file, a path, and the content of a file that is kept: none of it reaches the disk raw."""
+    hidden = KEY if words == KEY else "<private>kumquat</private>"
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name, encoding in (
+        (".env", "utf-8"),
+        ("旧.env", "gb18030"),
+        ("old.env", "utf-16"),
+        (f"{KEY if words == KEY else 1}.txt", "utf-8"),
+    ):
+        (folder / name).write_bytes(f"名字=安\nEXPORTED {hidden}\n尾".encode(encoding))
+        memory.sessions.attach(folder / name, session=hidden, keep=True, filename=f"{hidden}.txt", original_filename=hidden)
+    memory.sessions.set(hidden, task=hidden, a=hidden)
+    memory.sessions.compressing([{"role": "user", "content": f"{hidden} 早"}], session=hidden, summary=f"{hidden} 早")
+    memory.sessions.edit_scratchpad("# 笔记\n- 早", user=hidden)
+    memory.sessions.patch_scratchpad(add_next_steps=["早"], user=hidden)
+
+    assert 4 == len(memory.sessions.attachments(session=hidden))
+    assert memory.sessions.get(hidden).task and memory.sessions.end(hidden).episode
+    assert set() == held(home, [words])
+    memory.close()
+    assert set() == held(home, [words])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_of_a_kept_file_all_else_stays(memory, tmp_path, encoding):
+    """A text in any encoding has a mark in a secret's place; a text without one and what is no text are kept byte by byte."""
+    text, plain, picture = tmp_path / "a.env", tmp_path / "b.txt", tmp_path / "c.png"
+    text.write_bytes(f"名字=安\r\nTOKEN={KEY}\r\n尾".encode(encoding))
+    plain.write_bytes("没有秘密\r\n".encode(encoding))
+    picture.write_bytes(b"\x89PNG\0" + KEY.encode())
+    kept = [memory.sessions.attach(one, session="s", keep=True) for one in (text, plain, picture)]
+    contents = [memory.sessions.content(one.id) for one in kept]
+    before, after = contents[0].decode(encoding).split("[secret github-token ")
+
+    assert ("名字=安\r\nTOKEN=", "]\r\n尾") == (before, after[8:])
+    assert [plain.read_bytes(), picture.read_bytes()] == contents[1:]
+
+
 def test_the_same_secret_is_the_same_again(memory):
     """A repeated call is known by its masked words: same turn, same statement, same key; and the mark can be asked for."""
     first = memory.record_turn("user", SAID, external_id=KEY, idempotency_key="k")

@@ -47,18 +47,19 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     is_address = "://" in given[:12] or given.startswith("data:")
     if is_address and keep:
         raise InvalidInput("only a file on this machine can be kept; an address is noted")
-    name = Path(given.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
+    place = intake.clean(handle, given)
+    name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
         size, blob = _of_file(handle, Path(given), keep)
-        told |= {"local_path": given, "file_size": size, "blob": blob, "missing": size is None}
+        told |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
     else:
-        told["url"] = intake.clean(handle, given)
+        told["url"] = place
     attachment = Attachment(
         id=handle.new_id(now),
-        session=turn.session if turn else checks.name(session, "session"),
+        session=turn.session if turn else intake.name(handle, session, "session"),
         turn=turn.id if turn else None,
         direction=direction,
-        filename=checks.name(details.get("filename") or name, "filename"),
+        filename=intake.name(handle, details.get("filename") or name, "filename"),
         **{"mime_type": attachments.mime(name), **told},
         said_at=turn.said_at if turn else now,
         created_at=now,
@@ -93,7 +94,7 @@ def _turn(handle: Handle, id: object) -> Turn | None:
 
 
 def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | None]:
-    """The size of a file, and the blob that its content was kept as; None for what is not there."""
+    """The size of a file, and the blob that its content, cleaned, was kept as; None for what is not there."""
     try:
         about = path.stat()
     except OSError as error:
@@ -106,7 +107,7 @@ def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | 
         return about.st_size, None
     if about.st_size > blobs.LONGEST_BYTES:
         raise TooLarge(f"{path} has {about.st_size:,} bytes; {blobs.LONGEST_BYTES:,} can be kept")
-    return about.st_size, blobs.put_bytes(handle.blobs, path.read_bytes())
+    return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
 
 
 def _kept(handle: Handle, attachment: Attachment) -> Attachment:
@@ -146,7 +147,7 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
     """Attachments of what this handle reads, the newest first."""
-    sessions = None if session is None else [checks.name(session, "session")]
+    sessions = None if session is None else [intake.name(handle, session, "session")]
     select = Records(sessions=sessions, newest_first=True, limit=checks.whole(limit, "limit"))
     return handle.store.records(Attachment, handle.reads(), select)
 

@@ -150,7 +150,7 @@ def listed(handle: Handle, *, session: str | None = None, since: Any = None, unt
     """Episodes of what this handle reads, the newest first."""
     now = handle.now()
     select = Records(
-        sessions=None if session is None else [checks.name(session, "session")],
+        sessions=None if session is None else [intake.name(handle, session, "session")],
         since=checks.optional_time(since, "since", now=now),
         until=checks.optional_time(until, "until", now=now),
         newest_first=True,

@@ -23,7 +23,7 @@ from yiku.files import blobs
 from yiku.flows import attach, barred, checks, episodes
 from yiku.flows.export import KINDS
 from yiku.flows.handle import Handle, content_hash, settled
-from yiku.flows.intake import clean
+from yiku.flows.intake import clean, clean_file
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import conflict, scopes
 from yiku.rules.slots import index_tokens
@@ -502,7 +502,7 @@ def _grown(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
     if line["type"] == "scratchpad":
         given.setdefault("user_id", handle.scope)
     if (content := line.get("content_base64")) is not None:
-        whole = base64.b64decode(content, validate=True)
+        whole = clean_file(handle, base64.b64decode(content, validate=True))
         given["blob"] = blobs.put_bytes(handle.blobs, whole) if keep else blobs.name_of(whole)
     made: Record = _made(KINDS[line["type"]], given)
     _fits(made)

@@ -24,7 +24,7 @@ def of(handle: Handle, user: str | None = None) -> Scratchpad:
 
 
 def _user(handle: Handle, user: str | None) -> str:
-    return handle.scope if user is None else checks.name(user, "user")
+    return handle.scope if user is None else intake.name(handle, user, "user")
 
 
 def changed(

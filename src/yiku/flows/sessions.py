@@ -55,7 +55,7 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
     summary: the host's own, where it has one; it is kept as it is
     """
     pause.refuse(handle)
-    name = checks.name(session, "session")
+    name = intake.name(handle, session, "session")
     given = [_message(message) for message in _listed(messages, "messages")]
     if summary is not None:
         summary = intake.clean(handle, checks.text(summary, "summary"))
@@ -203,7 +203,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
     budget_s: how long the model is asked, where there is one; what is left waits
     """
     pause.refuse(handle)
-    name = checks.name(session, "session")
+    name = intake.name(handle, session, "session")
     with _one_at_a_time(handle):
         ended = _ended(handle, name)
     if handle.chat() is None or not budget_s > 0:
@@ -264,7 +264,7 @@ def _expire(handle: Handle, session: str) -> int:
 
 def state(handle: Handle, session: str) -> Session:
     """A session: its turns and times, its variables, its task. Raises NotFound."""
-    name, own = checks.name(session, "session"), handle.own()
+    name, own = intake.name(handle, session, "session"), handle.own()
     found = handle.store.sessions(own[0], id=name) if own else []
     if not found:
         raise NotFound(f"session {checks.shown(name)}")
@@ -280,7 +280,7 @@ def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
 def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], task: str | None = None) -> None:
     """What a host keeps for a session: the variables given are set, those given as None go."""
     pause.refuse(handle)
-    name, given = checks.name(session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
+    name, given = intake.name(handle, session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
     columns: dict[str, Any] = {}
     if task is not None:
         columns["task"] = intake.clean(handle, checks.text(task, "task", at_most=1_000))
