@@ -57,6 +57,7 @@ _TAIL = (
     r"(?![a-z0-9])"
 )
 _SIGNS = r"""(?:[\s"'`*\[\]()}:=：＝|>→,、“「”」（）【】-]|_(?=[_*\s:=])|\\[nrt"'\n]|%(?:3[ad]|2[027]))"""
+_OPENING = r"""(?=[\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-])"""  # what stands right behind a name that a value follows
 _LINKS = (
     r"is|was|are|be|will|now|set|to|changed|value|val|default|content|string|data|like|equals|use|still|here|following|new|rotated"
     r"|basic|bearer|token|apikey|body|prod|text|code"
@@ -102,7 +103,7 @@ _OPENS = tuple(  # what makes a key one that opens something
 @cache
 def _pattern(word: _Word) -> re.Pattern[str]:
     """A word with what may belong to its name, if a digit or sign follows soon; most are never needed."""
-    end = _TAIL if word.literal.isascii() else ""
+    end = _TAIL + _OPENING if word.literal.isascii() else ""
     return re.compile(rf"{word.literal}{word.rest}{end}(?=[^{_TELLING}]{{0,{_REACH}}}+[{_TELLING}])")
 
 
@@ -161,6 +162,8 @@ def _suffices(word: _Word, value: str, glue: str, *, is_flag: bool, opens: bool)
         return is_clear and "\n" not in glue and looks_strong(value, at_least=20, every=True)
     if word.kind == "authorization":
         return len(value) >= 12
+    if not is_clear and ")" in glue:  # the end of a call
+        return False
     if not is_clear or len(word.literal) < 3 or word.literal == "pat":
         return looks_strong(value, at_least=12 if word.kind == "password" else 16)
     return is_flag or _SIGN.search(glue) is not None or looks_strong(value, at_least=10)
