@@ -4,6 +4,7 @@ import commands
 import pytest
 
 KEY = "gh" + "p_" + "aB3dE9fG1hJ5kL7mN2pQ4rS6tU8vW0xY1zA3"
+OTHER = "e2" + "b_" + "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"
 
 
 @pytest.fixture
@@ -23,12 +24,22 @@ def yiku(tmp_path):
 @pytest.mark.parametrize("verb", ["record", "remember"])
 def test_what_was_masked_is_told(yiku, verb):
     """One line on stderr names the kinds, and the secret is in no answer; a mark that was typed is none."""
-    done = yiku(verb, f"部署用 {KEY}，还有 {KEY}")
+    done = yiku(verb, f"部署用 {KEY}，还有 {OTHER}")
     again = yiku(verb, "这是 [secret github-token 3f9a1c2e]")
 
-    assert (0, "2 secrets were masked: github-token, github-token\n") == (done.code, done.err)
+    assert (0, "2 secrets were masked: e2b-key, github-token\n") == (done.code, done.err)
     assert KEY not in done.out
     assert (0, "") == (again.code, again.err)
+
+
+def test_what_was_masked_in_a_kept_file_is_told(yiku):
+    """The copy in the home has the marks, the file stays as it is; a file without a secret is told nothing of."""
+    (yiku.folder / "deploy.env").write_text(f"# 部署\nTOKEN={KEY}\n", encoding="utf-8")
+    (yiku.folder / "早.txt").write_text("早", encoding="utf-8")
+    kept = [yiku("attach", name, "--session", "s", "--keep") for name in ("deploy.env", "早.txt")]
+
+    assert [(0, "1 secret was masked: github-token\n"), (0, "")] == [(done.code, done.err) for done in kept]
+    assert KEY in (yiku.folder / "deploy.env").read_text(encoding="utf-8")
 
 
 def test_a_pause_has_a_length_or_an_end(yiku):

@@ -53,6 +53,9 @@ def attach(
         call.admit(memory)
         direction = "outbound" if made else "inbound"
         found = memory.sessions.attach(where, session=session, keep=keep, direction=direction, **details)
+        content = memory.sessions.content(found.id) if found.blob else b""
+    was_cleaned = found.blob is not None and len(content) != found.file_size
+    call.tell_masked((where, details), (found, content.decode("utf-8", "replace") if was_cleaned else ""))
     call.answer({"attachment": shapes.plain(found)}, _one("attached", found))
     if found.missing:
         call.note(f"There is no file {where}: its name was noted.")

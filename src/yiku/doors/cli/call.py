@@ -39,7 +39,7 @@ KEEPING = frozenset(  # verbs after which a backup may be due
     "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
 )
 CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo".split())
-_MARK = re.compile(r"\[secret ([a-z-]+) [0-9a-f]{8}\]")
+_MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
 Scope = Annotated[
