@@ -539,3 +539,41 @@ def test_an_import_without_its_form_says_what_is_missing(tmp_path):
 
     assert 2 == ran.code
     assert "yiku import claude-code|jsonl|yiku out 出.jsonl" in ran.err
+
+
+@pytest.mark.parametrize("source", ["claude-code", "jsonl", "yiku"])
+@pytest.mark.parametrize("path", ["", "  "])
+def test_an_import_of_an_empty_path_is_refused(tmp_path, source, path):
+    """A variable that was not set is not the folder one is in."""
+    ran = run(tmp_path / "home", "import", source, path)
+
+    assert 2 == ran.code
+    assert "yiku import " in ran.err
+
+
+@pytest.mark.parametrize("source", ["claude-code", "jsonl", "yiku"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xef\xbb\xbf", b"\n \n", b"hello\n", "你好\n".encode(), b"\0\0"],
+    ids=["empty", "bom", "blank", "text", "文", "nul"],
+)
+def test_a_file_without_one_readable_line_is_a_failure(tmp_path, source, content):
+    """The exit code says it, and a line says what is wrong with the file; as JSON, too."""
+    file = tmp_path / "some.jsonl"
+    file.write_bytes(content)
+    ran = run(tmp_path / "home", "import", source, file)
+    told = run(tmp_path / "home", "import", source, file, "--json")
+
+    assert (1, 1) == (ran.code, told.code)
+    assert f"    {file}:1: " in ran.out or f"{file}:2: " in ran.out
+    assert 1 <= told.json["total"]["problems"] <= 2
+
+
+def test_a_mark_at_the_start_of_an_export_and_a_blank_line_at_its_end_are_no_damage(talk, tmp_path):
+    """As some editors leave a file behind: every line is what was written."""
+    file = tmp_path / "mei.jsonl"
+    run(talk, "export", file)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes() + b"\n")
+    ran = run(tmp_path / "home", "import", "yiku", file, "--all", "--json")
+
+    assert (0, 0, 3) == (ran.code, ran.json["total"]["problems"], ran.json["total"]["turns"])

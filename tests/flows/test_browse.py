@@ -22,6 +22,16 @@ def test_an_id_may_be_given_whole_or_by_its_end(memory):
         assert [item] * 3 == [memory.get(id) for id in (item.id, item.id[-8:], f"#{item.id[-8:]}")]
 
 
+def test_an_id_in_capitals_is_the_same_id(memory):
+    """As a program or a person may write it: whole, its end, and as the source of a statement."""
+    turn = memory.record_turn("user", "早")
+    kept = memory.remember("我住在奥斯陆", source=turn.id.upper()).memory
+    for item in (kept, turn):
+        assert [item] * 3 == [memory.get(id.upper()) for id in (item.id, item.id[-8:], f"#{item.id[-8:]}")]
+
+    assert [kept.id] == [row.id for row in memory.history(kept.id.upper())]
+
+
 def test_a_short_id_that_fits_several_is_ambiguous(memory):
     """The error names what it fits; more characters find one; fewer than four fit nothing."""
     ids: list[str] = []

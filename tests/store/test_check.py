@@ -106,6 +106,18 @@ def test_a_sound_store_has_no_problems_and_is_not_written(database, depth):
     assert before == {path: path.read_bytes() for path in before}
 
 
+@pytest.mark.parametrize(
+    ("version", "said"), [(99, "schema 99: a later Yiku wrote it; this one reads up to "), (1, "schema 1: an ea")]
+)
+def test_a_schema_of_another_version_is_a_note_that_can_be_read(database, version, said):
+    """A whole sentence: which schema the file has, and what that means for this Yiku."""
+    broken(database, f"pragma user_version = {version}")
+
+    (note,) = looked(database, "quick").notes
+    assert note.startswith(said)
+    assert not note.endswith((" op", ","))
+
+
 @pytest.mark.parametrize("what", BREAKS)
 def test_what_is_broken_is_found_and_named(database, what):
     """Each breach has a line that says what and where; and it is found as deep as is promised."""

@@ -21,7 +21,7 @@ from yiku.rules import slots
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-_SHORT = re.compile(r"#?([0-9a-f-]{4,36})")
+_SHORT = re.compile(r"#?([0-9a-f-]{4,36})", re.IGNORECASE)
 SHOWN = (State.CANDIDATE, State.ACTIVE)
 
 
@@ -31,7 +31,8 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
     short = _SHORT.fullmatch(name)
     if not scopes or short is None:
         raise NotFound(f"id {name[:80]}")
-    select: dict[str, Any] = {"ids": [name]} if _ID.fullmatch(name) else {"suffix": short[1], "limit": 5}
+    id_ = short[1].lower()
+    select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
     found = _both(handle, scopes, select)
     if not found:
         raise NotFound(f"id {name[:80]}")

@@ -388,7 +388,7 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
     if id is None:
         return None
     if len(whole := checks.name(id, "source")) == WHOLE_ID:
-        return handle.store.turn(handle.reads(), whole)
+        return handle.store.turn(handle.reads(), whole.lower())
     found = find(handle, whole, handle.reads())
     if not isinstance(found, Turn):
         raise NotFound(f"turn {whole[:80]} (this id is a memory's)")

@@ -152,13 +152,10 @@ def header(look: Look, connection: apsw.Connection, path: Path, mark: tuple[str,
     if application != schema.APPLICATION_ID:
         yield f"{path.name} is another program's database (application {application})"
         return
-    if version != len(schema.MIGRATIONS):
-        late = version > len(schema.MIGRATIONS)
-        look.notes.append(
-            f"schema {version}: {'a later' if late else 'an earlier'} Yiku wrote it, the next opening migrates it"[
-                : 44 if late else None
-            ]
-        )
+    if version > len(schema.MIGRATIONS):
+        look.notes.append(f"schema {version}: a later Yiku wrote it; this one reads up to {len(schema.MIGRATIONS)}")
+    elif version < len(schema.MIGRATIONS):
+        look.notes.append(f"schema {version}: an earlier Yiku wrote it, the next opening migrates it")
     if pages.verified() and not pages.has_checksums(connection):
         look.notes.append("its pages carry no checksums: only rows are verified when they are read")
     if mark is None:

@@ -3,7 +3,8 @@ The verb `import`: what already lies on the disk comes in, with its own ids and 
 
 A file, or every .jsonl file below a folder, one after the other. Known records are only counted, so an
 import can be repeated, and goes on where it was cut short. What could not be used is listed by line; it
-does not stop the rest and is no failure: the exit code is 0 when everything readable was taken.
+does not stop the rest and is no failure: the exit code is 0 when everything readable was taken, and 1 when
+nothing at all could be read.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from yiku.errors import InvalidInput
 from yiku.types import ImportReport
 
 SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl", "yiku": "yiku_jsonl"}
+NOTHING_READ = 1  # the exit code where no line could be used
 PROBLEMS_SHOWN = 20  # lines; --json has them all
 
 
@@ -31,7 +33,7 @@ def import_(
     call: Call,
     *,
     source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
+    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
@@ -45,21 +47,23 @@ def import_(
     yiku import yiku mei.jsonl
 
     A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
-    {"memory", …}. Lines that cannot be read are listed; the rest is taken, and the exit code is 0.
+    {"memory", …}. Lines that cannot be read are listed, and the rest is taken; the exit code is 0 unless
+    nothing at all could be read.
     """
-    if path is None:
+    if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
         named = source if source not in SOURCES else "PATH"
         raise InvalidInput(f"say the form and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}")
     if source not in SOURCES:
         raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
     if as_ is not None and source != "yiku":
         raise InvalidInput("--as is for exports of Yiku; --scope names the scope that other sources go to")
-    importer, path = importlib.import_module(f"yiku.doors.importers.{SOURCES[source]}"), path.expanduser()
-    files = importer.files(path)
+    importer, where = importlib.import_module(f"yiku.doors.importers.{SOURCES[source]}"), Path(path)
+    where = where.expanduser()
+    files = importer.files(where)
     if not files:
-        raise InvalidInput(f"{path} holds no file of the form {source}")
+        raise InvalidInput(f"{where} holds no file of the form {source}")
     reports: list[tuple[Path, ImportReport]] = []
-    with call.memory() as memory, _watched(call, importer.size(path)) as consumed:
+    with call.memory() as memory, _watched(call, importer.size(where)) as consumed:
         for file in files:
             renamed = {"scope": as_} if as_ is not None else {}
             records = importer.read(file, consumed=consumed, **renamed)
@@ -74,6 +78,8 @@ def import_(
     total = _total(reports)
     listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
     call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, _summary(total, reports, dry_run))
+    if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
+        raise typer.Exit(NOTHING_READ)
 
 
 @contextlib.contextmanager

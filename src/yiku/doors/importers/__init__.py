@@ -35,6 +35,9 @@ TEXT_CHARS = 1_000  # of one entry that an importer takes over as metadata
 ID_CHARS = 200  # a longer id is kept as its hash
 JSON_LEVELS = 24  # deeper values are kept as their JSON text
 
+EMPTY = "the file is empty"
+BOM = b"\xef\xbb\xbf"  # which some editors put at the start of a file
+
 Consumed = Callable[[int], None]
 
 
@@ -56,7 +59,7 @@ def total(files: Sequence[Path]) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def _regular(path: str, flags: int) -> int:
+def regular(path: str, flags: int) -> int:
     """Open a file for reading, and nothing else: a pipe would wait for its writer for ever, a device never end."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -79,10 +82,14 @@ class Line:
 
 
 def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | BadRecord]:
-    """The objects of a file of JSON lines. Blank lines are passed over; every other line gives one item."""
+    """
+    The objects of a file of JSON lines. Blank lines are passed over; every other line gives one item.
+
+    A file without any is one BadRecord, so that an empty file is not mistaken for one that was taken in.
+    """
     try:
-        with open(path, "rb", opener=_regular) as file:
-            number = 0
+        with open(path, "rb", opener=regular) as file:
+            number, empty = 0, True
             while part := file.readline(LINE_BYTES + 1):
                 number += 1
                 bytes_read, whole = len(part), len(part) <= LINE_BYTES or part.endswith(b"\n")
@@ -92,11 +99,17 @@ def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | Bad
                 if consumed is not None:
                     consumed(bytes_read)
                 if bytes_read > LINE_BYTES + 1:
-                    yield BadRecord(number, f"has {bytes_read:,} bytes; at most {LINE_BYTES:,}")
-                elif text := part.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip(b" \t\r\n\0"):
-                    yield _parsed(number, text, cut_off=not part.endswith(b"\n"))
+                    item: Line | BadRecord = BadRecord(number, f"has {bytes_read:,} bytes; at most {LINE_BYTES:,}")
+                elif text := part.removeprefix(BOM if number == 1 else b"").strip(b" \t\r\n\0"):
+                    item = _parsed(number, text, cut_off=not part.endswith(b"\n"))
                 elif b"\0" in part:
-                    yield BadRecord(number, "holds only NUL bytes")
+                    item = BadRecord(number, "holds only NUL bytes")
+                else:
+                    continue
+                empty = False
+                yield item
+            if empty:
+                yield BadRecord(1, EMPTY)
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}") from error
 

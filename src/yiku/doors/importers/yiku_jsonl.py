@@ -17,6 +17,7 @@ from typing import Any
 
 from yiku.doors import importers
 from yiku.doors.importers import Consumed
+from yiku.errors import InvalidInput
 from yiku.types import BadRecord, ImportRecord, OperationRecord
 
 FORMAT, VERSION = "yiku-export", 1
@@ -41,13 +42,16 @@ def read(path: Path, *, consumed: Consumed | None = None, scope: str | None = No
     scope: takes the place of the file's only scope
     """
     file = _File(scope)
-    with path.open("rb") as lines:
-        while text := lines.readline(LINE_BYTES):
-            if consumed is not None:
-                consumed(len(text))
-            yield from file.line(text)
-            if file.refused:
-                return
+    try:
+        with open(path, "rb", opener=importers.regular) as lines:
+            while text := lines.readline(LINE_BYTES):
+                if consumed is not None:
+                    consumed(len(text))
+                yield from file.line(text)
+                if file.refused:
+                    return
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror or error}") from error
     yield from file.end()
 
 
@@ -76,17 +80,20 @@ class _File:
         self.changes: list[tuple[int, Mapping[str, Any]]] = []
         self.digest = hashlib.blake2b(digest_size=16)
         self.last = 0
-        self.refused = self.ended = False
+        self.headed = self.refused = self.ended = False
 
     def line(self, text: bytes) -> Iterator[ImportRecord]:
         """One line; an operation is given when the next begins."""
         self.last = number = self.last + 1
+        text = text.removeprefix(importers.BOM) if number == 1 else text
+        if not text.strip():  # an editor's last line
+            return
         if isinstance(record := _record(number, text), BadRecord):
             yield from self.operation()
             yield record
-            self.refused = number == 1
+            self.refused = not self.headed
             return
-        if number == 1 or record.get("type") == FORMAT:
+        if not self.headed or record.get("type") == FORMAT:
             yield from self._head(number, record)
             return
         if record.get("type") == "end":
@@ -116,7 +123,9 @@ class _File:
     def end(self) -> Iterator[ImportRecord]:
         """What is said when the file is over."""
         yield from self.operation()
-        if not self.ended and not self.refused:
+        if not self.headed and not self.refused:
+            yield BadRecord(1, importers.EMPTY)
+        elif not self.ended and not self.refused:
             yield BadRecord(self.last, "the file ends here, without its last line; import it again when it is whole")
 
     def _head(self, number: int, record: Mapping[str, Any]) -> Iterator[ImportRecord]:
@@ -128,5 +137,6 @@ class _File:
         elif self.renamed is not None and (not isinstance(scopes, list) or len(scopes) != 1):
             yield BadRecord(number, "has several scopes, which cannot be taken in as one")
         else:
+            self.headed = True
             return
         self.refused = True
