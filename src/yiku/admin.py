@@ -104,6 +104,7 @@ class Admin:
         *,
         source: str,
         everything: bool = False,
+        trust: bool = False,
         dry_run: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
@@ -111,10 +112,13 @@ class Admin:
         Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence.
 
         everything: take in an export of all scopes, each under its own name
+        trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
         """
         from yiku.flows import exchange
 
-        return exchange.import_(self._handle, records, source=source, everything=everything, dry_run=dry_run, progress=progress)
+        return exchange.import_(
+            self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
+        )
 
     def export(
         self,

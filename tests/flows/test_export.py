@@ -9,11 +9,12 @@ import shutil
 import stat
 import zlib
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from exports import START, opened, taken
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from integrity import open_and_check
@@ -21,23 +22,10 @@ from integrity import open_and_check
 from yiku import Memory
 from yiku.doors.importers import yiku_jsonl
 from yiku.errors import CannotUndo, InvalidInput, NotFound
-from yiku.types import ImportReport, OperationRecord
+from yiku.types import OperationRecord
 
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
-START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 QUESTIONS = ["where do I live? 我住在哪里？", "tea 茶", "what did Ann say?", "Town3"]
-
-
-def opened(home: Path, scope: str = "user:mei") -> Memory:
-    """A home whose clock goes on by an hour at each look."""
-    ticks = iter(range(10**9))
-    return Memory(home, owner="user:mei", scope=scope, clock=lambda: START + timedelta(hours=next(ticks)))
-
-
-def taken(home: Path, file: Path, **details: Any) -> ImportReport:
-    scope = details.pop("scope", None)
-    with opened(home) as memory:
-        return memory.admin.import_(yiku_jsonl.read(file, scope=scope), source="yiku", **{"everything": True, **details})
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

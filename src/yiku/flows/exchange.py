@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,12 +29,17 @@ from yiku.flows.remember import remember
 from yiku.types import (
     BadRecord,
     Details,
+    How,
     ImportRecord,
     ImportReport,
+    Kind,
+    Memories,
     MemoryRecord,
     OperationRecord,
+    Origin,
     Refused,
     SkippedRecord,
+    State,
     Turn,
     TurnRecord,
     Turns,
@@ -57,10 +63,12 @@ class _Run:
 
     handle: Handle
     dry_run: bool
+    trust: bool
     waiting: list[TurnRecord] = field(default_factory=list)
     waiting_chars: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    lowered: Counter[str] = field(default_factory=Counter)  # what is believed less than the file says
     problems: list[tuple[int, str]] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
     turns_seen: dict[str, Words] = field(default_factory=dict)  # external ids that a dry run would have stored
@@ -93,6 +101,7 @@ def import_(
     *,
     source: str,
     everything: bool = False,
+    trust: bool = False,
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
@@ -100,14 +109,15 @@ def import_(
     Take in records; with `dry_run` check and count them only. `progress` is told each line that was read.
 
     everything: an export's operations in whatever scopes they name, not in this handle's alone
+    trust:      the file is the owner's own: origins, trust, pins and rules count as it says
     """
     checks.flag(everything, "everything")
-    run, name = _Run(handle, checks.flag(dry_run, "dry_run")), checks.name(source, "source")
+    run, name = _Run(handle, checks.flag(dry_run, "dry_run"), checks.flag(trust, "trust")), checks.name(source, "source")
     if isinstance(records, (str, bytes, Mapping)) or not isinstance(records, Iterable):
         checks.refuse("records", "must be what an importer reads")
     checks.optional_call(progress, "progress")
     pause.refuse(handle)
-    replayed = replay.Replay(handle, dry_run, everything, run.problem)
+    replayed = replay.Replay(handle, dry_run, everything, run.problem, trust)
     for item in records:
         if isinstance(item, OperationRecord):
             replayed.take(item)
@@ -120,6 +130,7 @@ def import_(
     replayed.finish()
     run.counts.update(replayed.counts)
     run.skipped.update(replayed.skipped)
+    run.lowered.update(replayed.lowered)
     run.sessions |= replayed.sessions
     return ImportReport(
         source=name,
@@ -131,6 +142,7 @@ def import_(
         problems=tuple(sorted(run.problems)),
         sessions=len(run.sessions),
         dry_run=dry_run,
+        lowered={what: count for what, count in sorted(run.lowered.items()) if count},
     )
 
 
@@ -243,16 +255,19 @@ def _words(turn: Turn) -> Words:
 def _store_memory(run: _Run, item: MemoryRecord) -> None:
     """Remember a statement once: its external id is the idempotency key."""
     try:
-        details = _with_source(run, item.details)
+        details, how = _believed(run, _with_source(run, item.details))
         id = checked_statement(run.handle, item.text, details).external_id
         key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
         own = run.handle.own()
-        if id is not None and (key in run.memories_seen or (own and run.handle.store.receipt(own[0], key))):
+        if id is not None and (key in run.memories_seen or (own and _is_known(run, own, key, id))):
             run.counts["known"] += 1
             return
         if id is not None:
             run.memories_seen.add(key)
-        kept = remember(run.handle, item.text, details, idempotency_key=key if id is not None else None, dry_run=run.dry_run)
+        receipt = key if id is not None and how is None else None
+        kept = None
+        if how is None or not run.dry_run:
+            kept = remember(run.handle, item.text, details, idempotency_key=receipt, dry_run=run.dry_run, how=how)
         if isinstance(kept, Refused):
             run.skip(ERASED)
         else:
@@ -263,6 +278,37 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
         raise
     except KeptOut:
         run.skip(PRIVATE)
+
+
+def _is_known(run: _Run, own: list[int], key: str, id: str) -> bool:
+    """Whether a statement came in before; a candidate has no receipt."""
+    store = run.handle.store
+    return store.receipt(own[0], key) is not None or bool(store.memories(own, Memories(external_id=id, limit=1)))
+
+
+def _believed(run: _Run, details: Details) -> tuple[Details, How | None]:
+    """
+    The details as far as the file is believed, and how the statement is learned where it waits for a review.
+
+    A pin, a rule and words of the user's own count in a trusted file only.
+    """
+    if run.trust:
+        return details, None
+    given: dict[str, Any] = dict(details)
+    rule = _is_rule(given.get("kind"))
+    run.lowered["rules"] += rule
+    run.lowered["pins"] += given.pop("pinned", None) is True
+    run.lowered["statements"] += given.get("origin") in (Origin.USER, Origin.USER.value)
+    if given.get("origin") in (None, Origin.USER, Origin.USER.value):
+        given["origin"] = Origin.IMPORT.value
+    return given, How(method="told", state=State.CANDIDATE) if rule else None  # type: ignore[return-value]
+
+
+def _is_rule(kind: object) -> bool:
+    """Whether a kind means a rule, under any of its names."""
+    with suppress(ValueError):
+        return isinstance(kind, str) and Kind(kind) is Kind.RULE
+    return False
 
 
 def _with_source(run: _Run, details: Mapping[str, Any]) -> Details:

@@ -4,44 +4,36 @@ Taking in an export: each operation of another store is done here as it was done
 Ids are kept, and what is known is left as it is: what was forgotten or corrected here stays so. A change of a known
 row is done only if this store has not seen it and the row is as the change found it. A statement whose slot or
 words have other versions here waits, out of recall, until all is in; then it joins them in the order of saying.
+What a file says of itself counts as far as `foreign` says, unless it is trusted. A line that does not fit is a problem.
 
 Operations are gathered into transactions; a killed import has done whole ones, and done again it does the rest.
 """
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from datetime import datetime
-from typing import Any, TypeVar, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from yiku.errors import InvalidInput, Stale
-from yiku.files import blobs
-from yiku.flows import attach, barred, checks, episodes
+from yiku.flows import attach, barred, checks, episodes, foreign, lines
 from yiku.flows.export import KINDS
-from yiku.flows.handle import Handle, content_hash, settled
-from yiku.flows.intake import clean, clean_file
+from yiku.flows.handle import Handle, settled
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import conflict, scopes
 from yiku.rules.slots import index_tokens
 from yiku.types import (
-    ActionNode,
     AddMemory,
     AddScope,
     AddSource,
     AddTurns,
     Attachment,
-    Cardinality,
     Cause,
     Change,
     ChangeRow,
-    Direction,
     Episode,
-    EpisodeOutcome,
-    EpisodeSource,
     Expect,
     Kind,
     Learned,
@@ -49,18 +41,13 @@ from yiku.types import (
     OperationRecord,
     Origin,
     Put,
-    Record,
     Records,
-    Relation,
     RemoveSources,
     Replayed,
     Scratchpad,
     SemanticMemory,
     SetTurnHidden,
-    Source,
-    Standing,
     State,
-    Task,
     Turn,
     Turns,
     UpdateMemory,
@@ -73,7 +60,15 @@ KEPT_AS_IT_IS = "changed here since"  # the name under which changes are counted
 ERASED = "erased"
 
 Problem = Callable[[int, str], None]
-T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """Changes of one operation that are to be written, the line that it begins in, and what is counted with them."""
+
+    change: Replayed
+    line: int
+    counts: Counter[str]
 
 
 @dataclass(slots=True)
@@ -84,15 +79,18 @@ class Replay:
     dry_run: bool
     everything: bool  # also operations of other scopes than the handle's
     problem: Problem
+    trust: bool = False  # the owner says that the file is theirs
     counts: Counter[str] = field(default_factory=Counter)
+    lowered: Counter[str] = field(default_factory=Counter)  # what is believed less than the file says
     skipped: Counter[str] = field(default_factory=Counter)
     sessions: set[str] = field(default_factory=set)
-    pending: list[Change] = field(default_factory=list)
+    pending: list[_Pending] = field(default_factory=list)
     size: int = 0
     fresh: set[str] = field(default_factory=set)  # ids, slots and words of what is pending, or changes
     ours: set[str] = field(default_factory=set)  # ids of the memories of this export so far
     seen: set[str] = field(default_factory=set)  # ids that a dry run would have stored
     learned: list[str] = field(default_factory=list)  # ids of turns that were learned from there
+    linked: dict[str, int] = field(default_factory=dict)  # memories that got a successor, and the line that says so
     erasure: int = 0  # the last that the pending changes were held against
 
     def __post_init__(self) -> None:
@@ -110,13 +108,15 @@ class Replay:
                 return self.problem(item.line, f"{checks.shown(item.scope)} is no name of a scope")
             self.handle = replace(self.handle, scope=item.scope)
             if not self.dry_run and self.handle.store.scope(item.scope) is None:
-                self.handle.store.apply(0, [AddScope(item.scope, item.label)], self.handle.cause("open scope"))
+                label = item.label if isinstance(item.label, str) and item.label.isprintable() else None
+                label = label and label[: checks.NAME_CHARS]
+                self.handle.store.apply(0, [AddScope(item.scope, label)], self.handle.cause("open scope"))
         try:
-            cause = _cause(item.header)
-        except (KeyError, ValueError, TypeError) as error:
-            return self.problem(item.line, f"is no operation: {error}")
+            cause = lines.cause(item.header)
+        except InvalidInput as error:
+            return self.problem(item.line, f"is no operation: {error.detail}")
         self.counts["records"] += sum(record.get("type") in ("turn", "memory") for _, record in item.changes)
-        _Operation(self, cause, item.changes).take()
+        _Operation(self, cause, item.line, item.changes).take()
         if len(self.fresh) + len(self.pending) >= BATCH or self.size >= BATCH_CHARS:
             self.flush()
 
@@ -128,11 +128,29 @@ class Replay:
     def flush(self) -> None:
         """Write what is pending."""
         if self.pending and not self.dry_run:
-            self.handle.store.apply(self.handle.writes(), self.pending, self.handle.cause("import"), Expect(erasure=self.erasure))
+            self._write()
         if self.learned and not self.dry_run:
             self._learned()
         self.pending, self.fresh, self.size, self.learned = [], set(), 0, []
         self.erasure = self.handle.store.last_erasure()
+
+    def _write(self) -> None:
+        """All of it in one transaction; where the store refuses an operation, each by itself, and that one is a problem."""
+        try:
+            self._apply(self.pending)
+        except Stale:
+            if self.erasure != self.handle.store.last_erasure():
+                raise
+            for one in self.pending:
+                try:
+                    self._apply([one])
+                except Stale:
+                    self.counts.subtract(one.counts)
+                    self.problem(one.line, "contradicts what is here: a second live row of its kind, or a row that is not there")
+
+    def _apply(self, pending: Sequence[_Pending]) -> None:
+        changes, cause = [one.change for one in pending], self.handle.cause("import")
+        self.handle.store.apply(self.handle.writes(), changes, cause, Expect(erasure=self.erasure))
 
     def _learned(self) -> None:
         """What was learned from turns came with them: they are not learned from again, nor taken back twice."""
@@ -147,7 +165,23 @@ class Replay:
         """Write what is pending, and give what waits its place."""
         self.flush()
         if not self.dry_run:
+            self._unlink()
             _join(self.handle)
+
+    def _unlink(self) -> None:
+        """What lost its successor, because that did not come in, waits for its place like others."""
+        own, store = self.handle.own(), self.handle.store
+        rows = store.memories(own, Memories(ids=sorted(self.linked))) if own and self.linked else []
+        after = (
+            {row.id: row for row in store.memories(own, Memories(ids=[row.superseded_by or "" for row in rows]))} if rows else {}
+        )
+        for row in rows:
+            successor = after.get(row.superseded_by or "")
+            if row.superseded_by is not None and (successor is None or successor.line != row.line):
+                columns = {"superseded_by": None, "valid_to": None, "state": State.ARCHIVED, "reason": WAITING}
+                store.apply(self.handle.writes(), [UpdateMemory(row.n, columns, index_tokens(row))], self.handle.cause("import"))
+                self.problem(self.linked[row.id], f"the successor of {row.id} did not come in")
+        self.linked = {}
 
 
 @dataclass(slots=True)
@@ -156,14 +190,21 @@ class _Operation:
 
     run: Replay
     cause: Cause
+    line: int
     lines: Sequence[tuple[int, Mapping[str, Any]]]
+    coming: dict[str, SemanticMemory] = field(default_factory=dict)  # the memories that it adds, by id
     changes: list[Change] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)  # what these changes add
     added: set[str] = field(default_factory=set)  # ids of what it adds
     touched: set[str] = field(default_factory=set)  # ids of what it changes, slots and words of both
 
     def take(self) -> None:
         """Each line in order; turns that follow each other together."""
-        turns: list[tuple[int, Turn]] = []
+        memories = {
+            line: memory for line, record in self.lines if record.get("type") == "memory" for memory in self._read(line, record)
+        }
+        self.coming = {memory.id: memory for memory in memories.values()}
+        turns: list[Turn] = []
         for line, record in self.lines:
             try:
                 if record.get("type") != "turn" and turns:
@@ -171,10 +212,10 @@ class _Operation:
                     turns = []
                 match record.get("type"):
                     case "turn":
-                        turns.append((line, turn := _turn(self.run.handle, record, keep=not self.run.dry_run)))
-                        self.run.learned += [turn.id] if record.get("learned") is True else []
+                        turns.append(self._turn(line, record))
                     case "memory":
-                        self._memory(record)
+                        if line in memories:
+                            self._memory(memories[line])
                     case "hide":
                         self._hide(record)
                     case "episode" | "scratchpad" | "attachment":
@@ -183,18 +224,39 @@ class _Operation:
                         self._change(line, record)
                     case other:
                         self.run.problem(line, f"has the unknown type {checks.shown(other)}")
-            except (KeyError, ValueError, TypeError, InvalidInput) as error:
+            except InvalidInput as error:
                 self.run.counts["records"] += record.get("type") not in ("turn", "memory")
-                self.run.problem(line, f"cannot be used: {type(error).__name__} {error}")
+                self.run.problem(line, error.detail)
         if turns:
             self._turns(turns)
         self._pend()
 
+    def _read(self, line: int, record: Mapping[str, Any]) -> Iterator[SemanticMemory]:
+        """The memory of a line; none where it does not fit, or was erased here."""
+        run = self.run
+        try:
+            memory = lines.memory(run.handle, record)
+            if run.erasure and barred.since(run.handle, memory) is not None and not self._known(memory.id):
+                run.skip(ERASED)
+            else:
+                yield memory
+        except InvalidInput as error:
+            run.problem(line, error.detail)
+
+    def _known(self, id: str) -> bool:
+        """Whether a memory is there; in a dry run, or would be."""
+        own = self.run.handle.own()
+        return id in self.run.seen or bool(own and self.run.handle.store.memories(own, Memories(ids=[id])))
+
     def _pend(self) -> None:
         if self.changes:
-            self.run.pending.append(Replayed(tuple(self.changes), self.cause))
+            self.run.pending.append(_Pending(Replayed(tuple(self.changes), self.cause), self.line, self.counts))
             self.run.fresh |= self.added | self.touched
-        self.changes, self.added, self.touched = [], set(), set()
+        self.changes, self.counts, self.added, self.touched = [], Counter(), set(), set()
+
+    def _count(self, what: str, number: int = 1) -> None:
+        self.counts[what] += number
+        self.run.counts[what] += number
 
     def _stored(self, *names: str) -> None:
         """Write first what this change rests on."""
@@ -205,18 +267,35 @@ class _Operation:
 
     # -------------------------------------------------------------- turns
 
-    def _turns(self, given: list[tuple[int, Turn]]) -> None:
+    def _turn(self, line: int, record: Mapping[str, Any]) -> Turn:
+        """The turn of a line, as far as its file is believed."""
+        run = self.run
+        turn, lost = lines.turn(run.handle, record, keep=not run.dry_run)
+        for blob in lost:
+            run.problem(line, f"blob: the content {blob[:16]} is not in the file; what there is of it was kept")
+        if record.get("learned") is True:
+            run.learned.append(turn.id)
+        if run.trust:
+            return turn
+        return foreign.turn(turn, run.handle.now())
+
+    def _turns(self, turns: list[Turn]) -> None:
         run, handle = self.run, self.run.handle
-        turns = [turn for _, turn in given]
         self._stored(*(turn.id for turn in turns), *(turn.external_id or "" for turn in turns))
         own = handle.own()
         there = handle.store.turns(own, Turns(ids=[turn.id for turn in turns], hidden=True)) if own else []
         externals = [turn.external_id for turn in turns if turn.external_id is not None]
         there += handle.store.turns(own, Turns(external_ids=externals, hidden=True)) if own and externals else []
         known = {turn.id for turn in there} | {turn.external_id for turn in there if turn.external_id is not None} | run.seen
-        fresh = [turn for turn in turns if turn.id not in known and turn.external_id not in known]
+        fresh = []
+        for turn in turns:
+            if turn.id not in known and turn.external_id not in known:
+                fresh.append(turn)
+                known |= {turn.id} if turn.external_id is None else {turn.id, turn.external_id}
         kept = list(barred.turns(handle, fresh)) if run.erasure else fresh
-        run.counts.update(turns=len(kept), known=len(turns) - len(fresh))
+        self._count("turns", len(kept))
+        run.counts["known"] += len(turns) - len(fresh)
+        run.lowered["turns"] += 0 if run.trust else sum(turn.role == "user" and turn.origin is Origin.IMPORT for turn in kept)
         run.skip(ERASED, len(fresh) - len(kept))
         fresh = kept
         run.sessions.update(turn.session for turn in turns)
@@ -231,17 +310,18 @@ class _Operation:
             self.run.seen.update(names)
 
     def _hide(self, record: Mapping[str, Any]) -> None:
-        self._stored(record["turn"])
+        id = lines.id(record.get("turn"), "turn")
+        before, after = (lines.optional_time(record.get(name), name) for name in ("before", "after"))
+        self._stored(id)
         handle = self.run.handle
-        found = handle.store.turns(handle.own(), Turns(ids=[record["turn"]], hidden=True)) if handle.own() else []
-        if not found or self._is_done("turn_state", found[0].n, {"hidden_at": _time(record.get("before"))}):
+        found = handle.store.turns(handle.own(), Turns(ids=[id], hidden=True)) if handle.own() else []
+        if not found or self._is_done("turn_state", found[0].n, {"hidden_at": before}):
             return
-        before, after = _time(record.get("before")), _time(record.get("after"))
-        if found[0].hidden_at != before:
+        if found[0].hidden_at != before or not (self.run.trust or found[0].origin is not Origin.USER):
             self.run.skip(KEPT_AS_IT_IS)
             self.run.counts["records"] += 1
             return
-        self.touched.add(record["turn"])
+        self.touched.add(id)
         self.changes.append(SetTurnHidden(found[0].n, after, tokens(found[0])))
 
     # -------------------------------------------------------------- what grew out of sessions
@@ -249,7 +329,7 @@ class _Operation:
     def _record(self, line: Mapping[str, Any]) -> None:
         """An episode, a scratchpad or an attachment that is not known; and of scratchpads one for each user."""
         run, handle = self.run, self.run.handle
-        record = _grown(handle, line, keep=not run.dry_run)
+        record = lines.record(handle, line, keep=not run.dry_run)
         self._stored(record.id)
         own, kind = handle.own(), KINDS[line["type"]]
         if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
@@ -270,25 +350,64 @@ class _Operation:
 
     # -------------------------------------------------------------- memories
 
-    def _memory(self, record: Mapping[str, Any]) -> None:
+    def _memory(self, told: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
-        memory = _memory(handle, record)
+        memory = told if run.trust else foreign.memory(told, handle.now())
         place = _place(memory)
-        run.ours.add(memory.id)
         self._stored(memory.id, place)
         own = handle.own()
-        if memory.id in run.seen or (own and handle.store.memories(own, Memories(ids=[memory.id]))):
+        there = handle.store.memories(own, Memories(ids=[memory.id])) if own else []
+        if memory.id in run.seen or there:
+            run.ours.add(memory.id)
             run.counts["known"] += 1
-            return
-        if run.erasure and barred.since(handle, memory) is not None:
-            return run.skip(ERASED)
-        run.counts["memories"] += 1
+            return self._raise(there[0], told) if there and run.trust else None
+        self._in_line(memory.id, memory.line, memory.superseded_by)
+        run.ours.add(memory.id)
+        self._count("memories")
         if not run.dry_run and memory.state is State.ACTIVE and self._meets_others(memory):
-            memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
+            if run.trust:
+                memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
+            else:
+                memory = foreign.waiting(memory)
+        if not run.trust:
+            run.lowered["statements"] += memory.trust < told.trust
+            run.lowered["pins"] += told.pinned
+            run.lowered["rules"] += told.kind is Kind.RULE and told.state is State.ACTIVE
         self._remember_new(memory.id)
         self.touched.add(place)
         self.changes.append(AddMemory(memory, index_tokens(memory)))
         run.size += len(memory.content)
+        return None
+
+    def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
+        """A statement that came in before its file was trusted counts as the file says."""
+        if columns := foreign.raised(row, told):
+            if row.reason == foreign.FOREIGN and row.state is State.CANDIDATE:
+                live = row.superseded_by is None  # then it waits for its place
+                columns |= {"state": State.ARCHIVED, "reason": WAITING} if live else {"state": State.ACTIVE, "reason": None}
+            self.touched |= {row.id, _place(row)}
+            self.changes.append(UpdateMemory(row.n, columns, index_tokens(row)))
+
+    def _in_line(self, id: str, line: str, successor: str | None) -> None:
+        """Refuse a successor that is not there, is of another line, or leads back."""
+        if successor is None:
+            return
+        handle, seen = self.run.handle, {id}
+        if successor not in self.coming:
+            self._stored(successor)
+        moved = [record["memory"] for _, record in self.lines if _moves(record, line)]
+        self.run.linked[id] = self.line
+        rows = {row.id: row for row in handle.store.memories(handle.own(), Memories(line=line))} if handle.own() else {}
+        rows |= {row.id: row for row in handle.store.memories(handle.own(), Memories(ids=moved))} if moved and handle.own() else {}
+        rows |= {memory.id: memory for memory in self.coming.values() if memory.line == line and memory.id not in rows}
+        if successor not in rows and not (self.run.dry_run and successor in self.run.seen):
+            checks.refuse("superseded_by", f"names {successor}, which is no version of line {line}")
+        following: str | None = successor
+        while following in rows:
+            if following in seen:
+                checks.refuse("superseded_by", f"leads back to {following}")
+            seen.add(following)
+            following = rows[following].superseded_by
 
     def _meets_others(self, memory: SemanticMemory) -> bool:
         """Whether its slot, or its words, have a version here that is not of this export, or one that this store made live again."""
@@ -300,32 +419,44 @@ class _Operation:
 
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
         """A change of a memory that is there, or comes with this import."""
-        self._stored(record["memory"])
+        id = lines.id(record.get("memory"), "memory")
+        self._stored(id)
         handle = self.run.handle
-        found = handle.store.memories(handle.own(), Memories(ids=[record["memory"]])) if handle.own() else []
+        found = handle.store.memories(handle.own(), Memories(ids=[id])) if handle.own() else []
         if not found:
-            if not self.run.dry_run and record["memory"] not in self.run.seen:
-                self.run.counts["records"] += 1
-                self.run.problem(line, f"changes the memory {checks.shown(record['memory'])}, which is not there")
+            if not self.run.dry_run and id not in self.run.seen:
+                checks.refuse("memory", f"{id} is not there to be changed")
             return
         row = handle.store.filled(found)[0]
         self.touched |= {row.id, _place(row)}
-        done = {"update": self._update, "source": self._source, "unsource": self._unsource}[record["type"]](row, record)
+        done = False
+        if self.run.trust or row.origin is Origin.IMPORT:
+            done = {"update": self._update, "source": self._source, "unsource": self._unsource}[record["type"]](row, record)
         if not done:
             self.run.skip(KEPT_AS_IT_IS)
             self.run.counts["records"] += 1
 
     def _update(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        before, after = _columns(record.get("before", {})), _columns(record.get("after", {}))
+        handle, trust = self.run.handle, self.run.trust
+        before, after = (lines.columns(handle, record.get(name, {}), name) for name in ("before", "after"))
+        if before.keys() != after.keys():
+            checks.refuse("after", "names other columns than before")
+        if not trust:
+            before, after = foreign.columns(before), foreign.columns(after)
+            if not after:
+                return True
         if self._is_done("memories", row.n, before):
             return True
-        if row.reason == WAITING:  # it counts as active, whatever else the other store knew of it
-            after = {name: after[name] for name in ("state", "reason") if name in after and "state" in after}
+        if row.reason in (WAITING, foreign.FOREIGN):  # it counts as active, whatever else the other store knew of it
+            kept = ("state", "reason") if row.reason == WAITING else ("state", "reason", "superseded_by", "valid_to")
+            after = {name: after[name] for name in kept if name in after and ("state" in after or name not in ("state", "reason"))}
             if after.get("state") is State.ACTIVE:
-                after["reason"] = WAITING
-            after.pop("state", None)
+                after["reason"] = row.reason
+            if row.reason == WAITING or after.get("state") is State.ACTIVE:
+                after.pop("state", None)
         elif any(getattr(row, name) != value for name, value in before.items()) or not self._has_successor(row, after):
             return False
+        self._in_line(row.id, after.get("line", row.line), after.get("superseded_by"))
         if after or not before:
             self.changes.append(UpdateMemory(row.n, after, index_tokens(row)))
         return True
@@ -338,16 +469,17 @@ class _Operation:
         return (new := added.get(after["superseded_by"])) is None or new.reason != WAITING
 
     def _source(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        source = _source(record["source"])
+        source = lines.source(self.run.handle, record.get("source"))
         if not self._is_done("memory_sources", row.n, {"seq": source.seq}):
-            self.changes.append(AddSource(row.n, source))
+            self.changes.append(AddSource(row.n, source if self.run.trust else foreign.source(source)))
         return True
 
     def _unsource(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        gone = tuple(_source(source) for source in record["sources"])
+        told = lines.sources(self.run.handle, record.get("sources"))
+        gone = told if self.run.trust else tuple(foreign.source(source) for source in told)
         if self._is_done("memory_sources", row.n, {"sources": gone}):
             return True
-        if not set(gone) <= set(row.sources):
+        if not set(gone) < set(row.sources):
             return False
         self.changes.append(RemoveSources(row.n, [source.seq for source in gone]))
         return True
@@ -361,6 +493,12 @@ class _Operation:
 
 
 # ------------------------------------------------------------------ giving what waits its place
+
+
+def _moves(record: Mapping[str, Any], line: str) -> bool:
+    """Whether a change brings a memory into a line."""
+    after = record.get("after")
+    return isinstance(after, Mapping) and after.get("line") == line and isinstance(record.get("memory"), str)
 
 
 def _place(memory: SemanticMemory) -> str:
@@ -401,139 +539,3 @@ def _joined(handle: Handle, ns: Sequence[int]) -> None:
     ]
     expect = Expect(rows={row.n: row.changed for row in (*back, *present)})
     handle.store.apply(handle.writes(), changes, handle.cause("import", "joined in the order of saying"), expect)
-
-
-# ------------------------------------------------------------------ from lines to values
-
-
-_TIMES = frozenset(
-    "said_at recorded_at hidden_at confirmed_at valid_from valid_to expires_at auto_delete_at last_retrieved last_used"
-    " last_mentioned created_at updated_at started_at ended_at timestamp since until focus_since".split()
-)
-_WORDS: Mapping[str, Callable[[Any], Any]] = {
-    "kind": Kind,
-    "standing": Standing,
-    "state": State,
-    "origin": Origin,
-    "cardinality": Cardinality,
-    "content_hash": bytes.fromhex,
-    "flagged_with": tuple,
-    "tags": tuple,
-    "entities": tuple,
-    "tool_calls": tuple,
-    "tool_results": tuple,
-    "relations": lambda relations: tuple(Relation(*relation) for relation in relations),
-    "sources": lambda sources: tuple(_source(source) for source in sources),
-    "action_nodes": lambda nodes: tuple(_made(ActionNode, node) for node in nodes),
-    "recent": lambda tasks: tuple(_made(Task, task) for task in tasks),
-    **dict.fromkeys("tools_used decisions linked_memory_ids active_projects open_questions next_steps".split(), tuple),
-}
-_EMPTY: Mapping[str, Any] = {"flagged_with": (), "tags": (), "metadata": {}}
-
-
-def _cause(header: Mapping[str, Any]) -> Cause:
-    at = _time(header["at"])
-    if at is None or not isinstance(header["operation"], str):
-        raise ValueError("it has no time or no name")
-    return Cause(header["operation"], at, header.get("actor"), header.get("run"), header.get("reason"))
-
-
-def _time(text: Any) -> datetime | None:
-    if text is None:
-        return None
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        raise ValueError(f"{text} has no offset")
-    return at
-
-
-def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as our dataclasses have them."""
-    return {name: _value(name, value) for name, value in given.items()}
-
-
-def _value(name: str, value: Any) -> Any:
-    if value is None:
-        return _EMPTY.get(name)
-    if name in _TIMES:
-        return _time(value)
-    return _WORDS[name](value) if name in _WORDS else value
-
-
-def _made(type_: Callable[..., T], given: Mapping[str, Any]) -> T:
-    """A dataclass from an object; what is not there was empty. Raises ValueError for what the dataclass does not know."""
-    known = {entry.name for entry in fields(type_)}  # type: ignore[arg-type]
-    if unknown := sorted(given.keys() - known):
-        raise ValueError(f"it has {', '.join(unknown)[:80]}")
-    return type_(**_columns(given))
-
-
-def _source(given: Mapping[str, Any]) -> Source:
-    return _made(Source, given)
-
-
-def _memory(handle: Handle, record: Mapping[str, Any]) -> SemanticMemory:
-    """A memory as it was when it was added, without secrets that the other store had kept."""
-    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "was", "crc")})
-    was = record.get("was", {})
-    memory = _made(SemanticMemory, given)
-    updated_at = memory.created_at if was else memory.updated_at
-    return replace(memory, **_columns(was), updated_at=updated_at)
-
-
-def _turn(handle: Handle, record: Mapping[str, Any], *, keep: bool) -> Turn:
-    """A turn as it was when it was recorded; with `keep` its long contents are blobs on the disk already. As `_memory`."""
-    given = clean(handle, {name: value for name, value in record.items() if name not in ("type", "hidden_at", "learned", "crc")})
-    turn = _made(Turn, given)
-    if turn.blob is not None:  # it was missing already where the export was made
-        return turn
-    results = tuple(_shortened(handle, result, keep) for result in turn.tool_results)
-    turn = replace(turn, content_hash=content_hash(turn.content), tool_results=results)
-    if not blobs.is_long(turn.content):
-        return turn
-    blob = blobs.put(handle.blobs, turn.content) if keep else None
-    return replace(turn, blob=blob, content=blobs.excerpt(turn.content))
-
-
-def _grown(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
-    """An episode, a scratchpad or an attachment; with `keep` the content that was kept is a blob on the disk already. As `_memory`."""
-    given: dict[str, Any] = {name: value for name, value in line.items() if name not in ("type", "content_base64", "crc")}
-    given = clean(handle, given)
-    if line["type"] == "scratchpad":
-        given.setdefault("user_id", handle.scope)
-    if (content := line.get("content_base64")) is not None:
-        whole = clean_file(handle, base64.b64decode(content, validate=True))
-        given["blob"] = blobs.put_bytes(handle.blobs, whole) if keep else blobs.name_of(whole)
-    made: Record = _made(KINDS[line["type"]], given)
-    _fits(made)
-    return made
-
-
-_ONE_OF = {"outcome": get_args(EpisodeOutcome), "source": get_args(EpisodeSource), "direction": get_args(Direction)}
-_TYPES: Mapping[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}
-
-
-def _fits(value: Any) -> None:
-    """Raise ValueError where a field holds what no such field can: these lines may come from anywhere."""
-    for entry in fields(value):
-        held, kind = getattr(value, entry.name), str(entry.type)
-        if kind.startswith("tuple"):
-            for part in held:
-                if is_dataclass(part):
-                    _fits(part)
-            fine = "[str" not in kind or all(isinstance(part, str) for part in held)
-        elif kind.startswith("Mapping"):
-            fine = isinstance(held, dict) and ("Any" in kind or all(isinstance(part, str) for part in held.values()))
-        elif entry.name in _ONE_OF and kind not in _TYPES:
-            fine = held in _ONE_OF[entry.name]
-        else:
-            fine = (held is None and "None" in kind) or isinstance(held, _TYPES[kind.removesuffix(" | None")])
-        if not fine:
-            raise ValueError(f"{entry.name} cannot be {checks.shown(held)}")
-
-
-def _shortened(handle: Handle, result: Mapping[str, Any], keep: bool) -> Mapping[str, Any]:
-    content = result.get("content")
-    if not keep or not isinstance(content, str) or not blobs.is_long(content):
-        return result
-    return {**result, "content": blobs.excerpt(content), "blob": blobs.put(handle.blobs, content)}

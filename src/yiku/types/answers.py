@@ -389,7 +389,11 @@ ImportRecord = TurnRecord | MemoryRecord | SkippedRecord | BadRecord | Operation
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did or would do: records by what became of them, and each one it could not use."""
+    """
+    What an import did or would do: records by what became of them, and each one it could not use.
+
+    lowered: how many statements, rules, pins and turns are believed less than the file says, because it is not trusted
+    """
 
     source: str
     records: int
@@ -400,6 +404,7 @@ class ImportReport:
     problems: tuple[tuple[int, str], ...]
     sessions: int
     dry_run: bool
+    lowered: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +37,9 @@ def import_(
     path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="The files are yours: what they say of origin, pins and rules counts.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
 ) -> None:
     """
@@ -44,7 +48,7 @@ def import_(
     \b
     yiku import claude-code ~/.claude/projects --dry-run
     yiku import jsonl turns.jsonl
-    yiku import yiku mei.jsonl
+    yiku import yiku mei.jsonl --trust
 
     A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
     {"memory", …}. Lines that cannot be read are listed, and the rest is taken; the exit code is 0 unless
@@ -71,13 +75,21 @@ def import_(
                 (
                     file,
                     memory.admin.import_(
-                        records, source=f"{source}: {file.name}"[:200], everything=all_ or as_ is not None, dry_run=dry_run
+                        records,
+                        source=f"{source}: {file.name}"[:200],
+                        everything=all_ or as_ is not None,
+                        trust=trust,
+                        dry_run=dry_run,
                     ),
                 )
             )
     total = _total(reports)
     listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
-    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, _summary(total, reports, dry_run))
+    again = " ".join(
+        ["yiku", "import", source, shlex.quote(path), *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
+    )
+    lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], again)]
+    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines)
     if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 
@@ -101,11 +113,21 @@ def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
     counts = {
         name: sum(getattr(report, name) for _, report in reports) for name in ("records", "turns", "memories", "known", "sessions")
     }
-    skipped: Counter[str] = Counter()
+    skipped, lowered = Counter[str](), Counter[str]()
     for _, report in reports:
         skipped.update(report.skipped)
+        lowered.update(report.lowered)
     problems = sum(len(report.problems) for _, report in reports)
-    return {"files": len(reports), **counts, "skipped": dict(sorted(skipped.items())), "problems": problems}
+    counts |= {"problems": problems}
+    return {"files": len(reports), **counts, "skipped": dict(sorted(skipped.items())), "lowered": dict(sorted(lowered.items()))}
+
+
+def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
+    """What is believed less than the files say, and how it is believed."""
+    names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
+    if told := [say.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
+        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules wait in `yiku review`"
+        yield f"  if these files are your own: {say.flat(again)}"
 
 
 def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
