@@ -131,6 +131,28 @@ def test_an_id_with_other_words_is_reported_not_swallowed(memory, other):
     assert (0, 1, [3]) == ((again := load(memory, *records)).turns, again.known, [line for line, _ in again.problems])
 
 
+@pytest.mark.parametrize("content", ["好", "something else 别的"])
+@pytest.mark.parametrize("apart", [False, True], ids=["one file", "two files"])
+def test_an_id_that_repeats_in_another_session_is_another_turn(memory, content, apart):
+    """Ids that count within a session lose no turn of the next one; again, each is known."""
+    records = [turn(1), TurnRecord(2, {**turn(1, content).turn, "session": "s2"})]
+    files = [[record] for record in records] if apart else [records]
+    came = [load(memory, *file) for file in files]
+    again = [load(memory, *file) for file in files]
+
+    assert [("s1", "好"), ("s2", content)] == sorted((kept.session, kept.content) for kept in memory.timeline())
+    assert (2, 0, 2) == (sum(r.turns for r in came), sum(r.turns for r in again), sum(r.known for r in again))
+    assert not any(report.problems for report in (*came, *again))
+
+
+def test_an_id_that_is_one_in_the_world_is_one_turn(memory):
+    """A session that was resumed repeats its messages under their UUIDs: they are known."""
+    id = {"external_id": "0190b1f0-5a4e-7c61-9f4b-2d8a6c1e3f57"}
+    report = load(memory, turn(1, **id), TurnRecord(2, {**turn(1, **id).turn, "session": "s2"}))
+
+    assert (1, 1) == (report.turns, report.known)
+
+
 def test_a_long_content_and_a_long_result_are_known_again(memory):
     """What became a blob is recognised by what it was before, not by its excerpt."""
     long = "潮位 tide " * 20_000

@@ -229,6 +229,20 @@ def test_two_turns_of_one_id_are_one(tmp_path):
         assert 1 == memory.admin.stats().turns
 
 
+def test_an_external_id_of_another_session_is_another_turn(tmp_path):
+    """Two homes took in chats whose messages are numbered alike: the turns of both are kept, and known again."""
+    for name in ("one", "two"):
+        with opened(tmp_path / name) as memory:
+            memory.record([{"role": "user", "content": f"早 {name}", "external_id": "m1"}], session=name)
+            memory.admin.export(tmp_path / f"{name}.jsonl")
+    dry = taken(tmp_path / "two", tmp_path / "one.jsonl", dry_run=True)
+    real, again = (taken(tmp_path / "two", tmp_path / "one.jsonl") for _ in range(2))
+
+    assert [(1, 0), (1, 0), (0, 1)] == [(report.turns, report.known) for report in (dry, real, again)]
+    with opened(tmp_path / "two") as memory:
+        assert {"早 one", "早 two"} == {turn.content for turn in memory.search_traces()}
+
+
 @pytest.mark.parametrize("kind", [Turn, SemanticMemory, Source, Episode, Scratchpad, Attachment])
 def test_every_field_has_a_check(kind, home, clock):
     """A new field of what is exported is refused a value that is of no type, whatever is done for it."""

@@ -16,14 +16,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
 from yiku.flows import checks, pause, replay
 from yiku.flows.handle import Handle
 from yiku.flows.intake import clean
-from yiku.flows.record import checked, record, wholly_private
+from yiku.flows.record import checked, is_unique, record, told_apart, wholly_private
 from yiku.flows.remember import checked as checked_statement
 from yiku.flows.remember import remember
 from yiku.types import (
@@ -72,6 +72,7 @@ class _Run:
     problems: list[tuple[int, str]] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
     turns_seen: dict[str, Words] = field(default_factory=dict)  # external ids that a dry run would have stored
+    said_in: dict[str, str] = field(default_factory=dict)  # the sessions of ids that a dry run would have stored
     memories_seen: set[str] = field(default_factory=set)
     folders: dict[str, bool] = field(default_factory=dict)  # whether each is switched off
 
@@ -180,7 +181,7 @@ def _chars(turn: Mapping[str, Any]) -> int:
 
 def _store_turns(run: _Run) -> None:
     """Store the waiting turns together, without those that are refused."""
-    batch, run.waiting, run.waiting_chars = run.waiting, [], 0
+    batch, run.waiting, run.waiting_chars = _apart(run, run.waiting), [], 0
     if not batch:
         return
     try:
@@ -188,6 +189,26 @@ def _store_turns(run: _Run) -> None:
     except InvalidInput:
         if fine := _acceptable(run, batch):
             _keep(run, fine)
+
+
+def _apart(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+    """The same turns; one whose id another session has gets an id of its own, so that it is not taken for that one."""
+
+    def named(item: TurnRecord) -> tuple[str, str]:
+        id, session = item.turn.get("external_id"), item.turn.get("session") or "default"
+        both = isinstance(id, str) and isinstance(session, str) and not is_unique(id)
+        return (clean(run.handle, id.strip()), clean(run.handle, session.strip())) if both else ("", "")  # type: ignore[union-attr]
+
+    ids, own = [id for id, _ in map(named, batch) if id], run.handle.own()
+    stored = run.handle.store.turns(own, Turns(external_ids=ids, hidden=True)) if ids and own else []
+    known = run.said_in | {turn.external_id: turn.session for turn in stored if turn.external_id is not None}
+    told = []
+    for item in batch:
+        id, session = named(item)
+        again = id and known.setdefault(id, session) != session
+        told.append(replace(item, turn={**item.turn, "external_id": told_apart(id, session)}) if again else item)
+    run.said_in = known if run.dry_run else {}
+    return told
 
 
 def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
@@ -259,7 +280,7 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
         id = checked_statement(run.handle, item.text, details).external_id
         key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
         own = run.handle.own()
-        if id is not None and (key in run.memories_seen or (own and _is_known(run, own, key, id))):
+        if id is not None and (key in run.memories_seen or (own and _is_known(run, own, key, None if how is None else id))):
             run.counts["known"] += 1
             return
         if id is not None:
@@ -280,10 +301,10 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
         run.skip(PRIVATE)
 
 
-def _is_known(run: _Run, own: list[int], key: str, id: str) -> bool:
-    """Whether a statement came in before; a candidate has no receipt."""
+def _is_known(run: _Run, own: list[int], key: str, id: str | None) -> bool:
+    """Whether a statement came in before: a candidate has no receipt, and is known by its id."""
     store = run.handle.store
-    return store.receipt(own[0], key) is not None or bool(store.memories(own, Memories(external_id=id, limit=1)))
+    return store.receipt(own[0], key) is not None or bool(id and store.memories(own, Memories(external_id=id, limit=1)))
 
 
 def _believed(run: _Run, details: Details) -> tuple[Details, How | None]:

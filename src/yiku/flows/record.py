@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Toke
 
 ROLES = ("user", "assistant", "system", "tool")
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
+_UNIQUE = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{24}")
 _KEYS = frozenset(
     "role content session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor".split()
 )
@@ -120,6 +122,16 @@ def _fresh(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
         return drafts
     known = {turn.external_id for turn in handle.store.turns(own, Turns(external_ids=given, hidden=True))}
     return [turn for turn in drafts if turn.external_id is None or turn.external_id not in known]
+
+
+def is_unique(external_id: str) -> bool:
+    """Whether an id is one in the world, as a UUID is; any other counts within its session."""
+    return _UNIQUE.search(external_id) is not None
+
+
+def told_apart(external_id: str, session: str) -> str:
+    """The id of a message of one session, where another session has a message of that id."""
+    return f"{external_id}#{hashlib.blake2b(session.encode(), digest_size=6).hexdigest()}"
 
 
 def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:

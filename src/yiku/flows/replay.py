@@ -21,7 +21,7 @@ from yiku.errors import InvalidInput, Stale
 from yiku.flows import attach, barred, checks, episodes, foreign, lines
 from yiku.flows.export import KINDS
 from yiku.flows.handle import Handle, settled
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.record import is_unique, tokens, told_apart, tool_tokens
 from yiku.rules import conflict, scopes
 from yiku.rules.slots import index_tokens
 from yiku.types import (
@@ -89,6 +89,7 @@ class Replay:
     fresh: set[str] = field(default_factory=set)  # ids, slots and words of what is pending, or changes
     ours: set[str] = field(default_factory=set)  # ids of the memories of this export so far
     seen: set[str] = field(default_factory=set)  # ids that a dry run would have stored
+    said_in: dict[str, str] = field(default_factory=dict)  # the sessions of external ids that a dry run would have stored
     learned: list[str] = field(default_factory=list)  # ids of turns that were learned from there
     linked: dict[str, int] = field(default_factory=dict)  # memories that got a successor, and the line that says so
     erasure: int = 0  # the last that the pending changes were held against
@@ -286,12 +287,16 @@ class _Operation:
         there = handle.store.turns(own, Turns(ids=[turn.id for turn in turns], hidden=True)) if own else []
         externals = [turn.external_id for turn in turns if turn.external_id is not None]
         there += handle.store.turns(own, Turns(external_ids=externals, hidden=True)) if own and externals else []
-        known = {turn.id for turn in there} | {turn.external_id for turn in there if turn.external_id is not None} | run.seen
+        ids = {turn.id for turn in there} | run.seen
+        said_in = run.said_in | {turn.external_id: turn.session for turn in there if turn.external_id is not None}
         fresh = []
         for turn in turns:
-            if turn.id not in known and turn.external_id not in known:
-                fresh.append(turn)
-                known |= {turn.id} if turn.external_id is None else {turn.id, turn.external_id}
+            told = _apart(turn, said_in)
+            if turn.id not in ids and (told.external_id is None or told.external_id not in said_in):
+                fresh.append(told)
+                ids.add(told.id)
+                said_in |= {} if told.external_id is None else {told.external_id: told.session}
+        run.said_in = said_in if run.dry_run else {}
         kept = list(barred.turns(handle, fresh)) if run.erasure else fresh
         self._count("turns", len(kept))
         run.counts["known"] += len(turns) - len(fresh)
@@ -299,7 +304,8 @@ class _Operation:
         run.skip(ERASED, len(fresh) - len(kept))
         fresh = kept
         run.sessions.update(turn.session for turn in turns)
-        self._remember_new(*(turn.id for turn in fresh), *(turn.external_id for turn in fresh if turn.external_id is not None))
+        self._remember_new(*(turn.id for turn in fresh))
+        self.added.update(turn.external_id for turn in fresh if turn.external_id is not None)
         if fresh:
             self.changes.append(AddTurns(fresh, [tokens(turn) for turn in fresh], [tool_tokens(turn) for turn in fresh]))
             run.size += sum(len(turn.content) for turn in fresh)
@@ -395,7 +401,7 @@ class _Operation:
         handle, seen = self.run.handle, {id}
         if successor not in self.coming:
             self._stored(successor)
-        moved = [record["memory"] for _, record in self.lines if _moves(record, line)]
+        moved = [record["memory"] for _, record in self.lines if _set(record).get("line") == line]
         self.run.linked[id] = self.line
         rows = {row.id: row for row in handle.store.memories(handle.own(), Memories(line=line))} if handle.own() else {}
         rows |= {row.id: row for row in handle.store.memories(handle.own(), Memories(ids=moved))} if moved and handle.own() else {}
@@ -411,8 +417,7 @@ class _Operation:
 
     def _meets_others(self, memory: SemanticMemory) -> bool:
         """Whether its slot, or its words, have a version here that is not of this export, or one that this store made live again."""
-        updates = (record for _, record in self.lines if record.get("type") == "update")
-        retired = {record.get("memory") for record in updates if {"superseded_by", "state"} & {*record.get("after", ())}}
+        retired = {record["memory"] for _, record in self.lines if {"superseded_by", "state"} & _set(record).keys()}
         live = memory.superseded_by is None and memory.flag is None
         present = _present(self.run.handle, memory)
         return any(row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in retired) for row in present)
@@ -495,10 +500,18 @@ class _Operation:
 # ------------------------------------------------------------------ giving what waits its place
 
 
-def _moves(record: Mapping[str, Any], line: str) -> bool:
-    """Whether a change brings a memory into a line."""
+def _apart(turn: Turn, said_in: Mapping[str, str]) -> Turn:
+    """The turn with an external id of its own, where another session has a turn of that id."""
+    id = turn.external_id
+    if id is None or is_unique(id) or said_in.get(id, turn.session) == turn.session:
+        return turn
+    return replace(turn, external_id=told_apart(id, turn.session))
+
+
+def _set(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a line that changes a memory sets in it; nothing for any other line."""
     after = record.get("after")
-    return isinstance(after, Mapping) and after.get("line") == line and isinstance(record.get("memory"), str)
+    return after if record.get("type") == "update" and isinstance(after, Mapping) and isinstance(record.get("memory"), str) else {}
 
 
 def _place(memory: SemanticMemory) -> str:
