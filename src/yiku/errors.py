@@ -25,6 +25,7 @@ Every error Yiku raises, and what the caller can do about it.
         ├── StorageFull         no space left
         ├── ReadOnly            the store cannot be written here
         ├── Damaged             the file is not a sound database
+        │   ├── Unreadable      one row holds what no value can be made of; it is left out of answers
         │   └── VectorsDamaged  only the vectors are, and they can be made anew
         ├── StoreMismatch       the file is not the one that store.id means: gone, emptied, older, another's
         ├── ForeignStore        the file belongs to another program or another home
@@ -149,6 +150,14 @@ class ReadOnly(StoreError):
 
 class Damaged(StoreError):
     """The database is damaged there; what lies elsewhere is still served. `yiku check` says what, `yiku repair` mends it."""
+
+
+class Unreadable(Damaged):
+    """This row cannot be read, and is left out of answers; the others are served. `yiku check` says why, `yiku repair` mends it."""
+
+    def __init__(self, what: str, why: str, *, id: str | None = None, scope: int = 0) -> None:
+        super().__init__(f"{what} {why}")
+        self.id, self.scope = what if id is None else id, scope
 
 
 class VectorsDamaged(Damaged):

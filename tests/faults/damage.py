@@ -374,9 +374,13 @@ def answers(home: Path, ids: Sequence[str]) -> dict[str, str]:
                 memory.admin.blob(turn.blob) for turn in memory.timeline(limit=10_000) if isinstance(turn, Turn) and turn.blob
             ],
         }
+        met = memory._handle.store._unreadable
         for question, ask in asked.items():
+            met.clear()
             try:
                 found[question] = repr(ask())
+                if met:  # rows that were left out of this answer, as the log and `status` name them
+                    found[question] = f"! Damaged: {'; '.join(why for _, why in met.values())}"
             except YikuError as error:
                 found[question] = told(error)
             except Exception as error:  # none of ours: what a caller would call a crash

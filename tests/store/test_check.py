@@ -136,7 +136,7 @@ def test_many_problems_of_one_sort_are_counted(database):
     found = looked(database, "full").problems
 
     assert 10 == sum(problem.startswith("turn ") for problem in found)
-    assert "digests: 22 more" in found
+    assert "unreadable: 22 more" in found
 
 
 def test_a_lost_key_is_named_and_then_the_journal_goes_on(database):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.errors import Ambiguous, NotFound
+from yiku.errors import Ambiguous, Damaged, NotFound
 from yiku.flows import checks, past
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall
@@ -26,7 +26,7 @@ SHOWN = (State.CANDIDATE, State.ACTIVE)
 
 
 def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
-    """The memory or turn with this id or ending, in these scopes. Raises NotFound or Ambiguous."""
+    """The memory or turn with this id or ending, in these scopes. Raises NotFound, Ambiguous, or Damaged where it cannot be read."""
     name = checks.name(id, "id")
     short = _SHORT.fullmatch(name)
     if not scopes or short is None:
@@ -35,6 +35,9 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
     select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
     found = _both(handle, scopes, select)
     if not found:
+        for other, why in handle.store.unreadable(scopes).items():
+            if other.endswith(id_):
+                raise Damaged(why)
         raise NotFound(f"id {name[:80]}")
     if len(found) > 1:
         raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")

@@ -157,7 +157,7 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
     )
     if not dry_run and (put := whole.identity(place.database)) is not None:
         mark.write(*put, shut=True)
-    return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run)
+    return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run, tuple(done.mended))
 
 
 def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:

@@ -472,8 +472,12 @@ def _unlinked(handle: Handle, doomed: Doomed) -> list[tuple[SemanticMemory, Mapp
     rest = [row for line in lines for row in handle.store.memories(handle.own(), Memories(line=line)) if row.id not in gone]
     changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     for row in rest:
-        successor = row.superseded_by
+        successor, passed = row.superseded_by, set[str]()
         while successor in gone and successor not in doomed.retold:
+            if successor in passed:  # a circle, which an older version took in
+                successor = None
+                break
+            passed.add(successor)
             successor = gone[successor].superseded_by
         successor = doomed.retold[successor].id if successor in doomed.retold else successor
         if successor != row.superseded_by and not (row.slot and row.state is State.ACTIVE):

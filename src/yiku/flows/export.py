@@ -161,6 +161,9 @@ def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]
                     out.line({"type": "scope", "name": name, "label": label})
                     named = True
                 out.line(line)
+    out.missing += handle.store.unreadable(
+        [number for name, _ in scopes if (number := handle.store.scope(name)) is not None]
+    ).values()
     counts = {"turns": out.counts["turn"], "memories": out.counts["memory"], "operations": out.counts["operation"]}
     out.line({"type": "end", **counts, "digest": out.digest.hexdigest()})
     return out

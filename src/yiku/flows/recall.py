@@ -118,6 +118,7 @@ def recall(
     )
     exact = max((hit.relevance for hit in hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
     sure = max(_confidence(search), exact) if hits else 0.0
+    search.diagnostics += left_out(handle, search.scopes)
     return Hits(hits, explanation, tuple(search.diagnostics), round(sure, 4))
 
 
@@ -218,6 +219,13 @@ def by_evidence(search: Search, text: str) -> None:
     for index, evidence in found.items():
         _fetched(search, index, evidence)
     search.scale, search.evidence = scale, found
+
+
+def left_out(handle: Handle, scopes: Sequence[int]) -> list[str]:
+    """A line that says how many rows cannot be read; none where all can."""
+    count = len(handle.store.unreadable(scopes))
+    rows = "1 row cannot be read, and is" if count == 1 else f"{count:,} rows cannot be read, and are"
+    return [f"{rows} left out: `yiku check` names what is wrong, `yiku repair` mends it"] if count else []
 
 
 def by_records(search: Search) -> None:

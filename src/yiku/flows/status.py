@@ -11,7 +11,7 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, modes, mounts
-from yiku.flows import backup, embed, learn, pause
+from yiku.flows import backup, embed, learn, pause, recall
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
@@ -78,6 +78,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     now, end = pause.paused(handle)
     if now:
         yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
+    yield from recall.left_out(handle, handle.reads())
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
     yield from modes.troubles(handle.paths, read_only=about["read_only"])

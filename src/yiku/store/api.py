@@ -70,22 +70,25 @@ class Store(Protocol):
         """While this is held no other thread or process writes; the holder may."""
 
     def met(self, scope: int, new: SemanticMemory) -> Met:
-        """What a new statement meets: its slot's neighbours, or rows with its words."""
+        """What a new statement meets: its slot's neighbours, or rows with its words. Raises Damaged where one cannot be read."""
 
     def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
-        """Version rows, without their sources, entities, relations and tags."""
+        """Version rows, without their sources, entities, relations and tags; without those that are `unreadable`."""
 
     def version(self, scope: int, id: str) -> SemanticMemory:
-        """One version by its id, whole. Raises NotFound."""
+        """One version by its id, whole. Raises NotFound, Damaged."""
 
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
-        """One turn by its id. Raises NotFound."""
+        """One turn by its id. Raises NotFound, Damaged."""
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
         """The same rows with their sources, entities, relations and tags."""
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
-        """Turns, in order."""
+        """Turns, in order; without those that are `unreadable`."""
+
+    def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
+        """Rows of these scopes that were met since the store was opened and cannot be read, by id with the reason: they were left out."""
 
     def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """Where each term occurs; with `past` also out of recall. Terms with over `cap` rows are only counted."""
@@ -131,7 +134,7 @@ class Store(Protocol):
         after: int | None = None,
         limit: int | None = None,
     ) -> list[ChangeRow]:
-        """Rows of the journal, newest first; those after a number oldest first."""
+        """Rows of the journal, newest first; those after a number oldest first. Of one transaction all, or Damaged."""
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """Digest and result of the call made under an idempotency key."""

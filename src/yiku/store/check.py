@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 import apsw
 
-from yiku.errors import Damaged, ReadOnly
+from yiku.errors import Damaged, ReadOnly, Unreadable
 from yiku.store import connect, copy, index, pages, records, rows, schema, write
 from yiku.store.api import Index
 from yiku.types import SemanticMemory, Tokens, Turn
@@ -116,7 +116,7 @@ def whole(look: Look, connection: apsw.Connection, depth: Depth, words: Words) -
         connection.execute("begin")
     look.at("tables", structure(look, connection, depth))
     if depth != "quick":
-        for check in (numbers, links, digests, sessions, journal, carried):
+        for check in (numbers, links, unreadable, sessions, journal, carried):
             look.at(check.__name__, check(look, connection))
     if depth == "deep":
         look.at("search index", search(look, connection, words))
@@ -247,21 +247,27 @@ def numbers(look: Look, connection: apsw.Connection) -> Iterator[str]:
             yield f"{table} would give the number {last:,} again"
 
 
-def digests(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Each row is what was written."""
-    for table, columns, what in (
-        ("conversation_turns", rows.TURN_DIGESTED, "turn"),
-        ("memories", rows.MEMORY_DIGESTED, "memory"),
-    ):
-        place = columns.split(", ").index("id")
-        for row in connection.execute(f"select {columns}, digest from {table}"):
-            look.counted(table)
-            if rows.digest(row[:-1]) != row[-1]:
-                yield f"{what} {row[place]} is not what was written"
-    for table, id, sound in records.digests(connection):
+def unreadable(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Each row is what was written, and can be read as an answer reads it."""
+    wrong: list[str] = []
+    told: Callable[[Unreadable], object] = lambda error: wrong.append(error.detail)  # noqa: E731
+
+    def decoded(what: str, decode: Callable[[Any], object], sql: str) -> Iterator[str]:
+        for row in connection.execute(sql):
+            if what:
+                look.counted(what)
+            rows.each(decode, [row], told)
+            if wrong:
+                yield wrong.pop()
+
+    yield from decoded("conversation_turns", rows.turn, f"select {rows.TURN_COLUMNS} from {FROM_TURNS}")
+    yield from decoded("memories", rows.memory, f"select {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}")
+    yield from decoded("", rows.source, f"select {rows.SOURCE_COLUMNS} from memory_sources")
+    yield from decoded("", rows.change, f"select {rows.JOURNAL_COLUMNS} from changes")
+    for table in records.readable(connection, told):
         look.counted(table)
-        if not sound:
-            yield f"{id} of {table} is not what was written"
+        if wrong:
+            yield wrong.pop()
 
 
 def sessions(look: Look, connection: apsw.Connection) -> Iterator[str]:
@@ -363,15 +369,15 @@ def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[st
 
 
 def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
-    """What each index should hold: row number, scope, whether out of recall, tokens. Raises Damaged as reading does."""
+    """What each index should hold: row number, scope, whether out of recall, tokens. Raises Unreadable as reading does."""
     documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {name: [] for name in get_args(Index)}
     for scope, *row in connection.execute(f"select t.scope_id, {rows.TURN_COLUMNS} from {FROM_TURNS}"):
-        turn = rows.turn(tuple(row))
+        turn = rows.turn(row)
         documents["turn"].append((turn.n, scope, turn.hidden_at is not None, words.turn(turn)))
         if tools := words.tools(turn):
             documents["tool"].append((turn.n, scope, False, tools))
     for scope, *row in connection.execute(f"select m.scope_id, {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
-        memory = rows.memory(tuple(row))
+        memory = rows.memory(row)
         documents["memory"].append((memory.n, scope, not memory.live, words.memory(memory)))
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
@@ -467,7 +473,7 @@ def backup(path: Path) -> list[str]:
     connection = copy.opened(path)
     try:
         if index.one(connection, "pragma user_version")[0] >= len(schema.MIGRATIONS):  # older ones have no digests
-            look.at(path.name, digests(look, connection))
+            look.at(path.name, (line for line in unreadable(look, connection) if line.endswith(rows.NOT_AS_WRITTEN)))
     finally:
         connection.close()
     return look.problems

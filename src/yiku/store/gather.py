@@ -3,11 +3,12 @@ What can still be read: a damaged store row by row, and what is missing there fr
 
 Each table is read in the order of its keys; where a page stops that, its rows are read one by one. Rows of
 pages that are what was written count. Of the others those do that carry a digest, if it holds: turns, memories, records.
+Where a row holds something that no value can be made of, that is mended, or the row stays behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import apsw
 
+from yiku.errors import Unreadable
 from yiku.store import check, copy, index, pages, records, rows
 
 # What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
@@ -64,6 +66,7 @@ class Salvaged:
 
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)  # rows of which one thing could not be read
     kept: Path | None = None  # where the damaged file lies
     known: dict[tuple[str, int], str] = field(default_factory=dict)  # ids that the file's indexes name
     highest: dict[str, int] = field(default_factory=dict)  # the last number that each table gave
@@ -110,12 +113,12 @@ def _source(path: Path) -> Iterator[apsw.Connection]:
 def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Salvaged) -> None:
     """All rows of sound pages; and of the others those that have a digest, and hold it."""
     failed: list[str] = []
-    done.came(table, "the file", _inserted(connection, source, table, _read(source, table, failed, connection)))
+    done.came(table, "the file", _inserted(connection, source, table, _read(source, table, failed, connection), done))
     if not failed:
         done.whole.add(table)
     elif table in DIGESTED:
         pages.trusting(source)
-        done.came(table, "the file", _inserted(connection, source, table, _read(source, table, [], connection)))
+        done.came(table, "the file", _inserted(connection, source, table, _read(source, table, [], connection), done))
         source.pragma("checksum_verification", "on")
 
 
@@ -134,29 +137,57 @@ def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: 
         found = [row for row in found if row[at] not in have and (spared is None or row[at] in spared)]
     if table == "memories":
         before = {n for (n,) in connection.execute("select n from memories")}
-    done.came(table, origin, _inserted(connection, source, table, found))
+    done.came(table, origin, _inserted(connection, source, table, found, done))
     if table == "memories":
         done.brought |= {n for (n,) in connection.execute("select n from memories")} - before
 
 
-def _inserted(connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]]) -> int:
-    """Rows whose key is not taken, and whose digest holds, go in; how many did."""
+def _inserted(
+    connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Salvaged
+) -> int:
+    """Rows whose key is not taken, and whose digest holds, go in, mended where that is needed; how many did."""
     names = _columns(source, table, connection)
     added = [] if "digest" in names or table not in DIGESTED else ["digest"]  # a copy from before schema 2
     sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.marks([*names, *added])})"
     before = connection.total_changes()
     for row in found:
-        values = tuple(row)
+        told = dict(zip(names, row, strict=True))
         if table in DIGESTED:
-            told = dict(zip(names, values, strict=True))
-            digest = rows.digest([told[name] for name in DIGESTED[table].split(", ")])
-            if added:
-                values = (*values, digest)
-            elif told["digest"] != digest:
+            digest = _digest(table, told)
+            if not added and told["digest"] != digest:
                 continue
+            told["digest"] = digest
+        if (whole := _mended(table, told, done)) is None:
+            continue
         with suppress(apsw.ConstraintError):  # what a sound row never is: of another type than its column
-            connection.execute(sql, values)
+            connection.execute(sql, tuple(whole[name] for name in [*names, *added]))
     return connection.total_changes() - before
+
+
+def _digest(table: str, told: Mapping[str, Any]) -> bytes:
+    return rows.digest([told[name] for name in DIGESTED[table].split(", ")])
+
+
+def _mended(table: str, told: dict[str, Any], done: Salvaged) -> dict[str, Any] | None:
+    """The row as it can be read, and a line for what could not; None for a record, which stays behind whole."""
+    if table in records.KINDS:
+        try:
+            records.decoded(table, [*(told[name] for name in DIGESTED[table].split(", ")), told["digest"], 0, ""])
+        except Unreadable:
+            return None
+    elif table == "changes":
+        try:
+            rows.change([told[name] for name in rows.JOURNAL_COLUMNS.split(", ")])
+        except Unreadable:
+            done.mended.append(f"journal row {told['number']}: what it kept of the row before could not be read")
+            return {**told, "before": None}
+    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := rows.unfit(told)):
+        what = {"conversation_turns": "turn", "memories": "memory"}.get(table)
+        name = f"{what} {told['id']}" if what else f"source {told['seq']} of memory row {told['memory_n']}"
+        done.mended.append(f"{name}: {', '.join(wrong)} could not be read")
+        told = rows.mended(told, 0)
+        return {**told, "digest": _digest(table, told)} if table in DIGESTED else told
+    return told
 
 
 def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:

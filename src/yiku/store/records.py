@@ -9,14 +9,14 @@ journaled with the whole row as it was. Times are microseconds UTC with one offs
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
 import apsw
 
-from yiku.errors import Damaged, Stale
+from yiku.errors import Stale, Unreadable
 from yiku.store import index, rows
 from yiku.store.api import Index, Journal, R
 from yiku.types import ActionNode, Attachment, Drop, Episode, Put, Record, Records, Scratchpad, Task, Tokens
@@ -69,18 +69,37 @@ def _field(kind: str, value: Any, offset: int) -> Any:
     if kind == "bool":
         return bool(value)
     if kind.startswith("Mapping"):
-        return json.loads(value) if value else {}
+        found = json.loads(value) if value else {}
+        _must(type(found) is dict and ("Any" in kind or all(type(one) is str for one in found.values())))
+        return found
     if kind.startswith("tuple"):
         parts = json.loads(value) if value else []
         inside = _INSIDE.get(kind)
+        _must(type(parts) is list and all(type(part) is (str if inside is None else dict) for part in parts))
         return tuple(parts if inside is None else [_part(inside, part, offset) for part in parts])
+    if kind == "float":
+        _must(0 <= value <= 1)
     return value
 
 
 def _part(kind: type[Any], values: dict[str, Any], offset: int) -> Any:
     """A step or a task, whose only fields that JSON has no word for are times."""
-    times = {field.name for field in fields(kind) if str(field.type).startswith("datetime")}
-    return kind(**{name: rows.moment(value, offset) if name in times else value for name, value in values.items()})
+    types = {field.name: str(field.type) for field in fields(kind)}
+    times = {name for name, of in types.items() if of.startswith("datetime")}
+    made = kind(**{name: rows.moment(value, offset) if name in times else value for name, value in values.items()})
+    for name, of in types.items():
+        held, wanted = getattr(made, name), _PLAIN.get(of.removesuffix(" | None"))
+        _must(wanted is None or (held is None and of.endswith("None")) or type(held) is wanted)
+    return made
+
+
+_PLAIN = {"str": str, "bool": bool, "Mapping[str, Any]": dict}
+
+
+def _must(fits: bool) -> None:
+    """Raise ValueError for what no such field can hold."""
+    if not fits:
+        raise ValueError("a field holds what it cannot hold")
 
 
 def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[Any, ...]:
@@ -92,22 +111,43 @@ def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[
 
 
 def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
-    """A record from the columns of `_digested`."""
+    """A record from the columns of DIGESTED. Raises Unreadable."""
     columns, offset = _FIELDS[table], row[-2]
-    told = {name: _field(of, value, offset) for (name, of), value in zip(columns.items(), row[2:-2], strict=True)}
+    told = {}
+    for (name, of), value in zip(columns.items(), row[2:-2], strict=True):
+        try:
+            told[name] = _field(of, value, offset)
+            _must(name != "blob" or value is None or rows.BLOB.fullmatch(value) is not None)
+        except rows.UNFIT as error:
+            raise Unreadable(f"{row[2]} of {table}", f"cannot be read: {name}", id=row[2], scope=row[1]) from error
     return KINDS[table](n=row[0], changed=changed, scope=scope, **told)
 
 
 def tokens(told: str | None) -> Tokens | None:
-    """What a row is indexed with."""
-    return None if told is None else Tokens(*json.loads(told))
+    """What a row is indexed with. Raises ValueError for what is no tokens."""
+    if told is None:
+        return None
+    found = json.loads(told)
+    _must(type(found) is list and [list, list] == [type(part) for part in found])
+    _must(all(type(token) is str for part in found for token in part))
+    return Tokens(*found)
 
 
 # ------------------------------------------------------------------ reading
 
 
-def read(connection: apsw.Connection, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
-    """The records that are asked for, in the order of their numbers, or of their time where the newest come first."""
+def read(
+    connection: apsw.Connection,
+    kind: type[R],
+    scopes: Sequence[int],
+    select: Records,
+    left_out: Callable[[Unreadable], object],
+) -> list[R]:
+    """
+    The records that are asked for, in the order of their numbers, or of their time where the newest come first.
+
+    left_out: is told those that cannot be read
+    """
     table = TABLES[kind]
     conditions: list[str] = [f"scope_id in ({index.marks(scopes)})"]
     values: list[Any] = [*scopes]
@@ -119,12 +159,20 @@ def read(connection: apsw.Connection, kind: type[R], scopes: Sequence[int], sele
         f"select {DIGESTED[table]}, digest, changed, (select name from scopes where id = scope_id) from {table}"
         f" where {' and '.join(conditions)} order by {order} limit ?"
     )
-    found = []
-    for *row, digest, changed, scope in connection.execute(sql, (*values, -1 if select.limit is None else select.limit)):
-        if rows.digest(row) != digest:
-            raise Damaged(f"{table} {row[2]}")
-        found.append(_record(table, row, changed, scope))
-    return found
+    found = connection.execute(sql, (*values, -1 if select.limit is None else select.limit))
+    return rows.each(lambda row: decoded(table, row), found, left_out)
+
+
+def decoded(table: str, row: Sequence[Any]) -> Any:
+    """A record from the columns of DIGESTED, its digest, its last change and its scope. Raises Unreadable."""
+    *told, digest, changed, scope = row
+    if rows.digest(told) != digest:
+        raise Unreadable(f"{told[2]} of {table}", rows.NOT_AS_WRITTEN, id=told[2], scope=told[1])
+    try:
+        tokens(told[-1])
+    except rows.UNFIT as error:
+        raise Unreadable(f"{told[2]} of {table}", "cannot be read: tokens", id=told[2], scope=told[1]) from error
+    return _record(table, told, changed, scope)
 
 
 def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:
@@ -243,6 +291,14 @@ def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[st
 # ------------------------------------------------------------------ checking
 
 
+def readable(connection: apsw.Connection, left_out: Callable[[Unreadable], object]) -> Iterator[str]:
+    """The table of every record that is there; those that cannot be read are told."""
+    for table in KINDS:
+        for row in connection.execute(f"select {DIGESTED[table]}, digest, changed, '' from {table}"):
+            rows.each(lambda row, table=table: decoded(table, row), [row], left_out)  # type: ignore[misc]
+            yield table
+
+
 def digests(connection: apsw.Connection) -> Iterator[tuple[str, str, bool]]:
     """Table and id of every record, and whether it is what was written."""
     for table in KINDS:
@@ -254,7 +310,9 @@ def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Toke
     """What the indexes should hold: index, row, scope, tokens."""
     for table, name in INDEXES.items():
         for n, scope, told in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
-            yield name, n, scope, Tokens(*json.loads(told))
+            held = tokens(told)
+            assert held is not None
+            yield name, n, scope, held
 
 
 def blobs(connection: apsw.Connection) -> set[str]:

@@ -3,23 +3,34 @@ Rows and values: how each dataclass lies in its table.
 
 Times become microseconds UTC with the speaker's offset beside them; tuples and mappings become JSON,
 and nothing at all when they are empty; enums become their values. Nothing else is changed.
+
+This is the one place where rows become values. A row that is not what was written, or holds what no value can
+be made of, is Unreadable; `each` leaves such rows out and says so, so that one never takes the others with it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from yiku.errors import Damaged
+from yiku.errors import Unreadable
 from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Source, Standing, State, Turn
 
+T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 BLOB_BYTES = 32  # of the hash that names one
+BLOB = re.compile(r"[0-9a-f]{64}")
+
+# What lies nearer to the ends of the calendar cannot be shown in every offset.
+EARLIEST, LATEST = ((at - EPOCH) // MICROSECOND for at in (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)))
+OFFSET_MIN = 24 * 60  # an offset is smaller
 
 # From what a column holds to its word; a look here costs a fifth of Kind(value).
 KIND: dict[str, Kind] = {kind.value: kind for kind in Kind}
@@ -54,11 +65,18 @@ def micros(at: datetime) -> int:
 
 
 def moment(at: int | None, offset_min: int = 0) -> datetime | None:
-    """The time that `micros` made a number of, in the given offset."""
+    """The time that `micros` made a number of, in the given offset. Raises ValueError for what cannot be shown in every offset."""
     return None if at is None else _moment(at, offset_min)
 
 
+def nearest(at: int | None) -> datetime | None:
+    """The same in UTC; what cannot be shown is as near to it as can be."""
+    return None if at is None else _moment(min(max(at, EARLIEST), LATEST))
+
+
 def _moment(at: int, offset_min: int = 0) -> datetime:
+    if not EARLIEST <= at <= LATEST:
+        raise ValueError("a time is out of range")
     return _epoch(offset_min) + timedelta(0, 0, at)
 
 
@@ -85,10 +103,73 @@ def loads(text: str | None) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def turn(row: tuple[Any, ...]) -> Turn:
-    """A turn from TURN_COLUMNS. Raises Damaged when it is not what was written."""
+UNFIT = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)  # what decoding raises
+NOT_AS_WRITTEN = "is not what was written"
+
+
+def each(decode: Callable[[Any], T], found: Iterable[Any], left_out: Callable[[Unreadable], object]) -> list[T]:
+    """The values of rows; those that cannot be read are told, and left out."""
+    values = []
+    for row in found:
+        try:
+            values.append(decode(row))
+        except Unreadable as error:
+            left_out(error)
+    return values
+
+
+def turn(row: Sequence[Any]) -> Turn:
+    """A turn from TURN_COLUMNS. Raises Unreadable."""
     if digest(row[:22]) != row[22]:
-        raise Damaged(f"turn {row[2]}")
+        raise Unreadable(f"turn {row[2]}", NOT_AS_WRITTEN, id=row[2], scope=row[1])
+    try:
+        return _turn(row)
+    except UNFIT as error:
+        raise Unreadable(f"turn {row[2]}", f"cannot be read: {_why(_TURN, row, error)}", id=row[2], scope=row[1]) from error
+
+
+def memory(row: Sequence[Any]) -> SemanticMemory:
+    """A memory from MEMORY_COLUMNS. Raises Unreadable."""
+    if digest(row[:43]) != row[43]:
+        raise Unreadable(f"memory {row[3]}", NOT_AS_WRITTEN, id=row[3], scope=row[1])
+    try:
+        return _memory(row)
+    except UNFIT as error:
+        why = _why((*_MEMORY, "digest", *_COUNTERS), row, error)
+        raise Unreadable(f"memory {row[3]}", f"cannot be read: {why}", id=row[3], scope=row[1]) from error
+
+
+def _why(columns: Sequence[str], row: Sequence[Any], error: Exception) -> str:
+    return ", ".join(unfit(dict(zip(columns, row, strict=False)))) or f"{type(error).__name__}: {error}"
+
+
+def _objects(text: str | None) -> tuple[Mapping[str, Any], ...]:
+    """A list of objects."""
+    found = loads(text)
+    if type(found) is not tuple or not all(type(entry) is dict for entry in found):
+        raise ValueError("no list of objects")
+    return found
+
+
+def _strings(text: str | None) -> tuple[str, ...]:
+    """A list of texts."""
+    found = loads(text)
+    if type(found) is not tuple or not all(type(entry) is str for entry in found):
+        raise ValueError("no list of texts")
+    return found
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    """An object."""
+    found = json.loads(text) if text else {}
+    if type(found) is not dict:
+        raise ValueError("no object")
+    return found
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    if row[9] is not None and not BLOB.fullmatch(row[9]):
+        raise ValueError("no name of a blob")
     return Turn(
         n=row[0],
         id=row[2],
@@ -99,18 +180,18 @@ def turn(row: tuple[Any, ...]) -> Turn:
         content=row[7],
         content_hash=row[8],
         blob=row[9],
-        tool_calls=loads(row[10]),
-        tool_results=loads(row[11]),
+        tool_calls=_objects(row[10]),
+        tool_results=_objects(row[11]),
         said_at=_moment(row[12], row[13]),
         recorded_at=_moment(row[14]),
         external_id=row[15],
         parent=row[16],
         agent=row[17],
         project=row[18],
-        metadata=loads(row[19]) or {},
+        metadata=_object(row[19]),
         origin=ORIGIN[row[20]],
         actor=row[21],
-        hidden_at=moment(row[24]),
+        hidden_at=nearest(row[24]),
         scope=row[25],
     )
 
@@ -148,15 +229,16 @@ def blobs(row: Sequence[Any]) -> Iterator[str]:
     """The blobs that a turn, as its table has it, names."""
     if row[9]:
         yield row[9]
-    for result in loads(row[11]) if row[11] and '"blob":' in row[11] else ():
+    for result in loads(row[11]) if row[11] and '"blob":' in row[11] and FITS["tool_results"](row[11]) else ():
         if isinstance(name := result.get("blob"), str) and len(name) == 2 * BLOB_BYTES:
             yield name
 
 
-def memory(row: tuple[Any, ...]) -> SemanticMemory:
-    """A memory from MEMORY_COLUMNS. Raises Damaged when it is not what was written."""
-    if digest(row[:43]) != row[43]:
-        raise Damaged(f"memory {row[3]}")
+def _memory(row: Sequence[Any]) -> SemanticMemory:
+    if not (0 <= row[18] <= 1 and 0 <= row[19] <= 1 and 0 <= row[21] <= 1 and 0 <= row[36] <= 1):
+        raise ValueError("a share is not between 0 and 1")
+    if row[23] is not None and not 0 < row[23] < math.inf:
+        raise ValueError("a half-life is not a number of days")
     offset = row[2]
     return SemanticMemory(
         n=row[0],
@@ -174,7 +256,7 @@ def memory(row: tuple[Any, ...]) -> SemanticMemory:
         slot=row[14],
         basis=row[15],
         flag=row[16],
-        flagged_with=loads(row[17]),
+        flagged_with=_strings(row[17]),
         importance=row[18],
         base_score=row[19],
         strength=row[20],
@@ -195,7 +277,7 @@ def memory(row: tuple[Any, ...]) -> SemanticMemory:
         origin=ORIGIN[row[35]],
         trust=row[36],
         method=row[37],
-        metadata=loads(row[38]) or {},
+        metadata=_object(row[38]),
         agent=row[39],
         project=row[40],
         external_id=row[41],
@@ -260,19 +342,22 @@ def field(name: str, value: Any) -> Any:
 SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, session, place, actor, text, seq"
 
 
-def source(row: tuple[Any, ...]) -> Source:
-    """A source from SOURCE_COLUMNS."""
-    return Source(
-        origin=ORIGIN[row[1]],
-        said_at=_moment(row[2], row[3]),
-        recorded_at=_moment(row[4]),
-        turn=row[5],
-        session=row[6],
-        place=row[7],
-        actor=row[8],
-        text=row[9],
-        seq=row[10],
-    )
+def source(row: Sequence[Any]) -> Source:
+    """A source from SOURCE_COLUMNS. Raises Unreadable."""
+    try:
+        return Source(
+            origin=ORIGIN[row[1]],
+            said_at=_moment(row[2], row[3]),
+            recorded_at=_moment(row[4]),
+            turn=row[5],
+            session=row[6],
+            place=row[7],
+            actor=row[8],
+            text=row[9],
+            seq=row[10],
+        )
+    except UNFIT as error:
+        raise Unreadable(f"source {row[10]} of memory row {row[0]}", f"cannot be read: {error}") from error
 
 
 def source_values(item: Source) -> tuple[Any, ...]:
@@ -291,14 +376,86 @@ def source_values(item: Source) -> tuple[Any, ...]:
     )
 
 
-def change(row: tuple[Any, ...]) -> ChangeRow:
-    """A journal row from JOURNAL_COLUMNS; `before` holds the columns as fields."""
-    before = json.loads(row[11]) if row[11] else None
-    if before and "sources" in before:
-        before = {"sources": tuple(source(tuple(values)) for values in before["sources"])}
-    if before and row[7] == "turn_state":
-        before = {"hidden_at": moment(before["hidden_at"])}
-    if before and row[7] == "memories":
-        before = {name: field(name, value) for name, value in before.items()}
+def change(row: Sequence[Any]) -> ChangeRow:
+    """A journal row from JOURNAL_COLUMNS; `before` holds the columns as fields. Raises Unreadable."""
     number, tx, at, actor, run, operation, action, table, n, count, reason, _ = row
-    return ChangeRow(number, tx, _moment(at), actor, run, operation, action, table, n, count, reason, before)
+    try:
+        before = _before(table, json.loads(row[11]) if row[11] else None)
+    except (Unreadable, *UNFIT) as error:
+        raise Unreadable(f"journal row {number}", f"cannot be read: what it keeps of {table} row {n} is not in order") from error
+    when = nearest(at)
+    assert when is not None
+    return ChangeRow(number, tx, when, actor, run, operation, action, table, n, count, reason, before)
+
+
+def _before(table: str, before: Any) -> dict[str, Any] | None:
+    if before is not None and type(before) is not dict:
+        raise ValueError("no object")
+    if before and "sources" in before:
+        return {"sources": tuple(source(values) for values in before["sources"])}
+    if before and table == "turn_state":
+        return {"hidden_at": moment(before["hidden_at"])}
+    if before and table == "memories":
+        return {name: field(name, value) for name, value in before.items()}
+    return before
+
+
+# ------------------------------------------------------------------ what a column can hold
+
+
+def _can(decode: Callable[[Any], object]) -> Callable[[Any], bool]:
+    def fits(value: Any) -> bool:
+        try:
+            decode(value)
+        except UNFIT:
+            return False
+        return True
+
+    return fits
+
+
+def _share(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= 1
+
+
+FITS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys((*sorted(TIMES), "recorded_at"), lambda value: value is None or EARLIEST <= value <= LATEST),
+    **dict.fromkeys(("importance", "base_score", "confidence", "trust"), _share),
+    "half_life_days": lambda value: value is None or 0 < value < math.inf,
+    "blob": lambda value: value is None or BLOB.fullmatch(value) is not None,
+    "offset_min": lambda value: -OFFSET_MIN < value < OFFSET_MIN,
+    "kind": lambda value: value in KIND,
+    "standing": lambda value: value in STANDING,
+    "state": lambda value: value in STATE,
+    "origin": lambda value: value in ORIGIN,
+    "cardinality": lambda value: value is None or value in CARDINALITY,
+    "flagged_with": _can(_strings),
+    "tool_calls": _can(_objects),
+    "tool_results": _can(_objects),
+    "metadata": _can(_object),
+}
+_NEUTRAL: Mapping[str, Any] = {  # what stands in the place of what cannot be read; else nothing does
+    "importance": 0.5,
+    "base_score": 1.0,
+    "confidence": 0.5,
+    "trust": 0.3,
+    "offset_min": 0,
+    "kind": Kind.FACT.value,
+    "standing": Standing.BELIEF.value,
+    "state": State.CANDIDATE.value,
+    "origin": Origin.IMPORT.value,
+}
+_ALWAYS = ("said_at", "confirmed_at", "valid_from", "created_at", "updated_at", "recorded_at")  # times that a row must have
+
+
+def unfit(told: Mapping[str, Any]) -> list[str]:
+    """The columns of a turn, a memory or a source that hold what no value can be made of."""
+    return [name for name, value in told.items() if name in FITS and not FITS[name](value)]
+
+
+def mended(told: Mapping[str, Any], now: int) -> dict[str, Any]:
+    """The same columns, with what can be read in the place of what cannot: another time of the row, the least, or nothing."""
+    wrong = unfit(told)
+    times = [told[name] for name in _ALWAYS if told.get(name) is not None and name not in wrong]
+    at = times[0] if times else now
+    return {**told, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}

@@ -36,6 +36,7 @@ from yiku.errors import (
     StoreBusy,
     StoreError,
     StoreMismatch,
+    Unreadable,
 )
 from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, totals, where, write
 from yiku.store.api import Index, R
@@ -59,6 +60,7 @@ from yiku.types import (
     Relation,
     SemanticMemory,
     Session,
+    Source,
     Turn,
     TurnColumns,
     Turns,
@@ -68,6 +70,7 @@ FLUSH_AFTER_S = 0.5  # with durability = fast, from the first write that waits f
 CLOSE_WITHIN_S = 2.0  # for other threads and processes that are busy
 LOOK_AT_WAL_EACH = 64  # writes
 WAIT_FOR_READERS_MS = 100  # of that checkpoint: readers that overlap leave no moment without one; new ones are in nobody's way
+UNREADABLE_KEPT = 1_000  # rows that are named
 FREEING = ("forget", "erase")  # what may use the reserve
 SCOPES_KNOWN_S = 1.0  # a scope's number is looked up again after so long: another process may have erased it
 _log = logging.getLogger(__name__)
@@ -131,6 +134,7 @@ class SqliteStore:
         self._closed = False
         self._scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up
         self._columns = Columns()
+        self._unreadable: dict[str, tuple[int, str]] = {}  # rows that were met and left out: their scope, and why
         opening = Opening(
             path=path,
             gate=self._gate,
@@ -373,24 +377,39 @@ class SqliteStore:
         """See Store.met. The marks are read first: what changes after them makes the decision stale."""
         expect = self.marks(scope, [new.slot] if new.slot else [], [new.content_hash])
         if new.slot is None:
-            return Met(expect=expect, same=self._memories(_SAME, scope, new.content_hash, new.kind.value))
+            return Met(expect=expect, same=self._exactly(_SAME, scope, new.content_hash, new.kind.value))
         at = (rows.micros(new.said_at), new.place)
-        previous = self._memories(_IN_SLOT + _BEFORE, scope, new.slot, *at)
-        following = self._memories(_IN_SLOT + _AFTER, scope, new.slot, *at)
+        previous = self._exactly(_IN_SLOT + _BEFORE, scope, new.slot, *at)
+        following = self._exactly(_IN_SLOT + _AFTER, scope, new.slot, *at)
         if previous and previous[0].confirmed_at > new.said_at:
             previous = self.filled(previous)
-        live = self._memories(_IN_SLOT + _LIVE, scope, new.slot) if following else previous
+        live = self._exactly(_IN_SLOT + _LIVE, scope, new.slot) if following else previous
         rivals: list[SemanticMemory] = []
         if new.cardinality is Cardinality.UNKNOWN and not previous and not following:
             pair = (new.subject or "", new.predicate or "")
             with translated(str(self.path)):
                 expect = replace(expect, pairs={pair: write.pair_mark(self._connection(), scope, *pair)})
-            rivals = self._memories(_RIVALS, scope, *pair)
+            rivals = self._exactly(_RIVALS, scope, *pair)
         first, second, third = (next(iter(found), None) for found in (previous, following, live))
         return Met(expect=expect, previous=first, following=second, live=third, rivals=rivals)
 
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
+        """What can be read of the memories that are asked for."""
+        return rows.each(rows.memory, self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out)
+
+    def _exactly(self, sql: str, *values: Any) -> list[SemanticMemory]:
+        """The memories that are asked for: a decision rests on each of them. Raises Unreadable."""
         return [rows.memory(row) for row in self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
+
+    def _left_out(self, error: Unreadable, scope: int = 0) -> None:
+        """A row that cannot be read is left out of an answer, and said: once in the log, and to who asks."""
+        if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
+            self._unreadable[error.id] = error.scope or scope, error.detail
+            _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
+
+    def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
+        """See Store.unreadable."""
+        return {id: why for id, (scope, why) in [*self._unreadable.items()] if scope in scopes}
 
     def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         with translated(str(self.path)):
@@ -418,7 +437,7 @@ class SqliteStore:
 
     def version(self, scope: int, id: str) -> SemanticMemory:
         """See Store.version."""
-        found = self.filled(self._memories("where m.scope_id = ? and m.id = ?", scope, id))
+        found = self.filled(self._exactly("where m.scope_id = ? and m.id = ?", scope, id))
         if not found:
             raise NotFound(f"id {id}")
         return found[0]
@@ -452,13 +471,16 @@ class SqliteStore:
         return [
             replace(
                 memory,
-                sources=tuple(rows.source(row) for row in sources.get(memory.n, ())),
+                sources=tuple(self._sources(memory, sources.get(memory.n, ()))),
                 entities=tuple(entity for _, entity in entities.get(memory.n, ())),
                 relations=tuple(Relation(*triple) for _, *triple in relations.get(memory.n, ())),
                 tags=tuple(tag for _, tag in tags.get(memory.n, ())),
             )
             for memory in memories
         ]
+
+    def _sources(self, memory: SemanticMemory, found: Iterable[tuple[Any, ...]]) -> list[Source]:
+        return rows.each(rows.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
         """See Store.turns."""
@@ -467,7 +489,7 @@ class SqliteStore:
         if len(scopes) > 1 and select.limit is not None:
             return self._merged(self.turns, scopes, select)
         sql, values = where.turns(scopes, select)
-        return [rows.turn(row) for row in self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values)]
+        return rows.each(rows.turn, self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out)
 
     def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """See Store.postings."""
@@ -492,7 +514,7 @@ class SqliteStore:
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """See Store.records."""
         with translated(str(self.path)):
-            return records.read(self._connection(), kind, scopes, select) if scopes else []
+            return records.read(self._connection(), kind, scopes, select, self._left_out) if scopes else []
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""
@@ -543,7 +565,10 @@ class SqliteStore:
         sql, values = where.journal(
             scopes, transaction=transaction, table=table, row_ns=row_ns, since=since, after=after, limit=limit
         )
-        return [rows.change(row) for row in self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)]
+        found = self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)
+        if transaction is not None:  # who takes it back needs all of it
+            return [rows.change(row) for row in found]
+        return rows.each(rows.change, found, lambda error: self._left_out(error, scopes[0]))
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """See Store.receipt."""

@@ -409,7 +409,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export wrote: where, which scopes, how many of each; `missing` are blobs that could not be read."""
+    """What an export wrote: where, which scopes, how many of each; `missing` are blobs and rows that could not be read."""
 
     path: str
     scopes: tuple[str, ...]
@@ -484,6 +484,7 @@ class Repaired:
     What a repair found wrong, and what it came to.
 
     rows: of each table, how many came from where; lost: what was found nowhere; kept: where the damaged file lies
+    mended: rows of which one thing could not be read, and what
     """
 
     problems: tuple[str, ...]
@@ -491,6 +492,7 @@ class Repaired:
     lost: tuple[str, ...]
     kept: str | None
     dry_run: bool
+    mended: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,11 @@ def _back(found: Restored) -> Iterator[str]:
     yield from _missing(found)
 
 
+def _unread(name: str) -> str:
+    """What an export could not read: a blob by its name, or a row in words."""
+    return name if " " in name else f"blob {name}"
+
+
 def _missing(found: Restored) -> Iterator[str]:
     for name in found.missing:
         yield f"  {say.paint('!', 'yellow')} not there any more: {name}"
@@ -144,7 +149,7 @@ def export(
                 done = memory.admin.export(path, everything=everything, since=since, progress=progress)
     held = f"{say.plural(done.turns, 'turn')} and {say.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
     lines = [f"{say.paint('exported', 'green')} {held}", f"  {say.harmless(done.path)}, {say.bytes_(done.bytes)}"]
-    lines += [f"  {say.paint('!', 'yellow')} could not be read: blob {name}" for name in done.missing]
+    lines += [f"  {say.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
     if path == "-":
         for line in lines[:1] + lines[2:]:
             call.note(line)

@@ -99,6 +99,8 @@ def _repaired(found: Repaired) -> Iterator[str]:
         (table.replace("_", " "), ", ".join(f"{n:,} from {origin}" for origin, n in of.items())) for table, of in found.rows.items()
     ]
     yield from say.table(rows, dim=[0])
+    for mended in found.mended:
+        yield f"{say.paint('mended', 'yellow')} {say.harmless(mended)}"
     for lost in found.lost:
         yield f"{say.paint('lost', 'yellow')} {say.harmless(lost)}"
     if not found.dry_run:
