@@ -127,6 +127,26 @@ def test_two_secrets_that_overlap_leave_nothing():
     assert f"token={mask('github-token', key + '.Zz9#kQ1!x')}" == masked(f"token={key}.Zz9#kQ1!x", seal)[0]
 
 
+def test_of_many_secrets_each_is_masked():
+    """A file of settings, with a line each: every value has a mark, the names and what is no secret stay."""
+    chance = random.Random(3)
+    names = [f"{name}_{i}" for i in range(30) for name in ("API_KEY", "DB_PASSWORD", "TOKEN")]
+    values = [drawn(chance, ALNUM, chance.choice([16, 24, 40])) for _ in names]
+    kept, kinds = masked("".join(f"{name}={value}\nDEBUG=1\n" for name, value in zip(names, values, strict=True)), seal)
+
+    assert len(names) == len(kinds)
+    assert names == re.findall(r"^(\w+)=\[secret [a-z-]+ [0-9a-f]{8}\]$", kept, re.MULTILINE)
+
+
+@pytest.mark.parametrize("length", [60, 72, 73, 700, 4_000])
+def test_a_long_value_is_masked_whole(length):
+    """A session's token of some thousand characters, quoted or not."""
+    value = drawn(random.Random(length), ALNUM + "+/", length)
+
+    assert f"session_token={mask('api-key', value)} x" == masked(f"session_token={value} x", seal)[0]
+    assert f'"sessionToken": "{mask("api-key", value)}"' == masked(f'"sessionToken": "{value}"', seal)[0]
+
+
 def test_invisible_signs_hide_nothing():
     """A zero-width space or a soft hyphen within a token is masked with it; an emoji elsewhere stays whole."""
     key = "gh" + "p_" + "aB3dE9fG1hJ5kL7mN2pQ4rS6tU8vW0xY1zA3"
