@@ -214,8 +214,8 @@ def in_commands(text: str) -> Iterator[Span]:
                 yield Span(*match.span(1), "url-password")
     if "login" in text:
         yield from _each(_LOGIN, text, "netrc-password")
-    flags = {*_FLAGS.findall(text)} if " -" in text else ()
-    for literal, rest, programs in COMMANDS:
+    flags = {*_FLAGS.findall(text)} if " -" in text else set()
+    for literal, rest, programs in COMMANDS if flags else ():
         known = programs.split()
         if literal[2] not in flags or (known and not any(program in text for program in known)):
             continue

@@ -51,6 +51,7 @@ class _Form(NamedTuple):
     kind: str
     literal: str
     needed: bytes  # of the literal, what must be in a long run
+    signs: frozenset[int]  # the signs in that, asked for first
     rest: str
     before: str
     begins: bool  # a credential begins with the literal, and no letter or digit stands before it
@@ -63,7 +64,8 @@ _JWT = r"(?<![._-]eyJ)[\w-]{10,}+\.[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]++){0,2}"
 _RUN = 16  # characters; no credential of a known form has fewer in a row
 _WORDS_ALONE = 0.65  # share of a body's pairs of letters that words have: then it is a name, not a credential
 _BEFORE = 80  # characters that are looked at before a literal
-_RUNS = bytes(c if (chr(c).isalnum() and c < 128) or c in b"_-+/=.~" else 32 for c in range(256))
+_SIGNS = b"_-+/=.~"
+_RUNS = bytes(c if (chr(c).isalnum() and c < 128) or c in _SIGNS else 32 for c in range(256))
 _WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 
 
@@ -85,8 +87,8 @@ def _rows(lines: str) -> list[list[str]]:
 
 @cache
 def _by_head() -> dict[str, list[_Form]]:
-    """The forms with a prefix of their own, by its first letters and digits, at most three; the others under no letter."""
-    found = {"": [_form(*line[:4]) for line in inner()], "eyJ": [_form("jwt", "eyJ", _JWT, begins=True)]}
+    """The forms with a prefix of their own, by its first letters and digits, at most three."""
+    found = {"eyJ": [_form("jwt", "eyJ", _JWT, begins=True)]}
     for issuer in issuers():
         end = "" if issuer.body.endswith("+") else r"(?![^\W_])"
         for prefix in issuer.prefixes:
@@ -95,8 +97,19 @@ def _by_head() -> dict[str, list[_Form]]:
     return found
 
 
+@cache
+def _by_signs() -> dict[frozenset[int], list[_Form]]:
+    """The other forms, by the signs in their literals."""
+    found: dict[frozenset[int], list[_Form]] = {}
+    for line in inner():
+        form = _form(*line[:4])
+        found.setdefault(form.signs, []).append(form)
+    return found
+
+
 def _form(kind: str, literal: str, rest: str, before: str = "", *, begins: bool = False) -> _Form:
-    return _Form(kind, literal, max(_IN_RUN.findall(literal), key=len).encode(), rest, before, begins)
+    needed = max(_IN_RUN.findall(literal), key=len).encode()
+    return _Form(kind, literal, needed, frozenset(_SIGNS).intersection(needed), rest, before, begins)
 
 
 @cache
@@ -122,9 +135,10 @@ def found(text: str) -> Iterator[Span]:
     if not runs:
         return
     known = _by_head()
-    absent = [sign for sign in "._-~/=" if sign.encode() not in runs]
-    for form in chain(known[""], *(known[head] for head in _heads(text, runs).intersection(known))):
-        if not any(sign in form.literal for sign in absent) and form.needed in runs:
+    present = {sign for sign in _SIGNS if sign in runs}
+    inner = (forms for signs, forms in _by_signs().items() if signs <= present)
+    for form in chain(*inner, *(known[head] for head in _heads(text, runs).intersection(known))):
+        if form.signs <= present and form.needed in runs:
             yield from _matches(text, form)
 
 
