@@ -146,7 +146,7 @@ notion-token           | ntn_ | [^\W_]{40,}+ | nt·n_1BYNytj0usA3w0LQV11fGrATDqg
 linear-key             | lin_api_ lin_oauth_ lin_wh_ | [^\W_]{32,}+ | lin_·api_tikPcaY7vN8gRy6yCYbntMzCfCSrorSOcwcm | lin_api_x
 figma-token            | figd_ figu_ figo_ | [\w-]{36,}+ | fi·gd_uXoAwW7fqzWDhQykvKdOqqZ-YRkgWJme-tD6-f9a | figd_an_example_of_a_name_that_only_has_words
 airtable-token         | pat | [^\W_]{14}\.[0-9a-f]{64} | p·atBoR7cqvpeclCGp.f1c80295445d479ba54d2e5fa49b56eb87bddbe3d80b4bfbd6e7f5633b92ef4d | patience.of
-asana-token            | 1/ 2/ 0/ | [0-9]{12,}+:[0-9a-f]{32} | 1·/2304936657911921:e4c1e2bbd00858ac644378941ef6dd21 | 1/12
+asana-token            | 1/ 2/ 0/ | [0-9]{14,}+:[0-9a-f]{32} | 1·/2304936657911921:e4c1e2bbd00858ac644378941ef6dd21 | 1/12
 trello-token           | ATTA | [0-9a-f]{64} | AT·TA43d257617ac8964062ca2aeb3220bbd0e63aadd3c66b577fb94b25c0864eaaf8 | ATTACHMENTS
 postman-key            | PMAK- | [0-9a-f]{24}-[0-9a-f]{34} | PM·AK-fbcb768c0b5157294f6068df-d4adce908914c7cb74d269f6fe1799ec43 | PMAK-x
 mapbox-token           | sk. | eyJ[\w-]{20,}+\.[\w-]{20,30}+ | s·k.eyJc_8f2bAxj1daJpIAlfJ5ZN10.Evwkrq39LkiqokQCPssqdHDWE | sk.eyJ
