@@ -207,6 +207,7 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "admin.import_ source", lambda m, v: m.admin.import_([], source=v)
     yield "admin.import_ dry_run", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", dry_run=v)
     yield "admin.import_ everything", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", everything=v)
+    yield "admin.import_ trust", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", trust=v)
     yield "admin.import_ progress", lambda m, v: m.admin.import_([TurnRecord(1, GOOD_TURN)], source="x", progress=v)
     yield "admin.blob name", lambda m, v: m.admin.blob(v)
     for name in ("id", "session", "source", "since", "until"):
