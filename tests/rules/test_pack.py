@@ -132,3 +132,14 @@ _SAID = st.lists(st.one_of(st.sampled_from(prompts.TROUBLE), st.text(max_size=4)
 def test_a_text_forges_no_id_and_no_second_memory(said: list[tuple[str, str]], memory: bool) -> None:
     """Read back, a prompt has one line a hit, each with its own id and words; no other id, no mark and nothing invisible."""
     assert None is prompts.misread(said, memory=memory)
+
+
+def test_what_stands_far_behind_in_a_long_text_is_not_shown():
+    """The best sentence is looked for in the first READ_CHARS characters; that more follows is said."""
+    near, far = "filler words here. " * 100 + "The lantern is red.", "filler words here. " * 1_000 + "The lantern is red."
+
+    assert "The lantern is red." in pack.cut(f"{near} {'more. ' * 50}", 40, {"lantern": 1.0})
+    assert "lantern" not in pack.cut(far, 40, {"lantern": 1.0})
+    assert pack.cut(far, 40, {"lantern": 1.0}).endswith("…")
+    assert "字" in pack.cut("字" * 60_000, 40)
+    assert pack.cut(" " * 60_000 + "x", 40).strip(" …") == ""

@@ -161,7 +161,9 @@ def _applied(
     added: list[Change] = []
     if said is not None:
         alike = said.slot is not None and said.slot == target.slot
-        said = _decided(handle, said, current, holding, change, added) if alike else _apart(handle, said, change, added)
+        said = (
+            _decided(handle, said, current, holding, change=change, added=added) if alike else _apart(handle, said, change, added)
+        )
     changes = [*(UpdateMemory(n, wanted, index_tokens(rows[n])) for n, wanted in columns.items()), *changes, *added]
     ids = [target.id, current.id if current else "", said.id if said else ""]
     if dry_run:
@@ -178,6 +180,7 @@ def _decided(
     said: SemanticMemory,
     current: SemanticMemory | None,
     holding: Sequence[SemanticMemory],
+    *,
     change: Updated,
     added: list[Change],
 ) -> SemanticMemory:

@@ -22,6 +22,9 @@ from yiku.types import Context, Hit, Origin, Turn
 WHOLE_TOKENS = 256
 CUT_TOKENS = 96  # of what the user did not say himself
 ROOM = ((0.25, WHOLE_TOKENS), (0.5, CUT_TOKENS), (1.0, 40))  # tokens a turn, until such a share of the budget is spent
+READ_CHARS = 8_000  # of a long text, in which its best sentences are looked for
+READ_IN_ALL = 64_000  # characters of the hits of one context; of a hit behind that only SKIMMED_CHARS
+SKIMMED_CHARS = 1_000
 TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older tokenizers take 1.2
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
@@ -55,9 +58,12 @@ def pack(hits: Sequence[Hit], budget_tokens: int, language: str, terms: Collecti
     spent = estimate(fence.wrap(heading, seal))
     groups: dict[str, list[tuple[int, str]]] = {}
     packed: list[Hit] = []
+    read = 0
     wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
     for hit in hits:
-        group, line = _group(hit), _line(hit, language, wanted, _room(spent, budget_tokens))
+        looked_at = READ_CHARS if read < READ_IN_ALL else SKIMMED_CHARS
+        read += min(len(hit.text), looked_at)
+        group, line = _group(hit), _line(hit, language, wanted, _room(spent, budget_tokens), looked_at)
         cost = estimate(line) + 1 + (0 if group in groups else DATE_TOKENS)
         if spent + cost <= budget_tokens:
             place = hit.item.position if isinstance(hit.item, Turn) else 0
@@ -84,7 +90,7 @@ def _group(hit: Hit) -> str:
     return f"session {hit.item.session}" if isinstance(hit.item, Turn) else f"memory {hit.id}"
 
 
-def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int) -> str:
+def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looked_at: int) -> str:
     source = hit.sources[-1] if hit.sources else None
     who = _name((source.speaker or source.origin.value) if source else "user")
     label = [f"#{hit.id[-8:]}"]
@@ -92,9 +98,10 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int) -> st
         label.append(NOW_REPLACED[language])
     elif hit.taken_back:
         label.append(TAKEN_BACK[language])
+    text = _one_line(hit.text[: 2 * looked_at])  # spaces fall away
     if not isinstance(hit.item, Turn):
-        return f"- {cut(_one_line(hit.text), WHOLE_TOKENS)} ({', '.join([hit.said_at.date().isoformat(), who, *label])})"
-    kept = cut(_one_line(hit.text), room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted)
+        return f"- {cut(text, WHOLE_TOKENS, looked_at=looked_at)} ({', '.join([hit.said_at.date().isoformat(), who, *label])})"
+    kept = cut(text, room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted, looked_at)
     return f"- {who}: {kept} ({', '.join(label)})"
 
 
@@ -108,16 +115,17 @@ def _name(speaker: str) -> str:
     return cut(_one_line(_PARTING.sub(" ", speaker)), NAME_TOKENS) or "?"
 
 
-def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None) -> str:
+def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None, looked_at: int = READ_CHARS) -> str:
     """
     The run of whole sentences that fits and has most of what is wanted, on one line; of equals the first.
 
-    Where the best sentence is too long by itself, its beginning.
+    Where the best sentence is too long by itself, its beginning. What stands behind `looked_at` characters is not shown.
     """
-    flat = " ".join(text.split())
-    if estimate(flat) <= budget_tokens:
+    read = text[:looked_at]
+    flat = " ".join(read.split())
+    if len(read) == len(text) and estimate(flat) <= budget_tokens:
         return flat
-    sentences = [match[0] for match in _SENTENCE.finditer(flat) if match[0]]
+    sentences = [match[0] for match in _SENTENCE.finditer(flat) if match[0]] or [flat]
     costs, worths = [estimate(one) for one in sentences], [_worth(one, wanted or {}) for one in sentences]
     first, last, best = 0, 0, -1.0
     start = spent = 0
@@ -134,7 +142,7 @@ def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None
     while last < len(costs) and sum(costs[first : last + 1]) <= budget_tokens:  # what follows explains it
         last += 1
     kept = "".join(sentences[first:last]).strip()
-    return f"{'… ' if first else ''}{kept}{' …' if last < len(sentences) else ''}"
+    return f"{'… ' if first else ''}{kept}{' …' if last < len(sentences) or len(read) < len(text) else ''}"
 
 
 def _worth(sentence: str, wanted: Mapping[str, float]) -> float:
