@@ -1,7 +1,7 @@
 """
 R17: a home of an earlier version is opened, and something goes wrong at any operation of that.
 
-Homes of schema 1 and 3 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
+Homes of schema 1, 3 and 4 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
 row, text, id and history is what it was.
 """
 
@@ -31,10 +31,17 @@ from yiku.store import connect, copy, schema
 from yiku.store.gate import Gate
 
 HOMES = Path(__file__).resolve().parent.parent / "homes"
-SCHEMAS = (1, 3)
+SCHEMAS = (1, 3, 4)
 EVERY = 40  # operations, here; the soak takes each
 BEFORE = f"before-schema-{len(schema.MIGRATIONS)}.db"
-DERIVED = {("changes", "digest"), ("conversation_turns", "digest"), ("memories", "digest")}
+# Of the tables of schema 1: what is derived from the rest of a row, and what later schemas added.
+DERIVED = {
+    ("changes", "digest"),
+    ("conversation_turns", "digest"),
+    ("memories", "digest"),
+    ("memory_sources", "span_start"),
+    ("memory_sources", "span_end"),
+}
 OLD_TABLES = (
     "scopes sessions conversation_turns turn_state memories memory_sources memory_entities memory_relations memory_tags"
     " memory_tag_rel access_log changes receipts index_stats"
@@ -149,7 +156,7 @@ def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
         assert episode is not None and "save" in episode.tools_used
         memory.admin.export(tmp_path / "out.jsonl")
         memory.admin.undo(next(row.transaction for row in memory.admin.journal() if row.table == "episodes"))
-        assert [] == memory.sessions.episodes()
+        assert "s1" not in {episode.session for episode in memory.sessions.episodes()}
         assert memory.admin.erase(session="s1").clean
     check(home / "yiku.db")
 

@@ -247,6 +247,26 @@ def test_what_was_erased_here_does_not_come_back_with_a_file(file, tmp_path):
         assert [] == memory.get_all(where={"state": "archived"})
 
 
+def test_where_a_statement_stands_in_its_turn_comes_along(tmp_path):
+    """As long as the turn says the same here; of one that came in with less no place is claimed."""
+    there, here, less = (tmp_path / name for name in ("there", "here", "less"))
+    with opened(there) as memory:
+        memory.record_turn("user", "My code is 4711. 我的猫叫年糕。", said_at="2026-02-01")
+        memory.admin.export(tmp_path / "out.jsonl")
+        held = {one.content: [(source.start, source.end) for source in one.sources] for one in memory.get_all()}
+    taken(here, tmp_path / "out.jsonl")
+    with opened(here) as memory:
+        assert held == {one.content: [(source.start, source.end) for source in one.sources] for one in memory.get_all()}
+    with opened(less) as memory:
+        memory.admin.erase(memory.remember("My code is 4711.").memory.id)
+    taken(less, tmp_path / "out.jsonl")
+    with opened(less) as memory:
+        (cat,) = memory.get_all()
+        (source,) = cat.sources
+        assert ("[erased] 我的猫叫年糕。", None, None) == (memory.get(source.turn).content, source.start, source.end)
+        assert () == memory.admin.check().problems
+
+
 def test_an_altered_line_is_named(file, tmp_path):
     """Its number and what is wrong; the other lines come in, and the end tells that the file is not whole."""
     whole = file.read_text().splitlines(keepends=True)

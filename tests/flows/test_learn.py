@@ -383,6 +383,27 @@ def known(memory):
     return sorted((m.content, str(m.state), len(m.sources), m.live, m.mentioned) for m in rows)
 
 
+def test_a_source_says_where_in_its_turn_it_stands(memory):
+    """The words that a statement rests on, character for character, in both languages, behind emoji and in a long turn; or nothing."""
+    long = "The lantern burns. 灯笼亮着。\n" * 1_500
+    memory.record_turn("user", "Good morning 😀! My dentist is Dr. Okonkwo. 我的猫叫年糕！")
+    memory.record_turn("user", f"{long}My brother is called Tom.")
+    memory.learn()
+    told = memory.record_turn("user", "Ann prefers green tea, it seems.")
+    memory.remember("Ann prefers green tea.", source=told.id)
+    memory.remember("Ann likes the smell of tea.", source=told.id)
+    stands = {}
+    for one in memory.get_all():
+        (source,) = one.sources
+        whole = memory.admin.blob(turn.blob) if (turn := memory.get(source.turn)).blob else turn.content
+        stands[one.content] = None if source.start is None else whole[source.start : source.end]
+
+    assert "My dentist is Dr. Okonkwo" == stands["My dentist is Dr. Okonkwo."]
+    assert "我的猫叫年糕" == stands["我的猫叫年糕。"]
+    assert "My brother is called Tom" == stands["My brother is called Tom."]
+    assert ("Ann prefers green tea", None) == (stands["Ann prefers green tea."], stands["Ann likes the smell of tea."])
+
+
 def test_a_turn_gives_a_statement_once(blank, home, clock):
     """However often learning runs, and whether it ran at once, later or both, the same is known."""
     with opened(blank, home, clock) as memory:

@@ -45,6 +45,12 @@ BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how dee
         "deep",
         "too many s1qextra",
     ),
+    "a place behind the turn's end": (
+        "update memory_sources set turn = (select id from conversation_turns where n = 1), span_start = 3, span_end = 99"
+        " where memory_n = 1",
+        "full",
+        "characters that its turn does not have",
+    ),
     "a mark of a turn of nobody": ("pragma foreign_keys = off; insert into turn_work values (99, 1, 0, 0, '')", "full", "is not there"),
     "a row of nobody": ("insert into memory_tag_rel values (1, 99, 99)", "full", "is not there"),
     "an index entry gone": ("delete from turn_index_data where id > 10", "quick", "turn_index"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from yiku.files import sweep
+from yiku.files import blobs, sweep
 from yiku.flows import barred
 from yiku.flows.handle import Handle, content_hash
 from yiku.rules import analyze, erasure
@@ -54,6 +54,17 @@ def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> I
         whole = analyze.plain(barred.blob(handle, name))
         if any(text in whole for text in told):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
+
+
+def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
+    """Where words stand verbatim in the whole content of a turn: the first place, in characters; None where they do not."""
+    words = words.strip()
+    if (at := turn.content.find(words)) < 0:
+        words = words.rstrip(erasure.STOPS)
+        at = turn.content.find(words) if words else -1
+    if turn.blob is not None and words and not 0 <= at <= blobs.HEAD_CHARS - len(words):  # behind the head all stands elsewhere
+        at = barred.content(handle, turn).find(words)
+    return (at, at + len(words)) if at >= 0 and words else None
 
 
 def telling(memory: SemanticMemory) -> set[str]:

@@ -17,7 +17,7 @@ from os.path import exists
 from typing import Any, TypeVar
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
-from yiku.flows import barred, checks, intake, pause
+from yiku.flows import barred, checks, evidence, intake, pause
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import conflict, cues, slots
@@ -88,7 +88,7 @@ def remember(
     how: how it was learned, where nobody told it outright
     """
     admit(handle, details)
-    new = checked(handle, text, details)
+    new = checked(handle, text, details, quote=how.quote if how else None)
     if how is not None:
         new = _learned(handle, new, how)
     dated = details.get("said_at") is not None or details.get("source") is not None
@@ -267,8 +267,12 @@ def _clean(handle: Handle, value: T) -> T:
     return intake.clean(handle, value) if any(pattern.search(str(value)) for pattern in intake.SUSPECT) else value
 
 
-def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMemory:
-    """The statement with everything that its details and its source turn say, or InvalidInput."""
+def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
+    """
+    The statement with everything that its details and its source turn say, or InvalidInput.
+
+    quote: the words of its turn that it rests on, where they are others than the text
+    """
     if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
     now = handle.now()
@@ -291,6 +295,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
     standing = _STANDINGS.get(str(told_kind).casefold(), Standing.FACT)
     if told_standing is not None:
         standing = checks.one_of(told_standing, Standing, "standing")
+    span = None if turn is None else evidence.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
         said_at=said_at,
@@ -299,6 +304,8 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any]) -> SemanticMe
         session=turn.session if turn else _clean(handle, checks.optional_name(details.get("session"), "session")),
         place=turn.position if turn else 0,
         actor=speaker or handle.settings.actor,
+        start=None if span is None else span[0],
+        end=None if span is None else span[1],
     )
     id = handle.new_id(now)
     memory = SemanticMemory(

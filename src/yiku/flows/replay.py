@@ -20,7 +20,7 @@ from typing import Any
 from yiku.errors import InvalidInput, Stale
 from yiku.flows import attach, barred, checks, episodes, foreign, lines
 from yiku.flows.export import KINDS
-from yiku.flows.handle import Handle, settled
+from yiku.flows.handle import Handle, content_hash, settled
 from yiku.flows.record import is_unique, tokens, told_apart, tool_tokens
 from yiku.rules import conflict, scopes
 from yiku.rules.slots import index_tokens
@@ -46,6 +46,7 @@ from yiku.types import (
     Replayed,
     Scratchpad,
     SemanticMemory,
+    Source,
     SetTurnHidden,
     State,
     Turn,
@@ -92,6 +93,7 @@ class Replay:
     said_in: dict[str, str] = field(default_factory=dict)  # the sessions of external ids that a dry run would have stored
     learned: list[str] = field(default_factory=list)  # ids of turns that were learned from there
     linked: dict[str, int] = field(default_factory=dict)  # memories that got a successor, and the line that says so
+    altered: set[str] = field(default_factory=set)  # ids of turns that say less here, or were masked: no span of them holds
     erasure: int = 0  # the last that the pending changes were held against
 
     def __post_init__(self) -> None:
@@ -274,6 +276,8 @@ class _Operation:
         turn, lost = lines.turn(run.handle, record, keep=not run.dry_run)
         for blob in lost:
             run.problem(line, f"blob: the content {blob[:16]} is not in the file; what there is of it was kept")
+        if turn.content_hash != content_hash(record["content"]):
+            run.altered.add(turn.id)
         if record.get("learned") is True:
             run.learned.append(turn.id)
         if run.trust:
@@ -302,6 +306,8 @@ class _Operation:
         run.counts["known"] += len(turns) - len(fresh)
         run.lowered["turns"] += 0 if run.trust else sum(turn.role == "user" and turn.origin is Origin.IMPORT for turn in kept)
         run.skip(ERASED, len(fresh) - len(kept))
+        said = {turn.id: turn.content_hash for turn in turns}
+        run.altered |= {turn.id for turn in (*there, *kept) if said.get(turn.id, turn.content_hash) != turn.content_hash}
         fresh = kept
         run.sessions.update(turn.session for turn in turns)
         self._remember_new(*(turn.id for turn in fresh))
@@ -359,6 +365,7 @@ class _Operation:
     def _memory(self, told: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
         memory = told if run.trust else foreign.memory(told, handle.now())
+        memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
         place = _place(memory)
         self._stored(memory.id, place)
         own = handle.own()
@@ -474,7 +481,7 @@ class _Operation:
         return (new := added.get(after["superseded_by"])) is None or new.reason != WAITING
 
     def _source(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        source = lines.source(self.run.handle, record.get("source"))
+        source = self._placed(lines.source(self.run.handle, record.get("source")))
         if not self._is_done("memory_sources", row.n, {"seq": source.seq}):
             self.changes.append(AddSource(row.n, source if self.run.trust else foreign.source(source)))
         return True
@@ -484,17 +491,21 @@ class _Operation:
         gone = told if self.run.trust else tuple(foreign.source(source) for source in told)
         if self._is_done("memory_sources", row.n, {"sources": gone}):
             return True
-        if not set(gone) < set(row.sources):
+        if not {*map(_spanless, gone)} < {*map(_spanless, row.sources)}:
             return False
         self.changes.append(RemoveSources(row.n, [source.seq for source in gone]))
         return True
+
+    def _placed(self, source: Source) -> Source:
+        """A source, without its place in a turn that says something else here."""
+        return _spanless(source) if source.turn in self.run.altered else source
 
     def _is_done(self, table: str, n: int, before: Mapping[str, Any]) -> bool:
         """Whether the journal has this very change already."""
         handle, cause = self.run.handle, self.cause
         same: Callable[[ChangeRow], bool] = lambda row: (row.at, row.operation) == (cause.at, cause.operation)  # noqa: E731
         found = handle.store.journal(handle.own(), table=table, row_ns=[n], after=0)
-        return any(same(row) and dict(row.before or {}) == dict(before) for row in found)
+        return any(same(row) and _comparable(row.before or {}) == _comparable(before) for row in found)
 
 
 # ------------------------------------------------------------------ giving what waits its place
@@ -552,3 +563,12 @@ def _joined(handle: Handle, ns: Sequence[int]) -> None:
     ]
     expect = Expect(rows={row.n: row.changed for row in (*back, *present)})
     handle.store.apply(handle.writes(), changes, handle.cause("import", "joined in the order of saying"), expect)
+
+
+def _spanless(source: Source) -> Source:
+    return replace(source, start=None, end=None)
+
+
+def _comparable(before: Mapping[str, Any]) -> dict[str, Any]:
+    """What a change found, as another store may have it: where in a turn a source stands may differ there."""
+    return {**before, "sources": tuple(map(_spanless, before["sources"]))} if "sources" in before else dict(before)

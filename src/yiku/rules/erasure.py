@@ -25,6 +25,7 @@ MARKS = {"en": "[erased]", "zh": "[已抹去]"}
 WEIGHT = 12  # from here on a sentence of a turn is enough of a statement to be kept out; a Chinese character counts two
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
+STOPS = ".!?。！？；;…"  # what may end a sentence
 _PARTICLES = frozenset("的了吧呢啊吗呀哦嘛啦着过")  # what may follow a Chinese statement without being part of its last word
 _SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?](?!\s)[^.!?。！？；;\n]*)*[.!?。！？；;\n]*\s*")
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")

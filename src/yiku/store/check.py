@@ -116,7 +116,7 @@ def whole(look: Look, connection: apsw.Connection, depth: Depth, words: Words) -
         connection.execute("begin")
     look.at("tables", structure(look, connection, depth))
     if depth != "quick":
-        for check in (numbers, links, unreadable, sessions, journal, carried):
+        for check in (numbers, links, spans, unreadable, sessions, journal, carried):
             look.at(check.__name__, check(look, connection))
     if depth == "deep":
         look.at("search index", search(look, connection, words))
@@ -235,6 +235,17 @@ def links(look: Look, connection: apsw.Connection) -> Iterator[str]:
     }
     for text, sql in queries.items():
         yield from (text.format(*row) for row in connection.execute(sql).fetchall())
+
+
+def spans(look: Look, connection: apsw.Connection) -> Iterator[str]:
+    """Where a statement stands in a turn is a part of that turn."""
+    if "span_start" not in {row[1] for row in connection.execute("pragma table_info(memory_sources)")}:
+        return  # an earlier schema
+    sql = """
+        select memory_n from memory_sources s left join conversation_turns t on t.scope_id = s.scope_id and t.id = s.turn
+        where s.span_start is not null and (t.n is null or (t.blob is null and s.span_end > length(t.content)))"""
+    for (n,) in connection.execute(sql).fetchall():
+        yield f"a source of memory row {n} names characters that its turn does not have"
 
 
 def numbers(look: Look, connection: apsw.Connection) -> Iterator[str]:

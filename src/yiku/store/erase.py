@@ -9,6 +9,7 @@ The journal keeps its headers (who, when, which row), so its chain holds; reason
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -21,6 +22,7 @@ from yiku.store.api import Journal
 from yiku.types import Blanked, Erase, Gone, State
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
+ID_BYTES = 8  # of the name of an erasure
 MANY = 200  # rows, from which on it is faster to write the indexes anew
 INDEXES = ("turn", "tool", "memory", "episode", "attachment")
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
@@ -57,7 +59,8 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     written = json.dumps(change.rows, separators=(",", ":"), sort_keys=True)
     sql = "delete from erasures where scope_id = ? and at = ? and rows = ? returning receipt"  # one that is done again
     receipt = next(iter(connection.execute(sql, (scope, at, written)).fetchall()), (None,))[0]
-    connection.execute("insert into erasures values (?, ?, ?, ?, ?)", (number, scope, at, written, receipt))
+    values = (number, scope, at, written, receipt, identity(scope, at, written))
+    connection.execute("insert into erasures (tx, scope_id, at, rows, receipt, id) values (?, ?, ?, ?, ?, ?)", values)
     return (number,)
 
 
@@ -229,6 +232,17 @@ def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
 
 
 # ------------------------------------------------------------------ what was erased
+
+
+def identity(scope: int, at: int, written: str) -> str:
+    """The name of an erasure, the same in every copy of a store: a digest of the scope, the time and the rows."""
+    return hashlib.blake2b(f"{scope}\0{at}\0{written}".encode(), digest_size=ID_BYTES).hexdigest()
+
+
+def identify(connection: apsw.Connection) -> None:
+    """Name the erasures of a schema that knew no names."""
+    unnamed: Any = connection.execute("select tx, scope_id, at, rows from erasures where id is null").fetchall()
+    connection.executemany("update erasures set id = ? where tx = ?", [(identity(*told), tx) for tx, *told in unnamed])
 
 
 def sealed(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, int]:

@@ -21,11 +21,12 @@ from typing import Any
 import apsw
 
 from yiku.errors import StoreBusy
-from yiku.store import copy, index, pages, write
+from yiku.store import copy, erase, index, pages, write
 from yiku.types import Cause
 
 UNKNOWN = 1_000_000  # more than was given since any backup, where nobody can read how many it were
-LATER_TABLES = ("tombstones", "erasures")  # what was erased since the backup stays erased, what was allowed again allowed
+# What was erased since the backup stays erased, what was allowed again allowed; columns that every schema has had.
+LATER_TABLES = {"tombstones": "seal, at, tx", "erasures": "tx, scope_id, at, rows, receipt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Given:
 
 def given(connection: apsw.Connection) -> Given:
     """Of a store that can be read."""
-    erased = {table: connection.execute(f"select * from {table}").fetchall() for table in LATER_TABLES}
+    erased = {table: connection.execute(f"select {columns} from {table}").fetchall() for table, columns in LATER_TABLES.items()}
     numbers: dict[str, Any] = {str(name): last for name, last in connection.execute("select name, seq from sqlite_sequence")}
     return Given(numbers, erased, numbers.get("changes", 0))
 
@@ -65,7 +66,9 @@ def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, 
             connection.execute(sql, (table, number))
         for table, found in before.erased.items():
             connection.execute(f"delete from {table}")
-            connection.executemany(f"insert into {table} values ({index.marks(found[0])})", found) if found else None
+            sql = f"insert into {table} ({LATER_TABLES[table]}) values ({index.marks(LATER_TABLES[table].split(', '))})"
+            connection.executemany(sql, found)
+        erase.identify(connection)
         journal = write.Journal(connection, scope, cause, key)
         journal.go_on(before.last_change)
         write.key_known(connection, key, cause.at)

@@ -339,7 +339,7 @@ def field(name: str, value: Any) -> Any:
     return wrap(value) if wrap else value
 
 
-SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, session, place, actor, text, seq"
+SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, session, place, actor, text, seq, span_start, span_end"
 
 
 def source(row: Sequence[Any]) -> Source:
@@ -355,6 +355,8 @@ def source(row: Sequence[Any]) -> Source:
             actor=row[8],
             text=row[9],
             seq=row[10],
+            start=row[11] if len(row) > 11 else None,  # an image of the journal from before schema 5 has no span
+            end=row[12] if len(row) > 12 else None,
         )
     except UNFIT as error:
         raise Unreadable(f"source {row[10]} of memory row {row[0]}", f"cannot be read: {error}") from error
@@ -373,6 +375,8 @@ def source_values(item: Source) -> tuple[Any, ...]:
         item.place,
         item.actor,
         item.text,
+        item.start,
+        item.end,
     )
 
 

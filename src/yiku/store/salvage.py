@@ -29,7 +29,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, connect, copy, gather, index, pages, records, rows, schema, write
+from yiku.store import check, connect, copy, erase, gather, index, pages, records, rows, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -258,6 +258,7 @@ def _sound(new: Path, key: bytes, words: check.Words) -> None:
 
 def _erased_stays_erased(connection: apsw.Connection) -> None:
     """What an erasure took away goes again, should a backup from before it have brought it."""
+    erase.identify(connection)
     for (told,) in check.every(connection, "select rows from erasures"):
         for table, ids in _taken(json.loads(told)).items():
             connection.execute(f"delete from {table} where id in (select value from json_each(?))", (json.dumps(ids),))
@@ -297,6 +298,7 @@ def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
         connection.execute(f"delete from {table} where memory_n not in (select n from memories)")
     connection.execute("delete from memory_tag_rel where tag_id not in (select id from memory_tags)")
     connection.execute("update memory_sources set turn = null where turn not in (select id from conversation_turns)")
+    connection.execute(write.UNPLACED)
     connection.execute("""
         insert into memory_sources (scope_id, memory_n, seq, origin, said_at, offset_min, recorded_at, place)
         select scope_id, n, 1, origin, said_at, offset_min, created_at, place from memories

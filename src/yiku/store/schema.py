@@ -16,11 +16,11 @@ from typing import Any
 import apsw
 
 from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreMismatch
-from yiku.store import copy, index, pages, records, rows, write
+from yiku.store import copy, erase, index, pages, records, rows, write
 from yiku.store.gate import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
-MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql", "0004_learning.sql")
+MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql", "0004_learning.sql", "0005_spans.sql")
 BATCH = 2_000  # rows read at a time
 
 
@@ -85,6 +85,8 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
             if number == 1:
                 _digests(connection)
                 chained_anew(connection, key)
+            if number == 4:
+                erase.identify(connection)
             connection.execute(f"pragma application_id = {APPLICATION_ID}")
             connection.execute(f"pragma user_version = {number + 1}")
 

@@ -63,6 +63,13 @@ LAST_OF_PAIR = "select coalesce(max(changed), 0) from memories where scope_id = 
 LAST_OF_HASH = "select coalesce(max(changed), 0) from memories where scope_id = ? and content_hash = ?"
 
 
+# A place that is not in its turn, as when the turn was shortened since, is none.
+UNPLACED = """
+    update memory_sources set span_start = null, span_end = null where span_start is not null and not exists (
+        select 1 from conversation_turns t where t.scope_id = memory_sources.scope_id and t.id = memory_sources.turn
+        and (t.blob is not null or span_end <= length(t.content)))"""
+
+
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
     """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
@@ -426,9 +433,11 @@ def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Seque
     sql = "select coalesce(max(seq), 0) from memory_sources where scope_id = ? and memory_n = ?"
     last: int = index.one(connection, sql, scope, n)[0]
     connection.executemany(
-        f"insert into memory_sources values ({index.marks(range(12))})",
+        f"insert into memory_sources values ({index.marks(range(14))})",
         [(scope, n, last + k, *rows.source_values(source)) for k, source in enumerate(sources, 1)],
     )
+    if any(source.start is not None for source in sources):
+        connection.execute(f"{UNPLACED} and scope_id = ? and memory_n = ? and seq > ?", (scope, n, last))
     return last + len(sources)
 
 

@@ -137,7 +137,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a memory comes from: who said it, when, in which turn, if it was a turn, and in which words, if in others."""
+    """
+    Where a memory comes from: who said it, when, in which turn, if it was a turn, and in which words, if in others.
+
+    start, end: where those words stand in the turn's whole content, in characters; None where they do not stand there verbatim
+    """
 
     origin: Origin
     said_at: datetime
@@ -147,6 +151,8 @@ class Source:
     place: int = 0
     actor: str | None = None
     text: str | None = None
+    start: int | None = None
+    end: int | None = None
     seq: int = 0  # among the sources of its memory, given by the store
 
 
