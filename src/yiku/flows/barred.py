@@ -10,7 +10,7 @@ While nothing was erased, none of this is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from yiku.errors import Damaged, NotFound
 from yiku.files import blobs, sweep
 from yiku.flows.handle import Handle, content_hash
-from yiku.rules import analyze, erasure
+from yiku.rules import analyze, erasure, redaction
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
@@ -50,10 +50,12 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
 def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
     """The turns that may be stored, without the sentences that were erased after they were said."""
     told = {text for turn in given for text in _sealed_of(handle, turn)}
-    erased = {text: at for text, at in _found(handle, told).items() if not _still_said(handle, text, at)}
+    found = _found(handle, told)
+    spared = {text for text, at in found.items() if _still_said(handle, text, at)}
+    erased = {text: at for text, at in found.items() if text not in spared}
     if not erased:
         return [*given]
-    kept = [left for turn in given if (left := _allowed(handle, turn, erased)) is not None]
+    kept = [left for turn in given if (left := _allowed(handle, turn, erased, spared)) is not None]
     tidied(handle, given, kept)
     return kept
 
@@ -77,13 +79,15 @@ def is_named(handle: Handle, blob: str) -> bool:
     )
 
 
-def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime]) -> Turn | None:
+def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared: Container[str]) -> Turn | None:
     def gone(text: str) -> bool:
         return text in erased and turn.said_at <= erased[text]
 
     def left(text: str) -> str:
-        said = erasure.of_sentences(text)
-        return erasure.marked(text, {sentence for key in said if gone(key) for sentence in said[key]})
+        runs = erasure.runs(text)
+        ranges = redaction.joined(place for key, places in runs.items() if gone(key) for place in places)
+        kept = redaction.joined(place for key, places in runs.items() if key in spared for place in places)
+        return redaction.cut_out(text, redaction.without(text, ranges, kept))
 
     if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):
         return None
@@ -92,7 +96,7 @@ def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime]) -> Turn
 
 def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
     """All of a turn that a tombstone may stand for."""
-    said = [text for told in texts(handle, turn) for text in erasure.of_sentences(told)]
+    said = [text for told in texts(handle, turn) for text in erasure.runs(told)]
     return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
 
 
@@ -106,7 +110,7 @@ def _still_said(handle: Handle, text: str, at: datetime) -> bool:
     ns = set.intersection(*(set(posting.ns.tolist()) for posting in postings.found))
     found = handle.store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
     there = (turn for turn in found if turn.recorded_at <= at)
-    return any(text in erasure.of_turn(turn) or text in erasure.of_sentences(content(handle, turn)) for turn in there)
+    return any(text in erasure.of_turn(turn) or text in erasure.runs(content(handle, turn)) for turn in there)
 
 
 def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
@@ -120,7 +124,7 @@ def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
 
 def is_erased(handle: Handle, record: Record) -> bool:
     """Whether an episode, a scratchpad or an attachment was erased since, or its session, or a sentence that it says."""
-    said = [text for told in erasure.strings(record) for text in erasure.of_sentences(told)]
+    said = [text for told in erasure.strings(record) for text in erasure.runs(told)]
     session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
     found = _found(handle, [erasure.of_record(record.id), *session, *said])
     return any(record.updated_at <= at for at in found.values())
@@ -149,16 +153,23 @@ def texts(handle: Handle, turn: Turn) -> list[str]:
     return [content(handle, turn), *told, *long]
 
 
-def without(handle: Handle, turn: Turn, left: Callable[[str], str], *, keep: bool = True) -> Turn:
-    """The turn with what a function leaves of each of its texts; itself when that is all. With `keep` its blobs are on the disk."""
+def without(
+    handle: Handle, turn: Turn, left: Callable[[str], str], *, of_content: Callable[[str], str] | None = None, keep: bool = True
+) -> Turn:
+    """
+    The turn with what a function leaves of each of its texts; itself when that is all.
+
+    of_content: another function for what was said
+    keep:       its blobs are on the disk
+    """
     after = replace(
         turn,
-        tool_calls=erasure.rewritten(turn.tool_calls, left),
+        tool_calls=redaction.rewritten(turn.tool_calls, left),
         tool_results=tuple(_result(handle, result, left, keep) for result in turn.tool_results),
-        metadata=erasure.rewritten(turn.metadata, left),
+        metadata=redaction.rewritten(turn.metadata, left),
     )
     whole = content(handle, turn)
-    if (rest := left(whole)) == whole:
+    if (rest := (of_content or left)(whole)) == whole:
         return after
     digest, name = content_hash(rest), None
     if blobs.is_long(rest):
@@ -168,7 +179,7 @@ def without(handle: Handle, turn: Turn, left: Callable[[str], str], *, keep: boo
 
 def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
     """What is left of a tool's result; a long one lies in a blob."""
-    rest = {key: value if key == "blob" else erasure.rewritten(value, left) for key, value in result.items()}
+    rest = {key: value if key == "blob" else redaction.rewritten(value, left) for key, value in result.items()}
     if not isinstance(name := result.get("blob"), str):
         return rest
     whole = blob(handle, name)

@@ -21,7 +21,7 @@ from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, Read
 from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.flows.record import spoken
-from yiku.rules import chunk, erasure
+from yiku.rules import chunk, redaction
 from yiku.store.gate import alone
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
@@ -227,7 +227,7 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
 def _told(turn: Turn) -> str:
     """What a turn says; nothing where only the mark of an erasure is left."""
     content = turn.content.strip()
-    return "" if content in erasure.MARKS.values() else content
+    return "" if content in redaction.MARKS.values() else content
 
 
 def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:

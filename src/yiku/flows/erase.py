@@ -12,7 +12,7 @@ statement goes, and what the next one said takes its place under a new id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -20,11 +20,12 @@ from typing import Any
 from yiku.errors import NotFound, StorageFull
 from yiku.flows import barred, checks, evidence, offshoots, scour
 from yiku.flows.browse import find
+from yiku.flows.evidence import Redaction
 from yiku.flows.forget import closed_up, unflagged
 from yiku.flows.handle import Handle
 from yiku.flows.offshoots import Goes, Offshoots
 from yiku.flows.record import tokens, tool_tokens
-from yiku.rules import analyze, conflict, erasure
+from yiku.rules import analyze, conflict, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import rows
 from yiku.store.gate import Reserve
@@ -40,6 +41,7 @@ from yiku.types import (
     Gone,
     Group,
     Memories,
+    Place,
     Record,
     SemanticMemory,
     Slot,
@@ -57,11 +59,12 @@ class Doomed:
 
     memories: list[SemanticMemory] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)  # wholly
-    redacted: list[tuple[Turn, Turn]] = field(default_factory=list)  # before and after
+    redacted: list[Redaction] = field(default_factory=list)
     kept: list[SemanticMemory] = field(default_factory=list)  # they lose sources
     retold: dict[str, SemanticMemory] = field(default_factory=dict)  # by the id of the statement that goes
     sources: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # those that go of statements that stay
     texts: list[str] = field(default_factory=list)  # what must be found nowhere afterwards
+    left: list[Place] = field(default_factory=list)  # turns that still say something of it
     deletes: bool = False  # turns are deleted, not blanked: a session or a scope goes whole
     whole_scope: bool = False
     spared: bool = False  # the turns that say it stay
@@ -142,9 +145,11 @@ def _answer(doomed: Doomed, number: int, *, dry_run: bool = False) -> Erased:
     return Erased(
         memories=tuple(memory for memory in doomed.memories if memory.id not in doomed.retold),
         turns=tuple(doomed.turns),
-        redacted=tuple(after for _, after in doomed.redacted),
+        redacted=tuple(one.after for one in doomed.redacted),
+        widened=tuple(one.after.id for one in doomed.redacted if one.widened),
         kept=(*doomed.kept, *doomed.retold.values()),
         records=(*doomed.beside.gone, *(before for before, _ in doomed.beside.left)),
+        places=tuple(doomed.left),
         out_of_reach=scour.OUT_OF_REACH,
         operation=number,
         dry_run=dry_run,
@@ -207,6 +212,10 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
         gone = {turn.id for turn in doomed.turns}
         statements = [memory for memory in doomed.memories if memory.id not in doomed.retold]
         doomed.redacted = [*evidence.of(handle, statements, gone, keep=keep)]
+        touched = evidence.Gone(
+            {turn.n for turn in (*doomed.turns, *(one.before for one in doomed.redacted))}, {memory.n for memory in doomed.memories}
+        )
+        doomed.left = evidence.left_words(handle, doomed.redacted, statements, touched)
     if not _with_texts(handle, doomed, chosen):
         raise NotFound("anything to erase")
     return doomed
@@ -315,10 +324,7 @@ def _with_texts(handle: Handle, doomed: Doomed, chosen: Choice | None = None, *,
         texts += erasure.strings([source for source in memory.sources if _named_source(source) in doomed.sources[memory.id]])
     for turn in doomed.turns:
         texts += barred.texts(handle, turn)
-    for before, after in doomed.redacted:
-        left = {sentence for text in barred.texts(handle, after) for sentence in erasure.sentences(text)}
-        said = (sentence for text in barred.texts(handle, before) for sentence in erasure.sentences(text))
-        texts += [sentence for sentence in said if sentence not in left]
+    texts += [text for one in doomed.redacted for text in one.texts]
     doomed.beside = _beside(handle, doomed, chosen or Choice(), texts, ids)
     texts += doomed.beside.texts()
     doomed.texts = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
@@ -335,7 +341,7 @@ def _beside(handle: Handle, doomed: Doomed, chosen: Choice, texts: Sequence[str]
         memories=doomed.memories,
         retold=[*doomed.retold.values()],
         turns=doomed.turns,
-        redacted=doomed.redacted,
+        redacted=[(one.before, one.after) for one in doomed.redacted],
         texts=texts,
         session=chosen.session,
         window=window if chosen.source is None else None,
@@ -371,7 +377,7 @@ def _taken_out(
     erasing = Erase(
         memories=[Gone(memory.n, memory.id, index_tokens(memory)) for memory in doomed.memories],
         turns=[_gone(turn) for turn in doomed.turns if doomed.deletes],
-        blanked=[Blanked(_gone(before), after, tokens(after), tool_tokens(after)) for before, after in _blanked(doomed)],
+        blanked=[*_blanked(handle, doomed)],
         records=doomed.beside.ids(),
         images=[*doomed.beside.images],
         sessions=[state.id for state in doomed.beside.states],
@@ -383,17 +389,21 @@ def _taken_out(
     return handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
 
 
-def _blanked(doomed: Doomed) -> list[tuple[Turn, Turn]]:
-    return [*doomed.redacted, *(() if doomed.deletes else ((turn, evidence.blank(turn)) for turn in doomed.turns))]
+def _blanked(handle: Handle, doomed: Doomed) -> Iterator[Blanked]:
+    """The turns that stay with less, and where in them something went."""
+    for one in (*doomed.redacted, *(() if doomed.deletes else (evidence.whole(handle, turn) for turn in doomed.turns))):
+        said = barred.content(handle, one.before)
+        cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
+        yield Blanked(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
 
 
 def _named_rows(doomed: Doomed) -> dict[str, Any]:
     """An erasure as it is remembered: rows and blobs, and not a word."""
-    blank = {before.id for before, after in doomed.redacted if after == evidence.blank(before)}
+    blank = {one.before.id for one in doomed.redacted if one.blanked}
     return {
         "memories": [memory.id for memory in doomed.memories],
         "turns": [turn.id for turn in doomed.turns],
-        "redacted": [turn.id for turn, _ in doomed.redacted if turn.id not in blank],
+        "redacted": [one.before.id for one in doomed.redacted if one.before.id not in blank],
         "blanked": sorted(blank),
         "sources": doomed.sources,
         "retold": {id: memory.id for id, memory in doomed.retold.items()},
@@ -410,14 +420,20 @@ def _seals(handle: Handle, doomed: Doomed) -> list[bytes]:
     sealed = [text for memory in doomed.memories for text in erasure.of_statement(memory)]
     for turn in doomed.turns:
         sealed += [*erasure.of_turn(turn), *(text for said in barred.texts(handle, turn) for text in erasure.of_sentences(said))]
-    for before, after in doomed.redacted:
-        left = {text for said in barred.texts(handle, after) for text in erasure.of_sentences(said)}
-        sealed += [text for said in barred.texts(handle, before) for text in erasure.of_sentences(said) if text not in left]
+    for one in doomed.redacted:
+        left = {text for said in barred.texts(handle, one.after) for text in erasure.runs(said)}
+        sealed += [text for text in erasure.of_parts(_sentences_cut(handle, one)) if text not in left]
     if doomed.deletes:
         sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in doomed.turns})]
     sealed += [erasure.of_record(id) for ids in doomed.beside.ids().values() for id in ids]
     stays = {text for memory in (*doomed.kept, *doomed.retold.values()) for text in erasure.of_statement(memory)}
     return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
+
+
+def _sentences_cut(handle: Handle, one: Redaction) -> list[str]:
+    """The whole sentences of a turn that lost something, and what they lost."""
+    said = barred.content(handle, one.before)
+    return [*redaction.around(said, one.cuts), *one.texts]
 
 
 def _gone(turn: Turn) -> Gone:
@@ -427,7 +443,7 @@ def _gone(turn: Turn) -> Gone:
 def _blobs(doomed: Doomed) -> set[str]:
     """The blobs that what goes had named."""
     named = doomed.beside.blobs()
-    for turn in (*doomed.turns, *(before for before, _ in doomed.redacted)):
+    for turn in (*doomed.turns, *(one.before for one in doomed.redacted)):
         named |= {blob for blob in (turn.blob, *(result.get("blob") for result in turn.tool_results)) if isinstance(blob, str)}
     return named
 
@@ -548,20 +564,17 @@ def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at
 
 def _named_turns(
     handle: Handle, named: Mapping[str, Any], memories: Sequence[SemanticMemory], seals: Container[bytes]
-) -> Iterable[tuple[Turn, Turn]]:
+) -> Iterator[Redaction]:
     """Turns that lost sentences, as far as they still have them here."""
     ids = [*named["redacted"], *named["blanked"]]
+
+    def also(text: str) -> list[redaction.Range]:
+        return [place for key, places in erasure.runs(text).items() if handle.sealed(key) in seals for place in places]
+
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
-        speaker = turn.speaker if turn.role == "user" else None
-
-        def left(text: str, speaker: str | None = speaker) -> str:
-            text = erasure.without(text, memories, speaker=speaker, names=handle.settings.names)
-            said = erasure.of_sentences(text)
-            return erasure.marked(text, {sentence for key in said if handle.sealed(key) in seals for sentence in said[key]})
-
-        after = barred.without(handle, turn, left)
-        swept = any(mark in text for text in barred.texts(handle, turn) for mark in erasure.MARKS.values())
-        if turn.id in named["blanked"] or (after == turn and not swept):  # nobody can tell here which sentence it was
-            after = evidence.blank(turn)
-        if after != turn:
-            yield turn, after
+        one = evidence.of_turn(handle, turn, memories, keep=True, also=also)
+        swept = any(mark in text for text in barred.texts(handle, turn) for mark in redaction.MARKS.values())
+        if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
+            one = evidence.whole(handle, turn)
+        if one.after != turn:
+            yield one

@@ -280,7 +280,7 @@ def source(handle: Handle, given: object) -> Source:
         found = made(handle, Source, given)
         if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
             checks.refuse("start", "needs an end and a turn")
-        if found.start is not None and found.end is not None and not 0 <= found.start < found.end:
+        if found.start is not None and found.end is not None and not 0 <= found.start < found.end <= blobs.LONGEST_BYTES:
             checks.refuse("end", f"must be above start, which must be 0 or more, not {found.start} and {found.end}")
         return found
 

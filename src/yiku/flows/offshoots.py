@@ -17,10 +17,9 @@ from typing import Any
 from yiku.flows import attach, barred, episodes, evidence
 from yiku.flows.handle import Handle
 from yiku.flows.record import tokens, tool_tokens
-from yiku.rules import analyze, erasure
+from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import records
-from yiku.store.api import Index
 from yiku.types import (
     Attachment,
     Change,
@@ -313,9 +312,9 @@ def says(handle: Handle, goes: Goes, texts: Iterable[str]) -> Callable[[str], bo
     names = handle.settings.names
 
     def stated(text: str) -> bool:
-        parts = erasure.sentences(text)
-        return not sentences.isdisjoint(erasure.of_sentences(text)) or any(
-            erasure.says(part, one, speaker=None, names=names) for one in goes.statements for part in parts
+        parts = [*redaction.sentences(text), *redaction.sure_sentences(text)]
+        return not sentences.isdisjoint(erasure.runs(text)) or any(
+            redaction.says(part, one, speaker=None, names=names) for one in goes.statements for part in parts
         )
 
     found = {
@@ -346,10 +345,7 @@ def _nowhere_else(handle: Handle, goes: Goes, words: Collection[str]) -> set[str
         stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
     wanted = sorted(word for word in words if word not in stays and _tells(word))
     turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
-    of_index: tuple[tuple[Index, set[int]], ...] = (("turn", turns), ("tool", turns), ("memory", {one.n for one in goes.memories}))
-    for index, rows in of_index if wanted else ():
-        found = handle.store.postings(index, handle.own(), wanted, past=True, cap=len(rows) + 1).found
-        stays |= {one.term for one in found if one.documents > len(one.ns) or not rows.issuperset(one.ns.tolist())}
+    stays |= evidence.said_by_others(handle, wanted, evidence.Gone(turns, {one.n for one in goes.memories}))
     return {word for word in wanted if word not in stays}
 
 

@@ -23,7 +23,7 @@ from yiku.files import blobs, sweep
 from yiku.flows import barred
 from yiku.flows.handle import Handle
 from yiku.flows.record import tokens, tool_tokens
-from yiku.rules import analyze, erasure
+from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import raw
 from yiku.store.api import Index, Store
@@ -83,7 +83,7 @@ def everywhere(
     places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
     tell("other files")
     places += _other_files(handle, needles)
-    done = replace(answer, places=tuple(places), looked_for=len(needles.texts))
+    done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts))
     if not any(NOT_YET in place.found for place in places):
         _receipted(handle, done)
     return done
@@ -283,7 +283,7 @@ def _needles(texts: Sequence[str] | None) -> Needles:
         found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
         if len(found) == LOOKED_FOR:
             break
-    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if erasure.weight(text) >= erasure.WEIGHT}
+    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
     return Needles(found, frozenset(told & found.keys()), texts is not None)
 
 

@@ -1,8 +1,7 @@
 """
 What erasing a statement or a turn means for the words around it.
 
-A statement is taken out of a turn sentence by sentence: each one that says it, in the same words or by
-filling the same slot with the same value, gives way to a mark. What must not come back is written down
+How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a
 file is clean is a list of texts to look for: those that went, their words, and what an index keeps of words.
 """
@@ -10,113 +9,23 @@ file is clean is a list of texts to look for: those that went, their words, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, TypeVar
+from itertools import accumulate
+from typing import Any
 
-from yiku.rules import analyze, slots
+from yiku.rules import analyze, lexicon, redaction
 from yiku.rules.analyze import UNSPACED_RUN, plain
+from yiku.rules.redaction import WEIGHT, weight
 from yiku.types import SemanticMemory, Turn
 
-T = TypeVar("T")
-
-MARKS = {"en": "[erased]", "zh": "[已抹去]"}
-WEIGHT = 12  # from here on a sentence of a turn is enough of a statement to be kept out; a Chinese character counts two
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
-RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
-STOPS = ".!?。！？；;…"  # what may end a sentence
-_PARTICLES = frozenset("的了吧呢啊吗呀哦嘛啦着过")  # what may follow a Chinese statement without being part of its last word
-_SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?](?!\s)[^.!?。！？；;\n]*)*[.!?。！？；;\n]*\s*")
+RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
+_CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
+_OF_ANY_TALK = lexicon.EVERYDAY | frozenset(analyze.tokens(" ".join(lexicon.LIGHT)).words)
 _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
-
-
-# ------------------------------------------------------------------ taking a statement out of a text
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each with what ends it; together they are the text."""
-    return [sentence for sentence in _SENTENCE.findall(text) if sentence]
-
-
-def mark(text: str) -> str:
-    """What stands where a text was, in its language."""
-    return MARKS["zh" if UNSPACED_RUN.search(text) else "en"]
-
-
-def without(text: str, statements: Sequence[SemanticMemory], *, speaker: str | None, names: Sequence[str]) -> str:
-    """The text with a mark for each sentence that says one of the statements."""
-    gone = {
-        sentence
-        for sentence in sentences(text)
-        if any(says(sentence, statement, speaker=speaker, names=names) for statement in statements)
-    }
-    return marked(text, gone)
-
-
-def marked(text: str, gone: Container[str]) -> str:
-    """The text with a mark in the place of some of its sentences."""
-    return "".join(
-        mark(sentence) + sentence[len(sentence.rstrip()) :] if sentence in gone else sentence for sentence in sentences(text)
-    )
-
-
-def says(sentence: str, statement: SemanticMemory, *, speaker: str | None, names: Sequence[str]) -> bool:
-    """Whether a sentence says a statement: with its words, or by filling its slot with its value."""
-    words, told = plain(sentence), plain(statement.content)
-    if not words or not told:
-        return False
-    if _stands_in(told, words) or (weight(words) >= WEIGHT and _stands_in(words, told)):
-        return True
-    if not statement.predicate or not statement.object or (value := plain(statement.object)) not in words:
-        return False
-    slot = slots.read(sentence, speaker=speaker, names=names)
-    return slot is not None and (slot.subject, slot.predicate, plain(slot.object)) == (
-        statement.subject,
-        statement.predicate,
-        value,
-    )
-
-
-def _stands_in(part: str, whole: str) -> bool:
-    """Whether words stand among others as words: «tea» is not in «teapot», 我喜欢茶 not in 我喜欢茶叶."""
-    at = whole.find(part)
-    while at >= 0:
-        before, after = whole[at - 1 : at], whole[at + len(part) : at + len(part) + 1]
-        if not _joined(before, part[:1]) and not (_joined(part[-1:], after) or _goes_on(part, after)):
-            return True
-        at = whole.find(part, at + 1)
-    return False
-
-
-def _joined(left: str, right: str) -> bool:
-    """Whether two characters are inside one word of letters and digits."""
-    return all(side.isalnum() and not UNSPACED_RUN.match(side) for side in (left, right))
-
-
-def _goes_on(part: str, after: str) -> bool:
-    """Whether a Chinese word may go on behind its last character here."""
-    if not UNSPACED_RUN.match(after) or after in _PARTICLES:
-        return False
-    runs = UNSPACED_RUN.findall(part)
-    return bool(runs) and part.endswith(runs[-1]) and len(runs[-1]) < RUN_CHARS
-
-
-def weight(words: str) -> int:
-    """How much a text says: its characters, a Chinese one twice."""
-    return len(words) + sum(map(len, UNSPACED_RUN.findall(words)))
-
-
-def rewritten(value: T, text: Callable[[str], str]) -> T:
-    """A JSON value with each text in it, names of fields apart, as a function has it."""
-    if isinstance(value, str):
-        return text(value)  # type: ignore[return-value]
-    if isinstance(value, Mapping):
-        return {key: rewritten(entry, text) for key, entry in value.items()}  # type: ignore[return-value]
-    if isinstance(value, (list, tuple)):
-        return type(value)(rewritten(entry, text) for entry in value)
-    return value
 
 
 # ------------------------------------------------------------------ what must not come back
@@ -151,16 +60,50 @@ def of_record(id: str) -> str:
     return f"record\0{id}"
 
 
-def of_sentences(text: str) -> dict[str, set[str]]:
-    """The sentences of a text that say something, by the text that stands for them."""
-    found: dict[str, set[str]] = {}
-    for sentence in sentences(text):
-        if weight(words := plain(sentence)) >= WEIGHT:
-            found.setdefault(f"text\0{words}", set()).add(sentence)
+def of_sentences(text: str) -> list[str]:
+    """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
+    told = (plain(sentence) for sentence in redaction.sure_sentences(text))
+    return [f"text\0{words}" for words in dict.fromkeys(told) if weight(words) >= WEIGHT]
+
+
+def of_parts(texts: Iterable[str]) -> list[str]:
+    """Sentences as they are, those that say something."""
+    return [f"text\0{words}" for words in dict.fromkeys(map(plain, texts)) if weight(words) >= WEIGHT]
+
+
+def runs(text: str) -> dict[str, list[redaction.Range]]:
+    """
+    Where each sentence may stand that was sealed, by the text that stands for it.
+
+    What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
+    clauses is tried, each sentence and each that is surely one.
+    """
+    found: dict[str, list[redaction.Range]] = {}
+    pieces = [clause for sentence in redaction.sentences(text) for clause in _CLAUSE.findall(sentence)]
+    ends = [*accumulate(map(len, pieces))]
+    words = [plain(piece) for piece in pieces]
+    for first in range(len(pieces)):
+        start = ends[first] - len(pieces[first])
+        for last in range(first, min(first + RUN_PIECES, len(pieces))):
+            told = " ".join(filter(None, words[first : last + 1]))
+            if weight(told) >= WEIGHT:
+                found.setdefault(f"text\0{told}", []).append(redaction.stripped(text, start, ends[last]))
+    for sentences in (redaction.sentences(text), redaction.sure_sentences(text)):
+        position = 0
+        for sentence in sentences:
+            if weight(told := plain(sentence)) >= WEIGHT:
+                found.setdefault(f"text\0{told}", []).append(redaction.stripped(text, position, position + len(sentence)))
+            position += len(sentence)
     return found
 
 
 # ------------------------------------------------------------------ what proves that it is gone
+
+
+def telling_words(texts: Iterable[str]) -> set[str]:
+    """The words of the index that say what texts are about: names, numbers, things; not those of any talk."""
+    told = {word for text in texts for word in analyze.tokens(text).words}
+    return {word for word in told if len(word) > 1 and word not in _OF_ANY_TALK and lexicon.LIGHT_CHINESE.isdisjoint(word)}
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -115,7 +115,24 @@ def _blank(connection: apsw.Connection, scope: int, blanked: Blanked) -> bool:
     if blanked.tool_tokens is not None:
         index.put(connection, "tool", scope, blanked.gone.n, blanked.tool_tokens)
     _forget_changes(connection, scope, ("turn_state",), blanked.gone.n)
+    _moved(connection, scope, blanked)
     return True
+
+
+def _moved(connection: apsw.Connection, scope: int, blanked: Blanked) -> None:
+    """Sources that stand behind what went stand further in front; those that overlap it have no place and no words there any more."""
+    sql = (
+        "select memory_n, seq, span_start, span_end from memory_sources where scope_id = ? and turn = ? and span_start is not null"
+    )
+    found: Any = connection.execute(sql, (scope, blanked.gone.id)).fetchall()
+    for n, seq, start, end in found:
+        of = (scope, n, seq)
+        if any(first < end and start < last for first, last, _ in blanked.cuts):
+            sql = "update memory_sources set span_start = null, span_end = null, text = null where scope_id = ? and memory_n = ? and seq = ?"
+            connection.execute(sql, of)
+        elif by := sum(left - (last - first) for first, last, left in blanked.cuts if last <= start):
+            sql = "update memory_sources set span_start = ?, span_end = ? where scope_id = ? and memory_n = ? and seq = ?"
+            connection.execute(sql, (start + by, end + by, *of))
 
 
 def _unindexed(connection: apsw.Connection, scope: int, gone: Gone) -> str:
@@ -165,17 +182,25 @@ def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
 
     A source is named by its turn, or by its number and the microsecond in which it was recorded.
     """
+    columns = rows.SOURCE_COLUMNS.split(", ")
     gone = set(change.rows.get("turns", ()))
     turns = json.dumps([*gone])
     connection.execute(f"delete from memory_sources where scope_id = ? and turn in ({AMONG})", (scope, turns))
     of = "scope_id = ?1 and memory_n = (select n from memories where scope_id = ?1 and id = ?2)"
     sql = f"delete from memory_sources where {of} and seq = ?3 and recorded_at = ?4"
     connection.executemany(sql, [(scope, id, *each) for id, going in change.rows.get("sources", {}).items() for each in going])
+    redacted = {blanked.gone.id for blanked in change.blanked} - gone
     images = "select number, before from changes where scope_id = ? and tbl = 'memory_sources' and before like '{\"sources\"%'"
-    found: Any = connection.execute(images, (scope,)).fetchall() if gone else ()
+    found: Any = connection.execute(images, (scope,)).fetchall() if gone or redacted else ()
     for number, before in found:
-        if any(source[5] in gone for source in json.loads(before)["sources"]):  # rows.SOURCE_COLUMNS: its turn
+        told = [dict(zip(columns, source, strict=False)) for source in json.loads(before)["sources"]]
+        if any(source["turn"] in gone for source in told):
             connection.execute("update changes set before = null where number = ?", (number,))
+        elif any(source["turn"] in redacted for source in told):  # where it stood there, and in which words, holds no more
+            without = dict.fromkeys(("text", "span_start", "span_end"))
+            left = [[*(source | (without if source["turn"] in redacted else {})).values()] for source in told]
+            image = json.dumps({"sources": left}, ensure_ascii=False, separators=(",", ":"))
+            connection.execute("update changes set before = ? where number = ?", (image, number))
 
 
 def _working_state(connection: apsw.Connection, scope: int, named: Sequence[Gone], change: Erase) -> None:

@@ -121,12 +121,14 @@ class Erased(Forgotten):
     What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
 
     memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still.
+    widened: ids of redacted turns that lost whole paragraphs, or all, since it is said there in words nobody can point at.
     records: episodes, scratchpads and attachments that go; of a scratchpad only the lines that say it.
     """
 
     redacted: tuple[Turn, ...]
     kept: tuple[SemanticMemory, ...] = ()
     records: tuple[Episode | Scratchpad | Attachment, ...] = ()
+    widened: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     looked_for: int = 0  # texts, words and fragments of words
     out_of_reach: tuple[str, ...] = ()

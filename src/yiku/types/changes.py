@@ -113,12 +113,17 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Blanked:
-    """A turn of which something is erased: as it was, and what is left of it."""
+    """
+    A turn of which something is erased: as it was, and what is left of it.
+
+    cuts: in its whole content, from which character to which, and how many stand there now
+    """
 
     gone: Gone
     turn: Turn
     tokens: Tokens
     tool_tokens: Tokens | None = None
+    cuts: Sequence[tuple[int, int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,10 @@ def _receipt(done: Erased) -> Iterator[str]:
         for place, size, words in zip(done.places, sizes, found, strict=True)
     ]
     yield from say.table(rows, right=[1])
+    if done.widened:
+        turns = ", ".join(f"#{id[-8:]}" for id in done.widened[:LISTED])
+        more = f" and {len(done.widened) - LISTED:,} more" if len(done.widened) > LISTED else ""
+        yield f"whole paragraphs went, for other words say it there: turn {turns}{more}"
     clean = say.paint("none was found", "green") if done.looked_for else "its words are known no more"
     looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
     yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"

@@ -110,6 +110,7 @@ def erased(done: Erased) -> dict[str, Any]:
         "memories": each(done.memories),
         "turns": each(done.turns),
         "redacted": each(done.redacted),
+        "widened": list(done.widened),
         "kept": each(done.kept),
         "records": each(done.records),
         "places": plain(done.places),
