@@ -28,6 +28,7 @@ Every error Yiku raises, and what the caller can do about it.
         │   ├── Unreadable      one row holds what no value can be made of; it is left out of answers
         │   └── VectorsDamaged  only the vectors are, and they can be made anew
         ├── StoreMismatch       the file is not the one that store.id means: gone, emptied, older, another's
+        │   └── ErasureUndone   an older copy was laid over the home, and holds what was erased since
         ├── ForeignStore        the file belongs to another program or another home
         ├── SchemaTooNew        written by a later version of Yiku
         ├── IndexOutdated       the search index was made by another analyzer
@@ -166,6 +167,10 @@ class VectorsDamaged(Damaged):
 
 class StoreMismatch(StoreError):
     """The database is not the one that this home had. Nothing was changed: bring the right file back, or run `yiku repair`."""
+
+
+class ErasureUndone(StoreMismatch):
+    """An older copy lies over this home, and holds what was erased. Nothing was changed: `yiku repair` erases it again."""
 
 
 class ForeignStore(StoreError):

@@ -19,7 +19,7 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import browse, checks, context, feedback, forget, recall, record, remember, traces, update
+from yiku.flows import barred, browse, checks, context, feedback, forget, recall, record, remember, traces, update
 from yiku.flows.handle import Handle, local_time
 from yiku.rules import analyze
 from yiku.sessions import Sessions
@@ -106,6 +106,11 @@ class Memory:
             busy_timeout_s=self.settings.busy_timeout_s,
             network=mounts.kind(place.root) == "network",
         )
+        try:
+            barred.compare(place, store)
+        except BaseException:
+            store.close()
+            raise
         vectors = Vectors(place.vectors, busy_timeout_s=self.settings.busy_timeout_s, read_only=store.read_only)
         self._handle = Handle(
             store, self.settings, name, clock or local_time, str(place.root), vectors, key, given=embedder, given_chat=chat

@@ -569,8 +569,9 @@ def test_the_seal_of_a_short_code_tells_nothing(memory, home, some):
     kept = memory.remember("My locker code is 4711", subject="user", predicate="locker code", object="4711").memory
     memory.admin.erase(kept.id)
     memory.close()
-    there = b"".join(path.read_bytes() for path in (home / "yiku.db", home / "erased"))
-    seals = [seal for line in (home / "erased").read_text().splitlines() for seal in json.loads(line)["seals"]]
+    mirror = [*(home / "erasures").iterdir()]
+    there = b"".join(path.read_bytes() for path in (home / "yiku.db", *mirror))
+    seals = [seal for path in mirror for seal in json.loads(path.read_text())["seals"]]
     hashes = {there[at : at + size] for at in range(len(there)) for size in (16, 32)} | {bytes.fromhex(seal) for seal in seals}
 
     key = bytes.fromhex((home / "key").read_text())

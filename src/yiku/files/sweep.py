@@ -1,23 +1,18 @@
 """
-The files of a home beside its database, as an erasure sees them: copies, the mirror of erasures, everything else.
-
-`erased` mirrors the tombstones and erasures of the database, so that an older copy of the database that
-somebody puts back can be swept with it: one JSON object a line, hashes and ids, and not a word.
+The files of a home beside its database, as an erasure sees them: copies, and everything else.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from yiku.files.vault import Home, flush_folder, write_atomically
+from yiku.files.vault import Home, flush_folder
 
 CHUNK_BYTES = 1 << 22
 LEFT_BEHIND_S = 60.0  # after which a temporary file belongs to nobody
@@ -25,6 +20,7 @@ LIVE = frozenset("yiku.db yiku.db-wal yiku.db-shm yiku.db-journal".split())
 NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
+MIRROR = "erasures/"  # nor do these
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
 Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and what is in them that should not be
@@ -77,28 +73,6 @@ def blob_names(home: Home) -> list[str]:
     return sorted(path.stem for path in home.blobs.glob("*/*.z"))
 
 
-# ------------------------------------------------------------------ the mirror
-
-
-def write_mirror(home: Home, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Write the mirror anew. What it knows and the store does not, as when an older store was put back, stays in it."""
-    known = {_which(entry): entry for entry in (*read_mirror(home), *entries)}
-    lines = [json.dumps(entry, separators=(",", ":")) + "\n" for entry in known.values()]
-    write_atomically(home.erased, "".join(lines).encode())
-
-
-def read_mirror(home: Home) -> list[dict[str, Any]]:
-    """What the mirror says; nothing where there is none."""
-    if not home.erased.exists():
-        return []
-    return [json.loads(line) for line in home.erased.read_text(encoding="ascii").splitlines() if line]
-
-
-def _which(entry: Mapping[str, Any]) -> str:
-    """One erasure is the same in every copy of a store, whatever its number there."""
-    return json.dumps([entry["scope"], entry["at"], entry["rows"]], sort_keys=True)
-
-
 # ------------------------------------------------------------------ everything else
 
 
@@ -117,7 +91,7 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:
-            size, found = (text if name in OURS else word)(_content(path, name))
+            size, found = (text if name in OURS or name.startswith(MIRROR) else word)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work
             continue

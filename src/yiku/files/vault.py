@@ -3,7 +3,7 @@ The home: where each thing lies, and how a file is written so that it is whole o
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
     store.id    which store, and how far it came             key       32 random bytes in hex, never exported
-    erased      a mirror of the tombstones, hashes and ids      damaged/  what `yiku repair` put aside
+    erasures/   a file for each erasure, hashes and ids      damaged/  what `yiku repair` put aside
     reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
 
@@ -52,7 +52,8 @@ class Home:
         self.settings = self.root / "yiku.toml"
         self.key_file = self.root / "key"
         self.blobs = self.root / "blobs"
-        self.erased = self.root / "erased"
+        self.erasures = self.root / "erasures"
+        self.erased = self.root / "erased"  # what earlier versions had in its place
         self.backups = self.root / "backups"
         self.vectors = self.root / "vectors" / "vectors.db"
         self.locks = self.root / "locks"
@@ -127,7 +128,7 @@ class Home:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
                     raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
-        for folder in (self.blobs, self.locks, self.vectors.parent):
+        for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
         for folder in (self.blobs, self.locks):

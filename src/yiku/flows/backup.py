@@ -26,7 +26,7 @@ from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy
 from yiku.files.vault import Home, flush_folder, written
-from yiku.flows import checks, erase
+from yiku.flows import barred, checks, erase
 from yiku.flows.handle import Handle, local_time, settled
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
@@ -277,7 +277,7 @@ def restore_damaged(
 
 def sweep_erased(handle: Handle) -> None:
     """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    erase.again(handle, handle.store.erasures())
+    erase.again(handle, [*barred.unknown(Home(handle.home), handle.store), *handle.store.erasures()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:

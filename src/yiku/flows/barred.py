@@ -11,14 +11,19 @@ While nothing was erased, none of this is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from yiku.errors import Damaged, NotFound
-from yiku.files import blobs, sweep
+from yiku.errors import Damaged, ErasureUndone, NotFound
+from yiku.files import blobs
+from yiku.files import mirror as mirrored
+from yiku.files.vault import Home
 from yiku.flows.handle import Handle, content_hash
 from yiku.rules import analyze, erasure, redaction
+from yiku.store.api import Store
+from yiku.store.erase import identified
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
@@ -41,7 +46,43 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
     """Let a statement be kept again."""
     seals = [handle.sealed(text) for text in erasure.of_statement(memory)]
     handle.store.apply(handle.writes(), [Lift(seals)], handle.cause("lift"))
-    sweep.write_mirror(handle.paths, handle.store.erasures())
+    mirror(handle)
+    mirrored.allow(handle.paths, handle.store.store_id, seals)
+
+
+# ------------------------------------------------------------------ older copies
+
+
+def mirror(handle: Handle) -> None:
+    """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
+    home, store = handle.paths, handle.store
+    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures()])
+
+
+def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
+    """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
+    told = [*map(identified, mirrored.lines(home))]
+    every = named(home, store.store_id)
+    missing = every - store.known_erasures(sorted(every)) if every else set[str]()
+    known = [entry for entry in told if entry["id"] in missing]
+    others = sorted(missing - {entry["id"] for entry in known})
+    return sorted([*known, *mirrored.entries(home, store.store_id, others)], key=lambda entry: entry["at"])
+
+
+def named(home: Home, store_id: str) -> set[str]:
+    """The ids of all erasures that the files beside a database tell of."""
+    found = set(mirrored.names(home, store_id))
+    with suppress(OSError, ValueError, KeyError):  # one that cannot be read hides nothing that a file of its own tells
+        found |= {identified(entry)["id"] for entry in mirrored.lines(home)}
+    return found
+
+
+def compare(home: Home, store: Store) -> None:
+    """Raise ErasureUndone where an older copy was laid over a home. Only names are read, and one look-up; nothing is written."""
+    told = named(home, store.store_id)
+    if told and (missing := told - store.known_erasures(sorted(told))):
+        what = "what an erasure took" if len(missing) == 1 else f"what {len(missing):,} erasures took"
+        raise ErasureUndone(f"{home.database} holds {what} since the copy was made that lies over it")
 
 
 # ------------------------------------------------------------------ turns

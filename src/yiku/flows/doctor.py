@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
-from yiku.files import blobs, sweep, vault
-from yiku.flows import checks, erase
+from yiku.files import blobs, vault
+from yiku.flows import barred, checks, erase, scour
 from yiku.flows.handle import Handle, local_time
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, scopes
@@ -55,10 +56,19 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     whole.look(look, place.database, chosen, _mark(place).read(), WORDS)
     if lost is not None:
         look.problems.append(lost)
+    else:
+        look.at("erasures", _undone(place))
     if depth == "deep":
         look.at("blobs", _blobs(look, place))
         look.at("backups", _backups(look, place))
     return Checked(chosen, dict(look.looked_at), tuple(look.problems), tuple(look.notes), time.monotonic() - began)
+
+
+def _undone(place: vault.Home) -> Iterator[str]:
+    """Whether the database knows every erasure that the files beside it tell of."""
+    found = whole.erasures(place.database)
+    if found is not None and (missing := barred.named(place, found[0]) - found[1]):
+        yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
 
 
 def _mark(place: vault.Home) -> Mark:
@@ -117,9 +127,11 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     place.prepare()
     with alone(place.write_lock, "another program is writing", timeout_s=10.0):
         repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
-    if accept and not dry_run and (place.database.exists() or repaired.problems):
+    undone = tuple(_undone(place))
+    begun_anew = accept and (place.database.exists() or bool(repaired.problems))
+    if not dry_run and (undone or begun_anew):
         _erased_again(place)
-    return repaired
+    return replace(repaired, problems=(*repaired.problems, *undone))
 
 
 def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
@@ -185,13 +197,14 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
 
 
 def _erased_again(place: vault.Home) -> None:
-    """What was erased from this home does not come back with an older database, nor is it told anew to a new one."""
+    """What was erased from this home does not come back with an older database or its backups, nor is it told anew to a new one."""
     store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
     try:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        erase.again(handle, sweep.read_mirror(place))
-        store.scrub()
+        erase.again(handle, barred.unknown(place, store))
+        with suppress(NotFound):
+            scour.resumed(handle, erase.again)
     finally:
         store.close()

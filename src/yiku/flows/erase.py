@@ -28,6 +28,7 @@ from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, conflict, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import rows
+from yiku.store.erase import identified
 from yiku.store.gate import Reserve
 from yiku.types import (
     AddMemory,
@@ -511,24 +512,20 @@ def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
 
     entries: erasures as `Store.erasures` has them; how many rows went
     """
-    told, count = [*entries], 0
-    names, known = {number: name for number, name, _ in handle.store.scopes()}, [_which(entry) for entry in handle.store.erasures()]
+    told, count = [*map(identified, entries)], 0
+    names = {number: name for number, name, _ in handle.store.scopes()}
+    known = handle.store.known_erasures([entry["id"] for entry in told])
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
     for entry in told:
         at = rows.moment(entry["at"])
         assert at is not None
         one = replace(handle, scope=names.get(entry["scope"], handle.scope))
         doomed = _named(one, entry["rows"], seals, at) if entry["scope"] in names else Doomed()
-        if doomed or _which(entry) not in known:
+        if doomed or entry["id"] not in known:
             own = [bytes.fromhex(seal) for seal in entry["seals"]]
             _taken_out(one, entry["scope"], doomed, cause=Cause("erase", at), seals=own, named=entry["rows"])
             count += len(doomed.memories) + len(doomed.turns) + len(doomed.redacted) + len(doomed.beside.gone)
     return count
-
-
-def _which(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-    """One erasure is the same in every copy of a store, whatever its number there."""
-    return entry["scope"], entry["at"], entry["rows"]
 
 
 def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at: datetime) -> Doomed:

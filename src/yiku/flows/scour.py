@@ -120,7 +120,7 @@ def _receipted(handle: Handle, done: Erased) -> None:
         "clean": done.clean,
     }
     handle.store.apply(entry["scope"], [Erasure(done.operation, receipt)], handle.cause("erase"))
-    sweep.write_mirror(handle.paths, handle.store.erasures())
+    barred.mirror(handle)
 
 
 def _tried(name: str, step: Callable[[], Place]) -> Place:
@@ -139,10 +139,10 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, tell: Tell) ->
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
-        sweep.write_mirror(handle.paths, handle.store.erasures())
-        return Place("erased", "knows what must not come back")
+        barred.mirror(handle)
+        return Place("erasures", "knows what must not come back")
 
-    yield _tried("erased", mirrored)
+    yield _tried("erasures", mirrored)
     try:
         with alone(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)

@@ -54,6 +54,8 @@ class Journal(Protocol):
 class Store(Protocol):
     """The narrow protocol. Raises the errors under StoreError, and Closed after `close`."""
 
+    store_id: str  # 32 hexadecimal digits
+
     def scope(self, name: str) -> int | None:
         """The number of a scope; None while nothing was ever written to it."""
 
@@ -146,7 +148,10 @@ class Store(Protocol):
         """Which of these seals stand for something that was erased, and since when."""
 
     def erasures(self) -> list[dict[str, Any]]:
-        """Every erasure as a JSON object: number, scope, at, rows, seals, done."""
+        """Every erasure as a JSON object: id, number, scope, at, rows, seals, done."""
+
+    def known_erasures(self, ids: Sequence[str]) -> set[str]:
+        """Which of these erasures were done here."""
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, index, pages, records, rows, schema, write
+from yiku.store import connect, copy, erase, index, pages, records, rows, schema, write
 from yiku.store.api import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -445,6 +445,17 @@ def identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
         if connection is not None:
             with suppress(*UNREADABLE, IndexError):
                 return schema.identity(connection)
+    return None
+
+
+def erasures(path: Path) -> tuple[str, set[str]] | None:
+    """Which store a file is, and the ids of the erasures that it knows; None where it does not say."""
+    with _glance(path) as connection:
+        if connection is not None:
+            with suppress(*UNREADABLE):
+                of, _ = schema.identity(connection)
+                told = every(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
+                return of, {erase.identity(*entry) for entry in told}
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -56,7 +56,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
         "insert into tombstones (seal, at, tx) values (?1, ?2, ?3) on conflict do update set at = max(at, ?2), tx = ?3",
         [(seal, at, number) for seal in change.seals],
     )
-    written = json.dumps(change.rows, separators=(",", ":"), sort_keys=True)
+    written = _written(change.rows)
     sql = "delete from erasures where scope_id = ? and at = ? and rows = ? returning receipt"  # one that is done again
     receipt = next(iter(connection.execute(sql, (scope, at, written)).fetchall()), (None,))[0]
     values = (number, scope, at, written, receipt, identity(scope, at, written))
@@ -264,6 +264,15 @@ def identity(scope: int, at: int, written: str) -> str:
     return hashlib.blake2b(f"{scope}\0{at}\0{written}".encode(), digest_size=ID_BYTES).hexdigest()
 
 
+def identified(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An erasure of a mirror that knew no names, with its name."""
+    return {**entry, "id": identity(entry["scope"], entry["at"], _written(entry["rows"]))}
+
+
+def _written(rows_: Mapping[str, Any]) -> str:
+    return json.dumps(rows_, separators=(",", ":"), sort_keys=True)
+
+
 def identify(connection: apsw.Connection) -> None:
     """Name the erasures of a schema that knew no names."""
     unnamed: Any = connection.execute("select tx, scope_id, at, rows from erasures where id is null").fetchall()
@@ -277,8 +286,16 @@ def sealed(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, i
 
 
 def erasures(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
-    """Every erasure: its number, scope and time, the rows, the seals, and whether its receipt is there."""
-    every: Any = connection.execute("select tx, scope_id, at, rows, receipt is not null from erasures order by tx").fetchall()
-    for number, scope, at, written, receipt in every:
+    """Every erasure: its id, number, scope and time, the rows, the seals, and whether its receipt is there."""
+    every: Any = connection.execute("select tx, scope_id, at, rows, receipt is not null, id from erasures order by tx").fetchall()
+    for number, scope, at, written, receipt, id in every:
         seals = [seal.hex() for (seal,) in connection.execute("select seal from tombstones where tx = ?", (number,))]
-        yield {"number": number, "scope": scope, "at": at, "rows": json.loads(written), "seals": seals, "done": bool(receipt)}
+        yield {
+            "id": id,
+            "number": number,
+            "scope": scope,
+            "at": at,
+            "rows": json.loads(written),
+            "seals": seals,
+            "done": bool(receipt),
+        }

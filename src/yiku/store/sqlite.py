@@ -254,7 +254,9 @@ class SqliteStore:
             elif reason != apsw.SQLITE_CONSTRAINT_UNIQUE:  # another process has made the same meanwhile
                 raise
             raise Stale from error
-        if self.durability == "fast":
+        if self.durability == "fast" and cause.operation == "erase":
+            self._flush()  # the mirror, which is written next, must not know more than a power cut leaves
+        elif self.durability == "fast":
             self._flush_soon()
         elif applied.last:
             self._mark.write(self.store_id, applied.last)
@@ -589,6 +591,12 @@ class SqliteStore:
         """See Store.erasures."""
         with translated(str(self.path)):
             return list(erase.erasures(self._connection()))
+
+    def known_erasures(self, ids: Sequence[str]) -> set[str]:
+        """See Store.known_erasures."""
+        return {
+            id for (id,) in self._all("select id from erasures where id in (select value from json_each(?))", json.dumps([*ids]))
+        }
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """See Store.scrub."""

@@ -1,0 +1,71 @@
+"""
+The mirror of erasures: a file for each, so that an older copy of the home that is laid over it cannot hide that it was made.
+
+    erasures/<first 8 characters of the store's id>-<id of the erasure>.json
+
+Each holds one erasure as `Store.erasures` has it: ids of rows and keyed hashes, and not a word. A file is never changed but for
+hashes that are allowed again, and none is deleted; the older copy does not have it, so laying that copy over the home leaves it
+there. Opening reads the names alone. `erased`, one file with a line for each, is what earlier versions wrote: it is read as long
+as it lies there, and goes once its lines have files of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from yiku.files.vault import Home, content_of, flush_folder, write_atomically
+
+OF_STORE = 8  # characters of the store's id in a name
+LONGEST_BYTES = 1 << 30  # of a file of the mirror
+
+
+def names(home: Home, store_id: str) -> list[str]:
+    """The ids of the erasures of a store that have a file."""
+    prefix = f"{store_id[:OF_STORE]}-"
+    try:
+        found = os.listdir(home.erasures)
+    except OSError:  # nothing was erased, or nobody may look
+        return []
+    return [name.removeprefix(prefix).removesuffix(".json") for name in found if name.startswith(prefix) and name.endswith(".json")]
+
+
+def lines(home: Home) -> list[dict[str, Any]]:
+    """What an earlier version wrote into one file; these have no id."""
+    if not os.path.lexists(home.erased):
+        return []
+    told = content_of(home.erased, at_most=LONGEST_BYTES).decode("ascii")
+    return [json.loads(line) for line in told.splitlines() if line]
+
+
+def entries(home: Home, store_id: str, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """The erasures that have these files."""
+    paths = (home.erasures / f"{store_id[:OF_STORE]}-{id}.json" for id in ids)
+    return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
+
+
+def write(home: Home, store_id: str, known: Iterable[Mapping[str, Any]]) -> None:
+    """A file for each erasure that has none; what an earlier version wrote is among them, and goes."""
+    there = set(names(home, store_id))
+    for entry in known:
+        if entry["id"] not in there:
+            _write(home, store_id, entry)
+    if os.path.lexists(home.erased):
+        home.erased.unlink()
+        flush_folder(home.root)
+
+
+def allow(home: Home, store_id: str, seals: Collection[bytes]) -> None:
+    """These seals stand for what may be kept again."""
+    allowed = {seal.hex() for seal in seals}
+    for entry in entries(home, store_id, names(home, store_id)):
+        if not allowed.isdisjoint(entry["seals"]):
+            _write(home, store_id, {**entry, "seals": [seal for seal in entry["seals"] if seal not in allowed]})
+
+
+def _write(home: Home, store_id: str, entry: Mapping[str, Any]) -> None:
+    told = {name: value for name, value in entry.items() if name != "done"}
+    path = home.erasures / f"{store_id[:OF_STORE]}-{entry['id']}.json"
+    write_atomically(path, json.dumps(told, separators=(",", ":")).encode("ascii"), below=home.root)
