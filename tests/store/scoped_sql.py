@@ -23,7 +23,7 @@ Tree = list[Any]  # words, marks, and lists for brackets
 
 # (table or *, how it is reached): why there is no condition
 PROOF = "whether others still say what was erased: yes or no, and no row"
-OPEN = ("sqlite_schema", "meta", "scopes")  # have no scope
+OPEN = ("sqlite_schema", "meta", "scopes", "_config")  # have no scope
 EXCUSED = {
     ("sessions", "join sessions s on s.n = t.session_n"): "a turn's own session, by its number",
     ("turn_state", "left join turn_state x on x.turn_n = t.n"): "a turn's own state, by its number",
@@ -32,14 +32,17 @@ EXCUSED = {
     ("memories", "update memories set changed = ? where n = ?"): "`_there` has looked for the row in its scope just before",
     ("turn_state", "select hidden_at from turn_state where turn_n = ?"): "`_there` has looked for the turn in its scope just before",
     ("erasures", "select coalesce(max(tx), 0) from erasures"): "the home's last erasure, a number",
-    ("erasures", "select tx, scope_id, at, rows, receipt is not null from erasures"): "the home's erasures, to prove that none is missing",
+    ("erasures", "select tx, scope_id, at, rows, receipt is not null, id from erasures"): "of the home: none is missing",
     ("*", "select reason, before from changes c where"): PROOF,
-    **{(table, f"select {', '.join(columns.split())} from {table}"): PROOF for table, columns in raw.SAID.items() if table not in OPEN},
+    **{(table, f"select {', '.join(told.split())} from {table}"): PROOF for table, told in raw.SAID.items() if not table.endswith(OPEN)},
     ("changes", "select number, digest from changes union all"): "one chain of digests for all scopes; no content is read",
 }  # fmt: skip
 
-# Needed only when a flush of `fast`, half a second after a write, falls into the run.
-SOMETIMES = {("changes", "select coalesce(max(number), 0) from changes"): "how far the store came, for its mark"}
+# Needed only when a flush of `fast`, half a second after a write, falls into the run; or when a home is opened in it.
+SOMETIMES = {
+    ("changes", "select coalesce(max(number), 0) from changes"): "how far the store came, for its mark",
+    ("erasures", "select id from erasures where id in"): "whether an older copy was laid over the home: yes or no",
+}
 
 # These are about the home and all that lies in it; what they answer, the world has looked through.
 OF_THE_HOME = frozenset("admin.backup admin.backups admin.check admin.restore_backup".split())

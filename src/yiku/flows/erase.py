@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from yiku.errors import NotFound, StorageFull
-from yiku.flows import barred, checks, evidence, offshoots, scour
+from yiku.flows import barred, checks, evidence, labels, offshoots, scour
 from yiku.flows.browse import find
 from yiku.flows.evidence import Redaction
 from yiku.flows.forget import closed_up, unflagged
@@ -41,6 +41,7 @@ from yiku.types import (
     Expect,
     Gone,
     Group,
+    HeldText,
     Memories,
     Place,
     Record,
@@ -65,6 +66,8 @@ class Doomed:
     retold: dict[str, SemanticMemory] = field(default_factory=dict)  # by the id of the statement that goes
     sources: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # those that go of statements that stay
     texts: list[str] = field(default_factory=list)  # what must be found nowhere afterwards
+    sought: labels.Sought = field(default_factory=labels.Sought)  # what must stand in no other row
+    held: list[HeldText] = field(default_factory=list)  # where it does
     left: list[Place] = field(default_factory=list)  # turns that still say something of it
     deletes: bool = False  # turns are deleted, not blanked: a session or a scope goes whole
     whole_scope: bool = False
@@ -117,7 +120,8 @@ def erase(
         keep_turns=keep_turns,
     )
     if dry_run:
-        return _answer(_meant(handle, chosen, keep=False), 0, dry_run=True)
+        doomed = _meant(handle, chosen, keep=False)
+        return _answer(doomed, 0, [one for one in _held_by_others(doomed) if one.way == "kept"], dry_run=True)
 
     def attempt() -> tuple[Doomed, int]:
         doomed = _meant(handle, chosen, keep=True)
@@ -131,8 +135,10 @@ def erase(
             if not Reserve(handle.paths.root / "reserve").release():
                 raise
             doomed, number = attempt()
-    answer = _answer(doomed, number)
-    return scour.everywhere(handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, progress=progress)
+    answer = _answer(doomed, number, labels.held(handle, doomed.sought) if _held_by_others(doomed) else ())
+    return scour.everywhere(
+        handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, sought=doomed.sought, progress=progress
+    )
 
 
 def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, window: bool, everything: bool) -> None:
@@ -142,13 +148,19 @@ def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, 
         checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
 
 
-def _answer(doomed: Doomed, number: int, *, dry_run: bool = False) -> Erased:
+def _held_by_others(doomed: Doomed) -> list[HeldText]:
+    """What other rows than those that go hold of it."""
+    gone = {memory.id for memory in doomed.memories} | {id for ids in doomed.beside.ids().values() for id in ids}
+    return [one for one in doomed.held if one.id not in gone]
+
+
+def _answer(doomed: Doomed, number: int, stays: Iterable[HeldText], *, dry_run: bool = False) -> Erased:
     return Erased(
         memories=tuple(memory for memory in doomed.memories if memory.id not in doomed.retold),
         turns=tuple(doomed.turns),
         redacted=tuple(one.after for one in doomed.redacted),
         widened=tuple(one.after.id for one in doomed.redacted if one.widened),
-        kept=(*doomed.kept, *doomed.retold.values()),
+        kept=(*doomed.kept, *doomed.retold.values(), *labels.kept(stays)),
         records=(*doomed.beside.gone, *(before for before, _ in doomed.beside.left)),
         places=tuple(doomed.left),
         out_of_reach=scour.OUT_OF_REACH,
@@ -201,12 +213,16 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
     if found is not None and not isinstance(found, (SemanticMemory, Turn)):
         return _with_texts(handle, Doomed(spared=True), chosen, ids=[found.id])
     if isinstance(found, SemanticMemory):
-        said = _saying_the_same(handle, store.memories(own, Memories(line=found.line)))
-        doomed = Doomed(store.filled(said))
+        said = store.filled(_saying_the_same(handle, store.memories(own, Memories(line=found.line))))
+        sought = labels.Sought(labels.sentences(said, names=handle.settings.names), turns=not chosen.keep_turns)
+        held = labels.held(handle, sought)
+        doomed = Doomed([*said, *labels.quoting(handle, said, held)], sought=sought, held=held)
     else:
         turns = [found] if found is not None else _chosen_turns(handle, chosen)
         window = chosen.since is not None or chosen.until is not None
-        doomed = Doomed(turns=turns, deletes=chosen.session is not None and not window)
+        sought = labels.Sought(labels.sentences((), turns if found is not None else (), names=handle.settings.names), speech=False)
+        doomed = Doomed(turns=turns, deletes=chosen.session is not None and not window, sought=sought)
+        doomed.held = labels.held(handle, sought)
         _choose_statements(handle, chosen, doomed)
     doomed.spared = chosen.keep_turns
     if not chosen.keep_turns:
@@ -242,14 +258,16 @@ def _chosen_turns(handle: Handle, chosen: Choice) -> list[Turn]:
 def _saying_the_same(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
     """The versions of a line, and rows of other lines, forgotten ones too, that say what one of them says."""
     found = {memory.n: memory for memory in line}
+    values: dict[tuple[str, str], set[str]] = {}
+    for text in {memory.content_hash for memory in line}:
+        found |= {row.n: row for row in handle.store.memories(handle.own(), Memories(hash=text))}
     for memory in line:
-        same = handle.store.memories(handle.own(), Memories(hash=memory.content_hash))
         if memory.predicate and memory.object:
-            pair = Memories(pairs=([memory.subject or ""], [memory.predicate]))
-            values = handle.store.memories(handle.own(), pair)
-            same += [row for row in values if analyze.plain(row.object or "") == analyze.plain(memory.object)]
-        found |= {row.n: row for row in same}
-    return list(found.values())
+            values.setdefault((memory.subject or "", memory.predicate), set()).add(analyze.plain(memory.object))
+    for (subject, predicate), objects in values.items():
+        same = handle.store.memories(handle.own(), Memories(pairs=([subject], [predicate])))
+        found |= {row.n: row for row in same if analyze.plain(row.object or "") in objects}
+    return [found[n] for n in sorted(found)]
 
 
 def _choose_statements(handle: Handle, chosen: Choice, doomed: Doomed) -> None:
@@ -382,6 +400,7 @@ def _taken_out(
         records=doomed.beside.ids(),
         images=[*doomed.beside.images],
         sessions=[state.id for state in doomed.beside.states],
+        texts=labels.emptied(doomed.held, doomed.sought),
         whole_scope=doomed.whole_scope,
         seals=seals,
         rows=named,

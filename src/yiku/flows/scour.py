@@ -20,7 +20,7 @@ from typing import Any
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
-from yiku.flows import barred
+from yiku.flows import barred, labels
 from yiku.flows.handle import Handle
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
@@ -36,6 +36,7 @@ NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
 MANY_TURNS = 200  # beyond, all vectors of the scope go
 ENOUGH = 20  # rows that are asked whether they have a token
+NOTHING = labels.Sought()
 NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
 OUT_OF_REACH = (
     "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
@@ -63,6 +64,7 @@ def everywhere(
     *,
     blob_names: Iterable[str],
     again: Again,
+    sought: labels.Sought = NOTHING,
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -71,10 +73,11 @@ def everywhere(
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
     again:      does the erasure once more in another store
+    sought:     sentences that must stand in no other row of a copy either
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
-    places = [*_copies_swept(handle, needles, again, tell)]
+    places = [*_copies_swept(handle, needles, again, sought, tell)]
     tell("blobs")
     places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
     tell("yiku.db")
@@ -116,6 +119,7 @@ def _receipted(handle: Handle, done: Erased) -> None:
         "redacted": len(done.redacted),
         "records": len(done.records),
         "looked_for": done.looked_for,
+        "kept": sum(isinstance(place, Place) for place in done.kept),
         "places": [[place.name, place.done, place.bytes, len(place.found)] for place in done.places],
         "clean": done.clean,
     }
@@ -135,7 +139,7 @@ def _tried(name: str, step: Callable[[], Place]) -> Place:
 # ------------------------------------------------------------------ copies
 
 
-def _copies_swept(handle: Handle, needles: Needles, again: Again, tell: Tell) -> Iterator[Place]:
+def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: labels.Sought, tell: Tell) -> Iterator[Place]:
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
@@ -148,32 +152,34 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, tell: Tell) ->
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
-                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again))  # type: ignore[misc]
+                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again, sought))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
 
 
-def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again) -> Place:
+def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: labels.Sought) -> Place:
     """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
         sweep.copied(path, inner)
         try:
-            size, left = _swept(handle, inner, needles, again)
+            size, left = _swept(handle, inner, needles, again, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
             return _not_a_store(handle, path, needles, type(error).__name__)
         sweep.put_in_place(inner, path)
     return Place(name, "swept", size, left)
 
 
-def _swept(handle: Handle, path: Path, needles: Needles, again: Again) -> tuple[int, tuple[str, ...]]:
+def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: labels.Sought) -> tuple[int, tuple[str, ...]]:
     """Bytes looked through, and what is left."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
-        again(replace(handle, store=store), handle.store.erasures())
+        copy = replace(handle, store=store)
+        again(copy, handle.store.erasures())
+        kept = {one.text for one in labels.erased_in(copy, sought)}
         _, size, left = _scrubbed(store, needles)
-        return size, left
+        return size, (*left, *sorted(kept))
     finally:
         store.close()
 

@@ -17,6 +17,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out;
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
 STOPS = ".!?。！？；;…"  # what may end a sentence
 NEAR_CHARS = 200  # around a stop, which say whether it ends something
+KNOWN_WORDINGS = 4_096  # that are looked for in many texts
 PIECES_JOINED = 20  # by which a cut goes on where no end is sure
 FRAGMENT_WORDS = 2  # behind "Yahoo!" so few words may belong to the name
 _PARTICLES = frozenset("的了吧呢啊吗呀哦嘛啦着过")  # what may follow a Chinese statement without being part of its last word
@@ -274,9 +276,10 @@ class Folded:
 
     def places(self, words: str) -> list[Range]:
         """Where words stand in the text, as words, in whatever case, width, accents and punctuation."""
-        pattern = _of_words(words)
-        if pattern is None:
+        runs = _runs(words)
+        if not runs or not all(run in self.folded for run in runs):
             return []
+        pattern = _of_runs(runs)
         found = [match.span() for match in pattern.finditer(self.folded)]
         return [(self._own(start)[0], self._own(end - 1)[1]) for start, end in found if _is_apart(self.folded, start, end)]
 
@@ -313,11 +316,15 @@ def _clusters(line: str) -> list[Range] | None:
     return found if "".join(made) == fold(line) else None
 
 
-def _of_words(words: str) -> re.Pattern[str] | None:
+@lru_cache(maxsize=KNOWN_WORDINGS)
+def _runs(words: str) -> tuple[str, ...]:
+    """Words in the form in which they are compared, Chinese apart from others."""
+    return tuple(run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run)
+
+
+@lru_cache(maxsize=KNOWN_WORDINGS)
+def _of_runs(runs: tuple[str, ...]) -> re.Pattern[str]:
     """What finds words in a folded text; between Chinese and others there may be a space or none."""
-    runs = [run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run]
-    if not runs:
-        return None
     told = re.escape(runs[0])
     for left, right in pairwise(runs):
         loose = UNSPACED_RUN.match(left) or UNSPACED_RUN.match(right)

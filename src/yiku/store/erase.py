@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, pages, records, rows
+from yiku.store import index, pages, records, rows, texts
 from yiku.store.api import Journal
 from yiku.types import Blanked, Erase, Gone, State
 
@@ -45,6 +45,10 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     if gone := records.erase(connection, scope, change.records, change.images):
         journal.note("erase", "records", 0, count=gone)
     _sources(connection, scope, change)
+    if cut := texts.empty(connection, scope, change.texts):
+        journal.note("erase", "texts", 0, count=cut)
+    if not change.rows:  # nothing but texts, in a copy
+        return (journal.transaction,)
     _leftovers(connection, scope, [gone.id for gone in (*change.memories, *named)])
     journal.note("erase", "memories", 0, count=memories)
     journal.note("erase", "conversation_turns", 0, count=turns)

@@ -88,12 +88,12 @@ def _live(name: str, flag: int) -> Iterator[bytes]:
 
 def still_said(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
     """Those texts that some row has a right to hold, whatever their case, width and accents."""
-    left = {form.encode() for text in texts for form in (text, _folded(text))}
+    left = {form.encode() for text in texts for form in (text, folded(text))}
     for piece in _said(connection):
         left -= search([piece], left)[1]
         if not left:
             break
-    return {text for text in texts if not {text.encode(), _folded(text).encode()} <= left}
+    return {text for text in texts if not {text.encode(), folded(text).encode()} <= left}
 
 
 def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
@@ -120,7 +120,7 @@ def _said(connection: apsw.Connection) -> Iterator[bytes]:
     for sql in (IMAGES, *queries):
         for row in connection.execute(sql):
             text = "\0".join([value for value in row if isinstance(value, str)])
-            waiting += [text, _folded(text)]
+            waiting += [text, folded(text)]
             size += len(text)
             if size > CHUNK_BYTES:
                 yield "\0".join(waiting).encode()
@@ -128,7 +128,8 @@ def _said(connection: apsw.Connection) -> Iterator[bytes]:
     yield "\0".join(waiting).encode()
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A text in one form of width, case and accent."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold()

@@ -38,7 +38,7 @@ from yiku.errors import (
     StoreMismatch,
     Unreadable,
 )
-from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, totals, where, write
+from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, texts, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
 from yiku.store.gate import Gate, Mark, Reserve, bytes_of, has_moved, inside, means_full, translated, wal_bytes
@@ -51,6 +51,7 @@ from yiku.types import (
     ChangeRow,
     Copied,
     Expect,
+    HeldText,
     Job,
     Memories,
     Met,
@@ -612,6 +613,11 @@ class SqliteStore:
         """See Store.held."""
         with translated(str(self.path)):
             return raw.held(self._connection(), needles)
+
+    def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
+        """See Store.holding."""
+        with translated(str(self.path)):
+            return list(texts.holding(self._connection(), scope, groups))
 
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """See Store.still_said."""

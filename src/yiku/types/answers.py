@@ -120,13 +120,14 @@ class Erased(Forgotten):
     """
     What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
 
-    memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still.
+    memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still,
+    and places in the store where the same sentence stands and cannot be taken out.
     widened: ids of redacted turns that lost whole paragraphs, or all, since it is said there in words nobody can point at.
     records: episodes, scratchpads and attachments that go; of a scratchpad only the lines that say it.
     """
 
     redacted: tuple[Turn, ...]
-    kept: tuple[SemanticMemory, ...] = ()
+    kept: tuple[SemanticMemory | Place, ...] = ()
     records: tuple[Episode | Scratchpad | Attachment, ...] = ()
     widened: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
@@ -137,7 +138,8 @@ class Erased(Forgotten):
     @property
     def clean(self) -> bool:
         """Whether nothing of it was found anywhere."""
-        return not self.dry_run and all(not place.found for place in self.places)
+        kept = (place for place in self.kept if isinstance(place, Place))
+        return not self.dry_run and not any(place.found for place in (*self.places, *kept))
 
 
 @dataclass(frozen=True, slots=True)

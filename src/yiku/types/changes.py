@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.sessions import Attachment, Episode, Scratchpad
@@ -126,13 +126,30 @@ class Blanked:
     cuts: Sequence[tuple[int, int, int]] = ()
 
 
+class HeldText(NamedTuple):
+    """
+    A text that stands in a column of a row.
+
+    key: the row's own; id: the row's, or that of the memory that it belongs to
+    way: how it can be taken out there: by emptying the column, with the whole row, or not
+    """
+
+    table: str
+    column: str
+    key: tuple[Any, ...]
+    id: str | None
+    text: str
+    way: Literal["empty", "row", "kept"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erase:
     """
     Rows go for good, with everything that hangs on them.
 
     records: ids of episodes, scratchpads and attachments by their tables; images: numbers of journal rows that keep older
-    forms of them; sessions: names of those whose state goes; seals: keyed hashes of what must not come back; rows: ids of
+    forms of them; sessions: names of those whose state goes; texts: what
+    stands in rows that stay, and what comes in its place; seals: keyed hashes of what must not come back; rows: ids of
     what went, without a word of it
     """
 
@@ -142,6 +159,7 @@ class Erase:
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Sequence[int] = ()
     sessions: Sequence[str] = ()
+    texts: Sequence[tuple[HeldText, str | None]] = ()
     whole_scope: bool = False
     seals: Sequence[bytes] = ()
     rows: Mapping[str, Any] = field(default_factory=dict)

@@ -17,7 +17,7 @@ import typer
 from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
-from yiku.types import Attachment, Episode, Erased, Scratchpad, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Erased, Place, Scratchpad, SemanticMemory, Turn
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -112,7 +112,8 @@ def _listed(listed: Erased, word: str) -> Iterator[str]:
     yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
     yield from _items("redacts", listed.redacted)
     yield from (f"{say.paint('redacts', 'yellow')}  the scratchpad" for one in listed.records if isinstance(one, Scratchpad))
-    yield from _items("keeps", listed.kept)
+    yield from _items("keeps", [one for one in listed.kept if not isinstance(one, Place)])
+    yield from (f"{say.paint('keeps', 'yellow')}  {say.harmless(one.name)}" for one in listed.kept if isinstance(one, Place))
 
 
 def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attachment]) -> Iterator[str]:
@@ -130,12 +131,13 @@ def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
     yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
-    longest = [sorted(place.found, key=len, reverse=True) for place in done.places]
+    places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
+    longest = [sorted(place.found, key=len, reverse=True) for place in places]
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
-    sizes = [say.bytes_(place.bytes) if place.bytes else "" for place in done.places]
+    sizes = [say.bytes_(place.bytes) if place.bytes else "" for place in places]
     rows = [
         (say.harmless(place.name), size, f"found: {say.flat(words)}; {place.done}" if words else place.done)
-        for place, size, words in zip(done.places, sizes, found, strict=True)
+        for place, size, words in zip(places, sizes, found, strict=True)
     ]
     yield from say.table(rows, right=[1])
     if done.widened:
@@ -149,7 +151,8 @@ def _receipt(done: Erased) -> Iterator[str]:
 
 
 def _why_not_clean(done: Erased) -> str:
-    places = ", ".join(say.harmless(place.name) for place in done.places if place.found)
+    kept = [place for place in done.kept if isinstance(place, Place)]
+    places = ", ".join(say.harmless(place.name) for place in (*done.places, *kept) if place.found)
     return f"Look at {places}; `yiku erase --resume` tries again what could not be done now."
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, Record, SemanticMemory, Turn
+from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, Place, Record, SemanticMemory, Turn
 
 _OURS = frozenset("n content_hash changed place slot".split())
 
@@ -111,7 +111,7 @@ def erased(done: Erased) -> dict[str, Any]:
         "turns": each(done.turns),
         "redacted": each(done.redacted),
         "widened": list(done.widened),
-        "kept": each(done.kept),
+        "kept": [shown for one in done.kept for shown in ([plain(one)] if isinstance(one, Place) else each([one]))],
         "records": each(done.records),
         "places": plain(done.places),
         "looked_for": done.looked_for,
