@@ -270,6 +270,18 @@ def test_R17_a_later_store_is_refused_untouched(tmp_path):
     assert before == {path: path.read_bytes() for path in before}
 
 
+def test_an_old_home_with_linked_backups_is_left_as_it_is(tmp_path):
+    """The copy from before would lie elsewhere: a typed error says so, and once the link is gone the home opens."""
+    home, outside = old_home(tmp_path / "home", 4), tmp_path / "outside"
+    outside.mkdir()
+    (home / "backups").symlink_to(outside)
+    with pytest.raises(StoreError, match="backups is a link"):
+        Memory(home)
+    assert [] == [*outside.iterdir()]
+    (home / "backups").unlink()
+    Memory(home).close()
+
+
 def test_R17_an_old_home_that_can_only_be_read_says_so(tmp_path, version, wanted):
     """It cannot be migrated there: ReadOnly, and nothing is changed; where it can be written, it is."""
     home = old_home(tmp_path / "home", version)

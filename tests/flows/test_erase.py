@@ -543,6 +543,28 @@ def test_a_backup_that_cannot_be_read_leaves_it_unfinished(memory, home):
     assert not any("erasure" in trouble for trouble in memory.status().troubles)
 
 
+def test_what_lies_behind_a_link_is_out_of_reach(memory, home, tmp_path):
+    """Linked backups are made, listed and swept nowhere: a typed error says so, status too, and a receipt names each link."""
+    kept = memory.remember("My watchword is zqvblorptin 鱻靐龘").memory
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    shutil.move(memory.admin.backup().path, outside / "yiku-20260301T000000.000000Z.db")
+    shutil.rmtree(home / "backups")
+    (home / "backups").symlink_to(outside)
+    (home / "notes.md").symlink_to(outside / "notes.md")
+    before = {path.name: path.read_bytes() for path in outside.iterdir()}
+    for call in (memory.admin.backup, lambda: memory.admin.restore_backup("yiku-20260301T000000.000000Z")):
+        with pytest.raises(InvalidInput, match="backups is a link"):
+            call()
+    assert any("backups/ is a link" in trouble for trouble in memory.status().troubles)
+    assert (None, []) == (memory.admin.backup(nightly=True), memory.admin.backups())
+    erased = memory.admin.erase(kept.id)
+
+    assert before == {path.name: path.read_bytes() for path in outside.iterdir()}
+    assert erased.clean
+    assert ("where backups leads, which is a link", "where notes.md leads, which is a link") == erased.out_of_reach[:2]
+
+
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_backup_that_is_no_store_goes_if_it_holds_what_was_erased(memory, home, holds):
     """A damaged backup cannot be swept: it is removed when the words are in it, and left alone when they are not."""

@@ -30,13 +30,15 @@ Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and 
 
 
 def copies(home: Home) -> list[Path]:
-    """The copies of the database in this home, oldest first."""
+    """The copies of the database in this home, oldest first; none where a link leads out of it."""
+    if home.backups.is_symlink():
+        return []
     return sorted(path for path in home.backups.glob("*.db") if path.is_file() and not path.is_symlink())
 
 
 def tidied(home: Home) -> None:
     """What processes that died while they made or swept a copy left half-done goes. Nobody makes one meanwhile."""
-    for path in home.backups.glob(".*") if home.backups.is_dir() else ():
+    for path in home.backups.glob(".*") if home.backups.is_dir() and not home.backups.is_symlink() else ():
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
@@ -103,6 +105,14 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
         else:
             clean_files, clean_bytes = clean_files + 1, clean_bytes + size
     yield f"{clean_files} other files", "looked through", clean_bytes, set()
+
+
+def links(home: Home) -> list[str]:
+    """What of a home is a link: where it leads is not looked at."""
+    found = []
+    for folder, folders, names in os.walk(home.root, followlinks=False):
+        found += [path for name in (*folders, *names) if (path := Path(folder) / name).is_symlink()]
+    return sorted(str(path.relative_to(home.root)) for path in found)
 
 
 def _files(root: Path) -> Iterator[Path]:

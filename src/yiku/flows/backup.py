@@ -58,7 +58,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
     home = Home(handle.home)
     if checks.flag(nightly, "nightly") and to is not None:
         checks.refuse("nightly", "is for backups in the home")
-    if nightly and (handle.settings.backups == "off" or not due(home.backups, handle.now())):
+    if nightly and (handle.settings.backups == "off" or home.backups.is_symlink() or not due(home.backups, handle.now())):
         return None
     if to is not None:
         return _moved(handle, home, checks.path(to, "to"))
@@ -96,6 +96,8 @@ def due_quickly(home: Home) -> bool:
     try:
         if now.timestamp() - home.settings.stat().st_mtime < NIGHTLY_AFTER.total_seconds():
             return False
+        if home.backups.is_symlink():
+            return False
         return home.database.stat().st_size <= AFTER_AN_ANSWER_BYTES and due(home.backups, now)
     except OSError:
         return False
@@ -106,6 +108,8 @@ def overdue(handle: Handle) -> str | None:
     made = [_made_at(path) for path in _files(Home(handle.home).backups)]
     if handle.settings.backups == "off" or handle.store.about()["read_only"]:
         return None
+    if Home(handle.home).backups.is_symlink():
+        return "backups/ is a link, so no backup is made: remove the link, or run `yiku backup --to` another folder"
     if not made:
         small = handle.store.about()["bytes"] <= AFTER_AN_ANSWER_BYTES  # the next writing command makes one
         return None if small else "there is no backup yet: run `yiku backup`"
@@ -132,7 +136,7 @@ def _missing(home: Home, copied: Copied) -> tuple[str, ...]:
 
 
 def _files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
+    if folder.is_symlink() or not folder.is_dir():  # what belongs to a home lies in it
         return []
     return [path for path in folder.iterdir() if path.suffix == ".db" and path.is_file() and not path.is_symlink()]
 
@@ -162,7 +166,9 @@ def _prune(folder: Path, newest: Path) -> None:
 
 @contextmanager
 def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
-    """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes."""
+    """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes. Raises InvalidInput for a link."""
+    if home.backups.is_symlink():
+        raise InvalidInput(f"{home.backups} is a link, and what belongs to a home lies in it: remove the link")
     with alone(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
         for path in home.backups.glob(".*") if home.backups.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)

@@ -103,6 +103,8 @@ def _backups(look: whole.Look, place: vault.Home) -> Iterator[str]:
 
 def _copies(place: vault.Home) -> list[Path]:
     """The backups, newest first."""
+    if place.backups.is_symlink():  # not ours
+        return []
     found = [path for path in place.backups.glob("*.db") if not path.name.startswith(".")]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 

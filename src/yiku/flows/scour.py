@@ -86,7 +86,9 @@ def everywhere(
     places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
     tell("other files")
     places += _other_files(handle, needles)
-    done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts))
+    links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
+    reach = (*links, *answer.out_of_reach)
+    done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(NOT_YET in place.found for place in places):
         _receipted(handle, done)
     return done

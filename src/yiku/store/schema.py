@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreMismatch
+from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreError, StoreMismatch
 from yiku.store import copy, erase, index, pages, records, rows, write
 from yiku.store.gate import Mark
 
@@ -62,6 +62,10 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
     """Bring the file up to date, a transaction a step."""
     version = index.one(connection, "pragma user_version")[0]
     if 0 < version < len(MIGRATIONS):
+        if path.with_name("backups").is_symlink():
+            raise StoreError(
+                f"{path.with_name('backups')} is a link, and an earlier version is copied there first: remove the link"
+            )
         for left in path.with_name("backups").glob(f".before-schema-{len(MIGRATIONS)}.db.*"):
             left.unlink(missing_ok=True)  # of a migration that was cut short; the gate is held, so nobody is making one
         before = path.with_name("backups") / f"before-schema-{len(MIGRATIONS)}.db"
