@@ -28,7 +28,7 @@ PROMISES = {
     "R26": "No scope ever sees, changes or hints at what belongs to another.",
     "R29": "Asked to end by a signal or by its parent's death, a process ends within 5 seconds; as R1.",
     "R30": "Learning, compressing or ending that is cut short loses nothing and doubles nothing; the next call learns the rest.",
-    "S4": "What is erased is in no file of the home any more, in raw bytes, and does not come back.",
+    "S4": "What is erased is in no file of the home any more, in raw bytes, and does not come back; what must stay is named.",
     "S5": "What goes into a prompt has no mark that ends its fence or takes a role; there and on a terminal nothing is invisible.",
     "S12": "Credentials of a known form, or announced as listed, are masked before anything is written; look-alikes stay.",
     "S23": "No text forges an id, a line or a second memory in a prompt.",

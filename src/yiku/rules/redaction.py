@@ -41,7 +41,6 @@ _SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?](?!\s)[^.!?。！？；;\
 _STOP_RUN = re.compile(rf"[{STOPS}]+")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _GAP = r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]"  # as analyze.plain leaves out
-_LAST_WORD = re.compile(r"[\w.]+$")
 _NEXT_WORDS = re.compile(rf"[^{STOPS}\n]*")
 _ORDINAL = re.compile(r"第\d+$")
 _MONTH = re.compile(rf"(?:{lexicon.MONTH})\b", re.IGNORECASE)
@@ -98,8 +97,7 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
     if set(stops) - set(".!?") or not following:
         return False
     near = text[max(0, start - NEAR_CHARS) : start]
-    last = _LAST_WORD.search(near)
-    *chinese, own = UNSPACED_RUN.split(last[0]) if last else [""]
+    *chinese, own = UNSPACED_RUN.split(_last_word(near))
     word = own.casefold()
     if not following.isspace():
         return following.isalnum()
@@ -117,6 +115,14 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
     words = fragment[0].split() if fragment else []
     named = own[:1].isupper() and own != "I"
     return named and 0 < len(words) <= FRAGMENT_WORDS and (behind[0].isascii() or bool(chinese))
+
+
+def _last_word(text: str) -> str:
+    """The letters, digits and stops at a text's end."""
+    at = len(text)
+    while at and (text[at - 1].isalnum() or text[at - 1] in "._"):
+        at -= 1
+    return text[at:]
 
 
 def _is_dotted(word: str) -> bool:
