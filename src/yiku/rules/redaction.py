@@ -47,9 +47,9 @@ _MONTH = re.compile(rf"(?:{lexicon.MONTH})\b", re.IGNORECASE)
 # Behind these a stop ends no sentence; in small letters.
 _SHORT = frozenset(
     """
-    dr mr mrs ms mx st no nr nos prof sr jr fr rev hon gen col maj capt cpt lt sgt gov sen rep pres approx ca vs etc cf e.g i.e eg ie
+    dr mr mrs ms mx st no nr nos prof sr jr fr rev hon gen col maj capt cpt lt sgt gov sen rep approx ca vs etc cf e.g i.e eg ie
     ave rd blvd dept est fig vol vols ed eds inc ltd co corp llc bros mt ft tel ext apt bldg fl art sec ch pp p max min tsp tbsp lb oz
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun str bzw usw z.b ing dipl op opp
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun str bzw usw z.b ing dipl op opp
     """.split()
 )
 

@@ -113,7 +113,7 @@ def _selected(table: _Table, columns: Sequence[str]) -> str:
     elif "memory_n" in table.columns:
         id = "(select m.id from memories m where m.scope_id = t.scope_id and m.n = t.memory_n)"
     key = ", ".join(f"t.{name}" for name in table.key)
-    told = ", ".join(f"iif(length(t.{column}) >= ?2, t.{column}, null)" for column in columns)
+    told = ", ".join(f"case when length(t.{column}) >= ?2 then t.{column} end" for column in columns)
     of = "t.scope_id = ?1" if "scope_id" in table.columns else "t.id = ?1" if table.name == "scopes" else "?1 = ?1"
     return f"select {id}, {key}, {told} from {table.name} t where {of}"
 
