@@ -92,7 +92,7 @@ def target(memory: Memory) -> str:
     word = "".join(
         chr(ord("a") + int(digit)) for digit in str(next(_serial))
     )  # no number, in which two might contradict each other
-    return memory.remember(f"The {word} is here 在此").memory.id
+    return memory.remember(f"The lantern{word} is here 在此").memory.id
 
 
 def imported(memory: Memory, record: Any) -> str:
@@ -402,7 +402,7 @@ def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory, some: Choice) -
     kept = [item.content for item in memory.timeline(limit=10_000)]
     with Memory(memory.settings.home) as again:
         assert kept == [item.content for item in again.timeline(limit=10_000)]
-    assert len(kept) > 60
+    assert len(kept) > 30
 
 
 # ------------------------------------------------------------------ S21: linear scanners

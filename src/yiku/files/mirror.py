@@ -46,6 +46,12 @@ def entries(home: Home, store_id: str, ids: Iterable[str]) -> list[dict[str, Any
     return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
 
 
+def every(home: Home) -> list[dict[str, Any]]:
+    """All erasures that have a file, whichever store they were made in: what is left where the store itself is lost."""
+    paths = sorted(home.erasures.glob("[!.]*-*.json"))
+    return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
+
+
 def write(home: Home, store_id: str, known: Iterable[Mapping[str, Any]]) -> None:
     """A file for each erasure that has none; what an earlier version wrote is among them, and goes."""
     there = set(names(home, store_id))

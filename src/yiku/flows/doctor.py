@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
-from yiku.files import blobs, vault
+from yiku.files import blobs, mirror, vault
 from yiku.flows import barred, checks, erase, scour
 from yiku.flows.handle import Handle, local_time
 from yiku.flows.record import tokens, tool_tokens
@@ -132,7 +132,7 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     undone = tuple(_undone(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
     if not dry_run and (undone or begun_anew):
-        _erased_again(place)
+        _erased_again(place, anew=begun_anew)
     return replace(repaired, problems=(*repaired.problems, *undone))
 
 
@@ -198,14 +198,18 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
 
 
-def _erased_again(place: vault.Home) -> None:
-    """What was erased from this home does not come back with an older database or its backups, nor is it told anew to a new one."""
+def _erased_again(place: vault.Home, *, anew: bool) -> None:
+    """
+    What was erased from this home does not come back with an older database or its backups.
+
+    anew: it is not told anew to a store that was made in the place of a lost one, either
+    """
     store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
     try:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        erase.again(handle, barred.unknown(place, store))
+        erase.again(handle, [*barred.unknown(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
             scour.resumed(handle, erase.again)
     finally:
