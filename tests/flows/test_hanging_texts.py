@@ -97,8 +97,8 @@ def test_a_context_of_long_turns_costs_what_it_shows(memory: Memory) -> None:
     for number in range(40):
         memory.record_turn("assistant", f"My code {number} is tea. " + "I like tea. " * 5_000)
     memory.context("what is my code?")
-    short = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=3).hits, 700, "en", ["code"])) for _ in range(3))
-    long = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=40).hits, 700, "en", ["code"])) for _ in range(3))
+    short = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=3).hits, 700, "en", ["code"], seal=str.encode)) for _ in range(3))
+    long = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=40).hits, 700, "en", ["code"], seal=str.encode)) for _ in range(3))
 
     assert long < 8 * short  # thirteen times as many hits, of which five would be as long as those
     assert "is tea" in memory.context("what is my code?").text
@@ -108,6 +108,7 @@ def test_a_context_of_long_turns_costs_what_it_shows(memory: Memory) -> None:
 
 CHAT_S = 0.1  # of CPU for what is typed
 PASTED_S = 0.3  # for each 100 KB of what is pasted
+BUSY = 3  # so many times as long on a machine that does other work: that stretches CPU time, too
 TIMES = 3  # a text that takes longer is recorded again: only what takes long each time is slow
 
 
@@ -139,7 +140,7 @@ def test_any_text_is_recorded_soon(memory: Memory) -> None:
     late = {}
     for text in islice(texts.generated(chance), 60):
         with within(20 * bound_s(text), ascii(text[:80])):
-            if (times := slowness(memory, text)) > 3:  # a machine that is busy with other work stretches CPU time, too
+            if (times := slowness(memory, text)) > BUSY:
                 late[ascii(text[:80])] = round(times, 1)
 
     assert {} == late

@@ -23,7 +23,7 @@ from faults.test_hostile_input import (
 )
 from faults.test_typed_errors import VERBS, call_on_unreadable_disks, template  # noqa: F401 - a fixture
 from files.test_paths import DOORS, PLACES, named, outside, put_in_the_way, swapped_while_writing  # noqa: F401 - a fixture
-from flows.test_hanging_texts import CHAT_S, PASTED_S, bound_s, slowness, warm
+from flows.test_hanging_texts import BUSY, CHAT_S, PASTED_S, bound_s, slowness, warm
 from flows.test_record import kept_whole
 from rules.test_patterns import slow
 from sampling import drawn_for
@@ -56,8 +56,10 @@ def test_R23_no_fuzzed_text_crashes_hangs_or_is_altered(tmp_path, seed, count):
 def test_R23_no_generated_text_takes_long(tmp_path, seed, count, figure):
     """
     Talk, quotations, floods, code, pasted text up to 1 MB, learned from: 0.1 s of CPU for what is typed, 0.3 s for each 100 KB else.
+    Over BUSY times that it fails; the figures say how long the slowest took.
 
-    A text that takes longer is recorded again, in a home of its own: other work on the machine stretches CPU time, too.
+    A text that takes longer is recorded again: other work on the machine stretches CPU time, too, and what takes something back
+    has long turns before it learned from first, once.
     """
     made, late, slowest = texts.generated(random.Random(f"{seed} texts")), [], {True: 0.0, False: 0.0}
     number = count(1_000, 10_000, "generated texts")
@@ -69,15 +71,15 @@ def test_R23_no_generated_text_takes_long(tmp_path, seed, count, figure):
                 with within(max(10, 20 * bound_s(text)), ascii(text[:200])):
                     share = slowness(memory, text)
                 slowest[typed] = max(slowest[typed], share)
-                late += [ascii(text[:200])] if share > 1 else []
+                late += [ascii(text[:200])] if share > BUSY else []
             assert 0 == memory.learn().waiting
-    figure("the slowest that is typed", 1000 * CHAT_S * slowest[True], "ms", most=1000 * CHAT_S)
-    figure("that is pasted", 1000 * PASTED_S * slowest[False], "ms for each 100 KB", most=1000 * PASTED_S)
+    figure("the slowest that is typed", 1000 * CHAT_S * slowest[True], "ms", most=1000 * CHAT_S * BUSY)
+    figure("that is pasted", 1000 * PASTED_S * slowest[False], "ms for each 100 KB", most=1000 * PASTED_S * BUSY)
     assert [] == late
 
 
 def test_R23_pasted_text_costs_what_its_length_costs(tmp_path, seed, figure):
-    """A megabyte of each sort that people paste, and 16 of them: `record_turn` takes at most twenty times as long for these."""
+    """A megabyte of each sort that people paste, and 16 of them: each takes at most twice as long."""
     chance, slowest = random.Random(seed), {}
     with Memory(tmp_path / "home", owner="user:mei", durability="fast") as memory:
         warm(memory)
@@ -87,8 +89,8 @@ def test_R23_pasted_text_costs_what_its_length_costs(tmp_path, seed, figure):
             cost = min(taken(lambda one=one: memory.record_turn("user", one)) for _ in range(3))
             of_many = taken(lambda many=many: memory.record_turn("user", many)) * 1_000_000 / len(many.encode())
             slowest[kind] = max(cost, of_many)
-            assert of_many <= max(0.05, 1.25 * cost), kind
-    figure("a megabyte that is pasted", 1000 * max(slowest.values()), f"ms ({max(slowest, key=slowest.get)})", most=1_500)
+            assert of_many <= max(0.05, 2 * cost), kind
+    figure("a megabyte that is pasted", 1000 * max(slowest.values()), f"ms ({max(slowest, key=slowest.get)})", most=450)
 
 
 def every(items, _):
