@@ -1,10 +1,13 @@
 """Each verb as a person or a script meets it: a process of its own, on a real home."""
 
+import fcntl
 import functools
 import os
 import re
 import signal
 import subprocess
+import sys
+import termios
 import time
 from pathlib import Path
 
@@ -462,7 +465,10 @@ def test_an_interrupt_ends_with_130(home, tmp_path):
     reader, writer = os.pipe()
     with (tmp_path / "shown").open("w+b") as shown:
         started = Started(["remember", "-"], [reader, shown.fileno(), shown.fileno()], commands.plain({"YIKU_HOME": home}))
-        while not (tmp_path / "shown").stat().st_size:  # the home is made; then it waits for the text
+        os.write(writer, "茶".encode())
+        while int.from_bytes(
+            fcntl.ioctl(reader, termios.FIONREAD, b"\0" * 4), sys.byteorder
+        ):  # until it waits for more of the text
             time.sleep(0.01)
         os.kill(started.pid, signal.SIGINT)
         code = started.wait()
