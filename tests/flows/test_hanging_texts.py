@@ -97,8 +97,14 @@ def test_a_context_of_long_turns_costs_what_it_shows(memory: Memory) -> None:
     for number in range(40):
         memory.record_turn("assistant", f"My code {number} is tea. " + "I like tea. " * 5_000)
     memory.context("what is my code?")
-    short = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=3).hits, 700, "en", ["code"], seal=str.encode)) for _ in range(3))
-    long = min(taken(lambda: pack.pack(memory.recall("what is my code?", limit=40).hits, 700, "en", ["code"], seal=str.encode)) for _ in range(3))
+    short = min(
+        taken(lambda: pack.pack(memory.recall("what is my code?", limit=3).hits, 700, "en", ["code"], seal=str.encode))
+        for _ in range(3)
+    )
+    long = min(
+        taken(lambda: pack.pack(memory.recall("what is my code?", limit=40).hits, 700, "en", ["code"], seal=str.encode))
+        for _ in range(3)
+    )
 
     assert long < 8 * short  # thirteen times as many hits, of which five would be as long as those
     assert "is tea" in memory.context("what is my code?").text

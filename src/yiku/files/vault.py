@@ -69,7 +69,9 @@ class Home:
     def lost(self) -> str | None:
         """What remains of a home whose database is gone or empty, in words; None where it is there, or was not made yet."""
         remains = [path.name for path in (self.root / "store.id", self.root / "reserve", self.erased) if _bytes(path)]
-        remains += [f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))]
+        remains += [
+            f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))
+        ]
         remains += ["blobs/"] if any(self.blobs.glob("*/*.z")) else []
         missing = not os.path.lexists(self.database)
         if missing and os.path.lexists(self.key_file):

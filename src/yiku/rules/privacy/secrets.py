@@ -21,11 +21,15 @@ from itertools import chain
 from yiku.rules.privacy import announced, forms
 from yiku.rules.privacy.forms import Span
 
+# Each is tried once for a run of characters, where it begins, so that a long run of one letter costs what it is long.
 # A short text in which none of these finds anything has no secret: no long run of more than small letters, no eight
 # characters with a digit or sign among them, no address, no command.
 SUSPECT = (
-    re.compile(r"(?=[A-Za-z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]{16})[a-z]*+[A-Z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]"),
-    re.compile(r"""(?=[^\s"'`“」，。；、\u4e00-\u9fff]{8})[^\s\u4e00-\u9fff]{0,48}?[0-9０-９!@#$%^*+?~]"""),
+    re.compile(r"(?<![a-z])(?=[A-Za-z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]{16})[a-z]*+[A-Z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]"),
+    re.compile(
+        r"""(?<![^\s"'`“」，。；、\u4e00-\u9fff])(?=[^\s"'`“」，。；、\u4e00-\u9fff]{8})"""
+        r"""[^\s"'`“」，。；、\u4e00-\u9fff0-9０-９!@#$%^*+?~]*+[^\s\u4e00-\u9fff]{0,48}?[0-9０-９!@#$%^*+?~]"""
+    ),
     re.compile(r"login\s|://|\s-[a-zA-Z]\S|\s-[upPawU] |\s--user"),
 )
 
