@@ -29,12 +29,12 @@ demo: $(BASE)  ## record a conversation, ask about it, leave ./demo-home to try 
 	@rm -rf demo-home
 	@$(BIN)/yiku demo --home demo-home $(ARGS)
 
-test: $(DEV)  ## the fast tests, under two minutes
+test: $(DEV)  ## the fast tests, under two minutes; those of the documents are in `check`
 	@set --; trap 'exit 130' INT TERM; \
 	if [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print ($$4 > 1048576) }')" = 1 ]; then \
 	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; export TMPDIR="$$fast"; set -- --basetemp="$$fast/tmp"; \
 	fi; \
-	$(PYTEST) -n auto --dist worksteal "$$@" $(ARGS)
+	$(PYTEST) -n auto --dist worksteal "$$@" $(if $(ARGS),$(ARGS),--ignore=tests/docs)
 
 check: $(DEV)  ## format, lint, types, import contracts, spelling, docs tests; under one minute
 	@$(BIN)/ruff format --quiet --diff .
