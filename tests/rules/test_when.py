@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from yiku.rules import holidays, when
@@ -107,6 +107,8 @@ PIECES = st.sampled_from(
     st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map(" ".join), st.lists(PIECES, max_size=12).map("".join)),
     st.datetimes(min_value=datetime(1950, 1, 1), max_value=datetime(2190, 1, 1)),  # noqa: DTZ001, hypothesis wants them naive
 )
+@example("00前十十月", datetime(2000, 1, 1))  # noqa: DTZ001
+@example("十五十五天前", datetime(2000, 1, 1))  # noqa: DTZ001
 def test_any_text_gives_windows_that_have_a_length(text: str, now: datetime) -> None:
     """Whatever it says, nothing is raised, and what begins ends later."""
     found = when.windows(text, now.replace(tzinfo=CHINA))

@@ -173,6 +173,7 @@ def number(word: str) -> float:
         return _NUMBERS[word]
     if "十" in word:
         tens, _, ones = word.partition("十")
+        ones = ones.replace("十", "")  # 十十月 is no number; a question that has it is answered all the same
         return (_whole(tens) if tens else 1) * 10 + (_whole(ones) if ones else 0)
     return _whole(word)
 
