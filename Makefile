@@ -44,7 +44,8 @@ check: $(DEV)  ## format, lint, types, import contracts, spelling, docs tests; u
 	@$(BIN)/codespell
 	@$(PYTEST) tests/docs
 
-soak-short: $(DEV)  ## each promise under kills, races, faults: at most fifteen minutes; ends with a table
+soak-short: $(DEV)  ## each promise under kills, races, faults, and all cases of all tables: at most fifteen minutes; ends with a table
+	$(if $(ONLY),,@YIKU_WHOLE=1 $(PYTEST) -n auto --dist worksteal --ignore=tests/docs)
 	@YIKU_SOAK=short YIKU_SOAK_ONLY='$(ONLY)' $(PYTEST) tests/soak -s --timeout=900 $(ARGS)
 
 soak: $(DEV)  ## the same with the counts of a release; ONLY=R1 takes one promise

@@ -86,6 +86,15 @@ def memory(blank: Path, home: Path, clock: Clock, request: pytest.FixtureRequest
         integrity.check(home / "yiku.db")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a table with many cases a sample, another one each run; all of them where YIKU_WHOLE is set, or a part is asked for."""
+    if os.environ.get("YIKU_WHOLE") or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    kept = sampling.of_tables(items)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: whoever looks for garbage need not look through it."""
     gc.collect()

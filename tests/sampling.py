@@ -10,8 +10,11 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+
 SEED = int(os.environ.setdefault("YIKU_SEED", str(random.SystemRandom().randrange(10**6))))  # the workers of a run inherit it
 Choice = Callable[[Sequence[Any], int], list[Any]]
+TABLE = 8  # cases of one test that a fast run takes at most
 
 
 def drawn_for(test: str) -> Choice:
@@ -23,3 +26,15 @@ def drawn_for(test: str) -> Choice:
         return [*items][chance.randrange(min(step, len(items) or 1)) :: step]
 
     return some
+
+
+def of_tables(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """The tests of a fast run: of each with many cases some, but all where its cases prove different rows."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept: set[pytest.Item] = set()
+    for name, cases in tables.items():
+        rows = {tuple(row for mark in case.iter_markers("spec") for row in mark.args) for case in cases}
+        kept.update(drawn_for(name)(cases, TABLE) if len(rows) == 1 else cases)
+    return kept
