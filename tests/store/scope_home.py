@@ -14,6 +14,7 @@ from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
+from yiku.flows.record import told_apart
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
 __all__ = ["World", "scope_calls", "scope_sessions"]
@@ -65,7 +66,10 @@ def _journal(world: World, me: View) -> None:
 def _import(world: World, me: View) -> None:
     """Records with external ids of the pool; a source that is another's is a problem like one that is not there."""
     model, external, text = me.model, f"x{world.chance.randrange(40)}", world.text(me)
-    known, fact = external in model.externals, world.text(me)
+    told, fact = external, world.text(me)
+    if external in model.externals and model.turns[model.externals[external]][1] != "s1":
+        told = told_apart(external, "s1")  # the id counts within its session
+    known = told in model.externals
     foreign = world.foreign(me.hidden)
     absent = world.absent(foreign)
     records = [
@@ -84,8 +88,8 @@ def _import(world: World, me: View) -> None:
     model.live[row.id], world.owner[row.id] = fact, me.mark
     model.ids.append(row.id)
     if not known:
-        turn = me.memory.record_turn("user", text, session="s1", external_id=external)
-        model.turns[turn.id], model.externals[external], world.owner[turn.id] = (text, "s1", True), turn.id, me.mark
+        turn = me.memory.record_turn("user", text, session="s1", external_id=told)
+        model.turns[turn.id], model.externals[told], world.owner[turn.id] = (text, "s1", True), turn.id, me.mark
         model.ids.append(turn.id)
     model.last = None
 

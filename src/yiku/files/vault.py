@@ -94,8 +94,12 @@ class Home:
             raise written(error, self.root) from error
         if self.settings.exists():
             return False
-        with contextlib.suppress(FileExistsError):
+        try:
             os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise written(error, self.database) from error
         write_atomically(self.settings, settings.encode())
         return True
 
