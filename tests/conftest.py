@@ -75,13 +75,13 @@ def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def memory(blank: Path, home: Path, clock: Clock, request: pytest.FixtureRequest) -> Iterator[Memory]:
-    """A memory of Mei's. When the test is over, its store is whole: that is looked at after every third test, by the seed."""
+    """A memory of Mei's. When the test is over, its store is whole: that is looked at after every fifth test, by the seed."""
     shutil.copytree(blank, home, ignore=shutil.ignore_patterns("reserve"))
     (home / "reserve").touch(0o600)
     os.truncate(home / "reserve", (blank / "reserve").stat().st_size)  # a megabyte of nothing, which takes half of the time to copy
     with Memory(home, owner="user:mei", names=["Mei"], clock=clock) as memory:
         yield memory
-    looked_at = random.Random(f"{sampling.SEED} {request.node.nodeid}").randrange(3) == 0
+    looked_at = random.Random(f"{sampling.SEED} {request.node.nodeid}").randrange(5) == 0
     if looked_at and (home / "yiku.db").read_bytes() != (blank / "yiku.db").read_bytes():  # what was never written to is as it was
         integrity.check(home / "yiku.db")
 

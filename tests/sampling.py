@@ -14,7 +14,7 @@ import pytest
 
 SEED = int(os.environ.setdefault("YIKU_SEED", str(random.SystemRandom().randrange(10**6))))  # the workers of a run inherit it
 Choice = Callable[[Sequence[Any], int], list[Any]]
-TABLE = 8  # cases of one test that a fast run takes at most
+TABLE = 4  # cases of one test that a fast run takes at most
 
 
 def drawn_for(test: str) -> Choice:

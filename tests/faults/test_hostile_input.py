@@ -503,7 +503,7 @@ def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only(some: 
     """Also those that come later: a pattern at the top of any module is tried with half-matches."""
     steep, tried = steep_patterns(some)
 
-    assert tried > 7
+    assert tried > 2
     assert [] == steep
 
 
@@ -525,7 +525,7 @@ def test_S21_what_reads_statements_is_fast_for_the_longest(some: Choice) -> None
     """300 characters, the longest that the patterns of slots see, of any two half-matches: no pattern runs away."""
     slowest = max(
         (best_of(lambda text=text: (slots.read(text), ask.analyse(text)), 1), text[:40])
-        for first, second in some([(first, second) for first in UNITS for second in ("", "在", "to ")], 12)
+        for first, second in some([(first, second) for first in UNITS for second in ("", "在", "to ")], 5)
         for text in (((first + second) * 300)[:300], f"我{(first + second) * 300}"[:300])
     )
 

@@ -1,5 +1,6 @@
 """No pattern of the code takes exponential time, whatever a text is made of."""
 
+import os
 import re
 
 import backtracking
@@ -17,11 +18,13 @@ LONGEST_S = 3.0  # of CPU for one pattern and one text; the slowest takes 0.5 s,
 SIGNS = (*map(chr, range(128)), *"的我在一也，。：“」　é\u0301🙂")
 
 
-def test_no_loop_of_any_pattern_reads_a_text_in_two_ways() -> None:
-    """With n such texts in a row there would be 2ⁿ ways, and all are tried before a match fails."""
+def test_no_loop_of_any_pattern_reads_a_text_in_two_ways(some: Choice) -> None:
+    """With n such texts in a row there would be 2ⁿ ways, and all are tried before a match fails. In a fast run a third of them."""
+    every = [*patterns.patterns().items()]
+    looked_at = every if os.environ.get("YIKU_WHOLE") else some(every, len(every) // 3)
     ambiguous = {
         f"{place}: {pattern.pattern[:80]!r} reads {texts} in two ways"
-        for place, pattern in patterns.patterns().items()
+        for place, pattern in looked_at
         if (texts := backtracking.ambiguous_loops(pattern))
     }
 
