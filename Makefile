@@ -29,23 +29,23 @@ demo: $(BASE)  ## record a conversation, ask about it, leave ./demo-home to try 
 	@rm -rf demo-home
 	@$(BIN)/yiku demo --home demo-home $(ARGS)
 
-test: $(DEV)  ## the fast tests, under two minutes; those of the documents are in `check`
+test: $(DEV)  ## the fast tests, under two minutes; those of documents and benchmarks are in `check`
 	@set --; trap 'exit 130' INT TERM; \
 	if [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print ($$4 > 1048576) }')" = 1 ]; then \
 	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; export TMPDIR="$$fast"; set -- --basetemp="$$fast/tmp"; \
 	fi; \
-	$(PYTEST) -n auto --dist worksteal "$$@" $(if $(ARGS),$(ARGS),--ignore=tests/docs)
+	$(PYTEST) -n auto --dist worksteal "$$@" $(if $(ARGS),$(ARGS),--ignore=tests/docs --ignore=tests/bench)
 
-check: $(DEV)  ## format, lint, types, import contracts, spelling, docs tests; under one minute
+check: $(DEV)  ## format, lint, types, import contracts, spelling, tests of documents and benchmarks; under one minute
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@walls=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$walls"; exit 1; }
 	@$(BIN)/codespell
-	@$(PYTEST) tests/docs
+	@$(PYTEST) tests/docs tests/bench
 
 soak-short: $(DEV)  ## each promise under kills, races, faults, and all cases of all tables: at most fifteen minutes; ends with a table
-	$(if $(ONLY),,@YIKU_WHOLE=1 $(PYTEST) -n auto --dist worksteal --ignore=tests/docs)
+	$(if $(ONLY),,@YIKU_WHOLE=1 $(PYTEST) -n auto --dist worksteal --ignore=tests/docs --ignore=tests/bench)
 	@YIKU_SOAK=short YIKU_SOAK_ONLY='$(ONLY)' $(PYTEST) tests/soak -s --timeout=900 $(ARGS)
 
 soak: $(DEV)  ## the same with the counts of a release; ONLY=R1 takes one promise
