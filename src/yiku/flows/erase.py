@@ -531,7 +531,7 @@ def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
 
     entries: erasures as `Store.erasures` has them; how many rows went
     """
-    told, count = [*map(identified, entries)], 0
+    told, count = [*{entry["id"]: entry for entry in map(identified, entries)}.values()], 0  # each once, wherever it is told
     names = {number: name for number, name, _ in handle.store.scopes()}
     known = handle.store.known_erasures([entry["id"] for entry in told])
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
