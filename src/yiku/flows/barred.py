@@ -62,8 +62,7 @@ def mirror(handle: Handle) -> None:
 def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
     """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
     told = [*map(identified, mirrored.lines(home))]
-    every = named(home, store.store_id)
-    missing = every - store.known_erasures(sorted(every)) if every else set[str]()
+    missing = _missing(home, store)
     known = [entry for entry in told if entry["id"] in missing]
     others = sorted(missing - {entry["id"] for entry in known})
     return sorted([*known, *mirrored.entries(home, store.store_id, others)], key=lambda entry: entry["at"])
@@ -77,10 +76,15 @@ def named(home: Home, store_id: str) -> set[str]:
     return found
 
 
+def _missing(home: Home, store: Store) -> set[str]:
+    """The ids of the erasures that files tell of and the store does not know."""
+    told = named(home, store.store_id)
+    return told - store.known_erasures(sorted(told)) if told else set()
+
+
 def compare(home: Home, store: Store) -> None:
     """Raise ErasureUndone where an older copy was laid over a home. Only names are read, and one look-up; nothing is written."""
-    told = named(home, store.store_id)
-    if told and (missing := told - store.known_erasures(sorted(told))):
+    if missing := _missing(home, store):
         what = "what an erasure took" if len(missing) == 1 else f"what {len(missing):,} erasures took"
         raise ErasureUndone(f"{home.database} holds {what} since the copy was made that lies over it")
 
