@@ -1,5 +1,6 @@
 """R24 where the home itself goes: it is deleted, moved or replaced while a memory has it open."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from faults.test_typed_errors import VERBS, template  # noqa: F401 - a fixture
 
 from yiku import Memory
 from yiku.errors import StoreError, StoreMismatch
+from yiku.files.vault import Home
 
 WITHOUT_A_DATABASE: dict[str, Callable[[Memory], Any]] = {
     "admin.check": lambda m: m.admin.check(),
@@ -20,6 +22,7 @@ WITHOUT_A_DATABASE: dict[str, Callable[[Memory], Any]] = {
 }
 
 
+@pytest.mark.long
 def test_every_verb_says_that_the_home_is_gone(template, tmp_path, some):  # noqa: F811 - the fixture
     """A deleted home is a typed error for reading and writing alike, and no verb makes a folder of it again."""
     for verb, call in some([*{**VERBS, **WITHOUT_A_DATABASE}.items()], 18):
@@ -65,3 +68,19 @@ def test_a_home_that_is_gone_is_closed_in_silence(tmp_path: Path):
     memory.close()
 
     assert not (tmp_path / "home").exists()
+
+
+def test_a_home_that_another_makes_while_it_is_looked_at_is_not_taken_for_gone(tmp_path, monkeypatch):
+    """Between two looks at its files, all of them come to be there: seen in the other order, the key would seem left over."""
+    place, look, made = Home(tmp_path / "home"), os.path.lexists, []
+
+    def looked(path: Any) -> bool:
+        found = look(path)
+        if not made:
+            made.append(path)
+            opened(place.root).close()
+        return found
+
+    monkeypatch.setattr(os.path, "lexists", looked)
+    assert place.lost() is None
+    assert made and place.exists()

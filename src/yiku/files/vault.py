@@ -73,10 +73,11 @@ class Home:
             f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))
         ]
         remains += ["blobs/"] if any(self.blobs.glob("*/*.z")) else []
-        missing = not os.path.lexists(self.database)
-        if missing and os.path.lexists(self.key_file):
+        key = os.path.lexists(self.key_file)
+        missing = not os.path.lexists(self.database)  # looked at last: who makes a home now makes it before all of these
+        if missing and key:
             remains.insert(0, "key")
-        if not remains or (_bytes(self.database) and not missing):  # looked at last: who makes a home now may have finished
+        if not remains or (_bytes(self.database) and not missing):
             return None
         return f"{self.database} is {'not there' if missing else 'empty'}, and {', '.join(remains)} of this home remain"
 
