@@ -1,6 +1,7 @@
 """No text that a person sends holds `record_turn` or `learn`, whatever is quoted, repeated or pasted in it."""
 
 import random
+from contextlib import suppress
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -12,6 +13,7 @@ from sampling import SEED
 from texts import CHAT_CHARS
 
 from yiku import Memory
+from yiku.errors import KeptOut
 from yiku.rules import pack
 
 SOON_S = 5.0  # of CPU, a hundred times of what they take: what backtracks takes hours
@@ -56,6 +58,7 @@ def test_a_turn_that_once_hung_is_recorded_and_learned_from(memory: Memory, text
 
 
 @pytest.mark.parametrize("text", ["just kidding", "forget that", "开玩笑的", "上一条作废"])
+@pytest.mark.long
 def test_a_session_full_of_jokes_costs_what_its_turns_cost(memory: Memory, text: str) -> None:
     """Each takes back what was told last, if something was; none has all before it read again, and those all before them."""
     memory.record_turn("user", "I live in Oslo.")
@@ -92,6 +95,7 @@ def test_what_takes_back_may_be_told_after_what_was_said_later(memory: Memory, c
     assert ((), ["I live in Paris."]) == (report.troubles, [item.content for item in memory.get_all()])
 
 
+@pytest.mark.long
 def test_a_context_of_long_turns_costs_what_it_shows(memory: Memory) -> None:
     """Of forty turns as long as a chapter a bounded part is looked through for the best sentences, and the first turns have most of it."""
     for number in range(40):
@@ -123,11 +127,17 @@ def bound_s(text: str) -> float:
     return CHAT_S if len(text) <= CHAT_CHARS else max(CHAT_S, PASTED_S * len(text.encode()) / 100_000)
 
 
+def told(memory: Memory, text: str) -> None:
+    """Record a turn; one whose every word is private is refused, and that may take no longer."""
+    with suppress(KeptOut):
+        memory.record_turn("user", text, session="s")
+
+
 def slowness(memory: Memory, text: str, times: int = TIMES) -> float:
     """How many times its bound a text takes, the best of several."""
     slowest = []
     for _ in range(times):
-        slowest.append(taken(lambda: memory.record_turn("user", text, session="s")) / bound_s(text))
+        slowest.append(taken(lambda: told(memory, text)) / bound_s(text))
         if slowest[-1] <= 1:
             break
     return min(slowest)
@@ -139,6 +149,7 @@ def warm(memory: Memory) -> None:
         memory.record_turn("user", text)
 
 
+@pytest.mark.long
 def test_any_text_is_recorded_soon(memory: Memory) -> None:
     """Talk in both languages, quotations, floods, code and pasted text, drawn anew each time; in the soak ten thousand."""
     warm(memory)
