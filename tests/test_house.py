@@ -47,6 +47,7 @@ def test_an_impure_line_is_noticed(line):
     assert impurities(ast.parse(line))
 
 
+@pytest.mark.long
 def test_rules_are_pure(house):
     """No rule reads a clock, a disk, the network or chance: `now` and seeds are arguments."""
     found = {path: impurities(tree) for path, _, tree in house.sources(house.PACKAGE / "rules")}
@@ -55,6 +56,7 @@ def test_rules_are_pure(house):
     assert {} == {path: impure for path, impure in found.items() if impure}
 
 
+@pytest.mark.long
 def test_only_doors_catch_any_error_and_they_say_so(house):
     """An unexpected error is caught at a door alone, and there it is logged or told to the person."""
     silent = [

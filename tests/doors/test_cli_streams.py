@@ -159,6 +159,7 @@ def test_without_stderr_the_answer_is_given_all_the_same(place, tmp_path, lost):
     assert 1 == ran(["get", "ffff"], place, tmp_path, **lost)[0]
 
 
+@pytest.mark.long
 def test_a_process_with_three_closed_streams_keeps_what_it_is_told(place):
     """From a cold start: no file of the home takes the place of a stream that was closed."""
     command = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *COLD, "record", "closed 全关", "--session", "s9"]

@@ -200,6 +200,7 @@ def test_a_reminder_after_a_tools_output_goes_and_one_inside_stays(turn):
     assert "1 <system-reminder>of the file</system-reminder>\n2 end" == said["tool_results"][0]["content"]
 
 
+@pytest.mark.long
 def test_a_text_full_of_tags_is_read_in_linear_time(turn):
     """Half a million opening tags, none of them closed, cost no more than a moment."""
     text = "<system-reminder><memory>" * 250_000
@@ -393,6 +394,7 @@ def mutated(line: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.long
 def test_thousands_of_mutated_lines_raise_nothing(write, tmp_path):
     """Whatever happens to the bytes of a transcript, each line is a turn, counted or reported; nothing raises or hangs."""
     seed = random.randrange(1 << 32)

@@ -265,6 +265,7 @@ def test_turns_and_statements_of_a_file_can_be_asked(write, tmp_path):
 NASTY = (None, True, -1, 1e300, 10**30, "", "好", "\ud800", "\0", [], [[]], {}, {"a": [{}]}, ["x", 1], "2026-99-99", "x" * 3000)
 
 
+@pytest.mark.long
 def test_thousands_of_lines_of_any_values_raise_nothing(write, tmp_path):
     """Known names with values of any type, and lines cut anywhere: each is taken, counted or reported."""
     seed = random.randrange(1 << 32)

@@ -102,6 +102,7 @@ def _kill(folder: Path, act: Callable[[Path, str], None], every: int) -> None:
 
 @pytest.mark.parametrize("kind", ["full", "broken"])
 @pytest.mark.parametrize("act", [restore, back_up], ids=lambda act: act.__name__)
+@pytest.mark.long
 def test_R8_refused_at_any_operation(tmp_path, act, kind):
     """A typed error or success, the home is one of the two, and nothing is left under a temporary name."""
     refused_at_operations(tmp_path, act, {"full": FULL, "broken": BROKEN}[kind], every=60)

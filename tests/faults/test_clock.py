@@ -90,6 +90,7 @@ def _in_order(home: Path, clock: Clock, ids: list[str], towns: list[str]) -> Non
 
 
 @pytest.mark.parametrize(("jump", "stands"), drawn_for("jumps")([(jump, stands) for jump in JUMPS for stands in (False, True)], 4))
+@pytest.mark.long
 def test_R25_a_jump_of_the_clock_changes_no_order_and_loses_nothing(home: Path, jump: str, stands: bool) -> None:
     """There, and back again."""
     lived_through(home, [JUMPS[jump], JUMPS["the same microsecond"], lambda now: START], Clock(stands=stands))

@@ -52,6 +52,7 @@ def damaged(homes: Sound, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 @pytest.mark.parametrize("way", DONE)
+@pytest.mark.long
 def test_R11_damage_is_named_and_the_rest_is_served(homes, damaged, way):
     """No answer is wrong or missing without a word, nothing hangs or dies, `check` finds it, and `repair` (of some) makes it whole."""
     (home, found), right = damaged[way], right_answers(homes, way)
@@ -86,6 +87,7 @@ def found_and_mended(home: Path, way: str, *, mend: bool = True) -> tuple[Checke
 
 
 @pytest.mark.parametrize("table", ["episodes", "attachments"])
+@pytest.mark.long
 def test_R11_what_grew_out_of_damaged_sessions_takes_no_answer_with_it(homes, tmp_path, table):
     """Turns and statements are found as before, a line says what is missing and how to mend it, and that mends it."""
     home = copied(homes.rest, tmp_path / "home")
@@ -114,6 +116,7 @@ def test_R11_a_wrong_answer_would_be_noticed(homes):
     assert [f"get {homes.ids[0]}"] == silent({**found, f"get {homes.ids[0]}": "! NotFound: id x"}, homes.answers)
 
 
+@pytest.mark.long
 def test_R11_what_is_mended_answers_as_before(homes, tmp_path):
     """A bit in one memory: after the repair every answer is there again, from the file and its backup together."""
     home = made("a bit in a memory", homes, tmp_path / "home", Random(5))

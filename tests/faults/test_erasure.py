@@ -116,6 +116,7 @@ def test_a_kill_leaves_all_of_it_or_nothing(before, tmp_path, every, some):
 
 
 @pytest.mark.parametrize("failure", [FULL, BROKEN])
+@pytest.mark.long
 def test_a_failing_operation_is_told_or_made_good(before, tmp_path, failure, every, some):
     """An operation fails (any of them here, each in the soak): an error or a place that is not done, never «clean» while a byte is left."""
     for n in some(every, 1):
@@ -144,6 +145,7 @@ def test_after_a_failed_erasure_of_many_the_next_leaves_nothing(tmp_path):
         assert 301 == memory.admin.stats().turns
 
 
+@pytest.mark.long
 def test_who_reads_keeps_the_wal_and_the_receipt_says_so(before, tmp_path):
     """While another reads an old snapshot the WAL cannot be emptied: not clean, unfinished; when he lets go, the next erasure empties it."""
     home = Path(shutil.copytree(before, tmp_path / "home"))
@@ -164,6 +166,7 @@ def test_who_reads_keeps_the_wal_and_the_receipt_says_so(before, tmp_path):
     reader.close()
 
 
+@pytest.mark.long
 def test_looking_through_the_file_drops_no_lock(before, tmp_path):
     """R7: the live database is looked through while others of this process have it open; afterwards their locks still hold."""
     home = Path(shutil.copytree(before, tmp_path / "home"))
@@ -181,6 +184,7 @@ except OSError:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_on_a_full_disk_the_rows_go(tmp_path, kind):
     """With the reserve the rows are erased; the backup, for whose copy there is no room, is named; with room again it is finished."""
     in_little_space(kind, 12 * MiB, tmp_path, a_full_disk)

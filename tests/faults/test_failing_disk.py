@@ -166,6 +166,7 @@ def failed(call: Callable[[], object], disk: Disk, n: int, kind: str) -> bool:
 
 
 @pytest.mark.parametrize("flow", drawn_for("flows of a failing disk")(FLOWS, 10), ids=lambda flow: flow.name)  # in the soak all
+@pytest.mark.long
 def test_R8_a_call_whose_disk_fails_is_done_whole_or_not_at_all(tmp_path, flow, some):
     """Whichever operation fails: typed error, the state before (or a whole step), and the same call then succeeds."""
     assert call_on_failing_disks(tmp_path, flow, some) > 3, "a flow that writes has at least a write and a flush"
@@ -194,6 +195,7 @@ def call_on_failing_disks(tmp_path: Path, flow: Flow, choose: Choice) -> int:
     return len(every)
 
 
+@pytest.mark.long
 def test_the_flows_come_to_what_they_are_named_after(tmp_path):
     """The material fits: each `remember` above has the outcome that its name says."""
     for flow in FLOWS:

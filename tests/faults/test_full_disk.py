@@ -19,6 +19,7 @@ MOST_WRITES = 2_000  # a log that was started over has room for some
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_R9_a_full_disk_refuses_new_things_and_does_all_else(tmp_path, kind):
     """Full to the last byte: StorageFull, nothing lost, all can be read and forgotten; freed: everything works."""
     in_little_space(kind, DISK_BYTES, tmp_path, a_disk_fills_up)

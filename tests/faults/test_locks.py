@@ -216,6 +216,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "sessions.describe": lambda m: m.sessions.describe(attached(m), transcription="喵 meow"),
     "sessions.attachments": lambda m: m.sessions.attachments(),
     "sessions.content": lambda m: m.sessions.content(attached(m)),
+    "admin.relearn": lambda m: m.admin.relearn(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -401,6 +402,7 @@ def quick_home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("other", ["apsw", "sqlite3", "yiku"])
+@pytest.mark.long
 def test_R7_another_process_that_opens_and_closes_costs_nothing(quick_home, ask, other):
     """While we write and look at our files by `stat`, others open, read and close the store: no commit is lost."""
 
@@ -412,6 +414,7 @@ def test_R7_another_process_that_opens_and_closes_costs_nothing(quick_home, ask,
 
 
 @pytest.mark.parametrize(("names", "other"), [(("yiku.db",), "sqlite3"), (("yiku.db", "yiku.db-shm"), "apsw")])
+@pytest.mark.long
 def test_R7_beside_a_process_that_reads_its_own_live_files_commits_are_lost(quick_home, ask, names, other):
     """The test can tell: were we to read the files ourselves, what another does harmlessly above would cost us commits."""
 

@@ -103,6 +103,7 @@ def wanted(version: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict
     return held(home), said(home)
 
 
+@pytest.mark.long
 def test_R17_an_old_home_is_migrated_and_says_what_it_said(tmp_path, version, wanted):
     """Every row is there, the backup from before is sound and of the old schema, and the store is whole."""
     home = old_home(tmp_path / "home", version)
@@ -145,6 +146,7 @@ def test_who_came_to_an_old_home_before_it_was_migrated_writes_checksums_too(tmp
         assert said_last == memory.get(said_last.id)
 
 
+@pytest.mark.long
 def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
     """What was said before is learned from, its sessions can be ended, and all that is new can be erased, exported, undone."""
     home = old_home(tmp_path / "home", version)
@@ -222,6 +224,7 @@ def finished(home: Path, version: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("failure", [FULL, BROKEN], ids=["full", "broken"])
+@pytest.mark.long
 def test_R17_a_migration_whose_disk_fails_is_finished_by_the_next_opening(tmp_path, version, wanted, failure):
     """Every fortieth operation fails: a typed error, or none where it did not matter; then as after a kill."""
     assert 10 < failed_migrations(tmp_path, failure, EVERY, version, wanted[0])

@@ -253,6 +253,7 @@ def full(disk: Path) -> Life:
     return lived(disk / "full", seed=1)
 
 
+@pytest.mark.long
 def test_a_recording_played_to_its_end_is_the_disk(disk, full):
     """Nothing escapes the recorder: every file and folder comes out with the bytes that really lie there."""
     rebuild(full.recording, len(full.recording.events), "kept", Random(0), disk / "again")
@@ -264,12 +265,14 @@ def test_a_recording_played_to_its_end_is_the_disk(disk, full):
     assert {"yiku.db", "yiku.toml", "blobs"} <= {path.name for path in paths}
 
 
+@pytest.mark.long
 def test_R3_full_loses_nothing_in_a_power_cut(disk, full):
     """Whenever the power goes, each call that had returned is there, whole, and the home works on."""
     for kind in KINDS:
         assert [0] * EACH == [cut.lost for cut in cuts(full, kind, Random(5), disk, EACH)], kind
 
 
+@pytest.mark.long
 def test_R3_two_handles_in_turn_lose_nothing_in_a_power_cut(disk):
     """The same where two handles write one home by turns, each closing and opening again now and then."""
     shared = lived(disk / "shared", seed=2, handles=2)
@@ -277,6 +280,7 @@ def test_R3_two_handles_in_turn_lose_nothing_in_a_power_cut(disk):
         assert [0] * EACH == [cut.lost for cut in cuts(shared, kind, Random(6), disk, EACH)], kind
 
 
+@pytest.mark.long
 def test_R3_fast_loses_a_second_at_most_and_leaves_no_holes(disk):
     """With `fast` a cut takes the newest calls, also from a home that has been idle since; none older than a second."""
     fast = lived(disk / "fast", seed=3, **FAST)
@@ -289,6 +293,7 @@ def hasty(disk: Path) -> Life:
     return lived(disk / "hasty", seed=4, durability="fast")
 
 
+@pytest.mark.long
 def test_R3_a_cut_while_a_home_is_made_leaves_one_that_opens(disk, full, hasty):
     """In the first few calls, too, with either durability: nothing is left that the next opening does not understand."""
     for kind in KINDS:

@@ -45,6 +45,7 @@ def operations(template: Path, home: Path) -> int:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
+@pytest.mark.long
 def test_R24_a_turn_that_was_stored_is_answered(template, tmp_path, some, caplog):
     """Whichever operation fails: an error means that nothing was stored; an answer that it was, and what it did not teach waits."""
     expected_home, put_off = tmp_path / "expected", 0

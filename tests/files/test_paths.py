@@ -171,6 +171,7 @@ PLACES = (
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.long
 def test_S14_what_is_put_into_a_home_leads_nowhere(tmp_path: Path, outside: Path, place: str, some: Choice) -> None:
     """A link, a pipe, a device or a folder under any name of ours: an error of ours or none, soon, and outside nothing changed."""
     put_in_the_way(tmp_path, outside, place, some)
@@ -265,6 +266,7 @@ def test_S15_what_is_no_file_is_no_blob(tmp_path: Path, outside: Path, what: str
         assert "字 x" == blobs.get(tmp_path / "home" / "blobs", name)
 
 
+@pytest.mark.long
 def test_S15_a_blob_is_trusted_as_far_as_its_hash(tmp_path: Path) -> None:
     """Few bytes that would unpack to 200 MB are refused, and never lie in memory as a whole."""
     packer = zlib.compressobj(1)

@@ -391,6 +391,7 @@ def test_the_time_of_a_backup_is_that_of_its_name():
     assert timedelta(0) == at.utcoffset()
 
 
+@pytest.mark.long
 def test_a_store_of_many_pages_is_copied_with_all_its_checksums(memory):
     """More than SQLite keeps in the cache of a copy by itself: the backup is sound, and what it holds comes back."""
     memory.record([{"role": "user", "content": f"turn {i} 第{i}句 " + "x" * 3_500} for i in range(700)])

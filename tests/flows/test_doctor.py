@@ -40,6 +40,7 @@ def damaged(homes: Sound, home: Path) -> Path:
 # ------------------------------------------------------------------ check
 
 
+@pytest.mark.long
 def test_check_looks_at_blobs_and_backups_when_deep(homes, home):
     """A blob that is not what its name says and a backup that is damaged are problems of the deep look only."""
     copied(homes.rest, home)

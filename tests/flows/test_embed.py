@@ -129,6 +129,7 @@ def test_a_long_turn_has_a_vector_for_each_window(memory, home):
     assert 1 == sum("violin" in hit.text for hit in memory.recall("violin attic"))
 
 
+@pytest.mark.long
 def test_the_turn_before_is_found_for_thousands_at_once(memory):
     """The neighbours of a batch are looked up together: ten thousand turns of one session take no second."""
     memory.record([{"role": "user", "content": f"{n}"} for n in range(10_000)], session="s1")
@@ -469,6 +470,7 @@ def _killed(home: Path) -> None:
     memory.admin.embed(progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL) if done >= 256 else None)
 
 
+@pytest.mark.long
 def test_who_is_killed_while_embedding_is_gone_on_from(blank, home):
     """The next call embeds the rest, asks nothing twice, and no row is doubled."""
     shutil.copytree(blank, home)

@@ -618,6 +618,7 @@ def test_the_seal_of_a_short_code_tells_nothing(memory, home, some):
     assert ([], [4711]) == (guessed(b""), guessed(key))
 
 
+@pytest.mark.long
 def test_two_at_once_and_others_at_work(home):
     """While threads record and read, sessions are erased; each leaves nothing, and nobody else loses a turn."""
     from concurrent.futures import ThreadPoolExecutor

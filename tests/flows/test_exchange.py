@@ -204,6 +204,7 @@ def test_a_source_needs_a_name(memory):
         memory.admin.import_(iter(MIXED), source="")
 
 
+@pytest.mark.long
 def test_a_killed_import_goes_on_where_it_stopped(tmp_path):
     """Killed in the middle of thousands of turns and run again: each turn is there once, in its place, with its own time."""
     path, home = tmp_path / "big.jsonl", tmp_path / "home"

@@ -130,6 +130,7 @@ def told(item: Any) -> Any:
 @settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9), steps=st.integers(3, 12))
 @example(seed=194, steps=6)  # a scope that was opened, and holds nothing
+@pytest.mark.long
 def test_what_is_exported_and_imported_is_the_same_in_every_answer(tmp_path_factory, seed, steps):
     """The export of the new home has the same bytes, every look gives the same, and importing once more changes nothing."""
     folder, chance = tmp_path_factory.mktemp("round"), random.Random(seed)
@@ -202,6 +203,7 @@ def test_an_export_of_one_scope_has_no_word_of_another(file, tmp_path):
     assert not any(word in text for word in ("芝麻", "user:bo", (tmp_path / "one" / "key").read_text()))
 
 
+@pytest.mark.long
 def test_an_import_that_was_cut_short_is_completed_by_the_next(file, tmp_path):
     """After each part of the file: the cut is told with its line, the store is whole, and the whole file brings the rest."""
     content, wanted = file.read_bytes(), file.read_bytes().splitlines()[1:]
@@ -471,6 +473,7 @@ DAMAGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: next(iter(damage)))
+@pytest.mark.long
 def test_a_record_that_is_no_record_is_a_problem(tmp_path, damage):
     """Its line is named, and the rest comes in."""
     session_lived(tmp_path / "one", tmp_path)

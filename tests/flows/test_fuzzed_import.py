@@ -156,6 +156,7 @@ def every_verb(memory: Memory, home: Path) -> None:
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
+@pytest.mark.long
 def test_no_export_breaks_a_home(told, tmp_path_factory, seed):
     """Checksums made anew, fields of any value: each verb works afterwards, and the check finds nothing wrong."""
     folder = tmp_path_factory.mktemp("fuzzed")

@@ -166,6 +166,7 @@ def test_it_is_one_of_the_mismatches():
     assert issubclass(ErasureUndone, StoreMismatch)
 
 
+@pytest.mark.long
 def test_a_statement_that_is_allowed_again_stays_allowed(both):
     """Erased, then meant after all: a repair of an older copy does not refuse it again."""
     home, old = both

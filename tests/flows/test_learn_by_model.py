@@ -522,6 +522,7 @@ def test_who_comes_back_too_late_changes_nothing(blank, home, clock, server, oth
         assert {1} == {len(m.sources) for m in first.get_all() if m.method == "scripted"}
 
 
+@pytest.mark.long
 def test_cut_off_at_any_write_a_reply_is_paid_for_once_it_was_kept(blank, home, clock, server, monkeypatch):
     """Stopped before each write in turn and begun again, the same is known; a kept reply is not asked for again."""
     two = [

@@ -229,6 +229,7 @@ def test_what_the_assistant_said_is_found_when_it_is_asked_for(memory, asked, an
     assert answered == memory.recall(question)[0].text
 
 
+@pytest.mark.long
 def test_an_answer_says_how_sure_it_is(memory):
     """What is there is answered with confidence; what only shares a word with the question is not."""
     said(memory, "We decided to set the retry limit to five.", "我们决定把预算定为三万元")
@@ -272,6 +273,7 @@ def test_what_was_forgotten_makes_nobody_sure(memory, said, question, then):
 
 
 @pytest.mark.parametrize("question", ["Where did we see the film?", "我们在哪里看的电影？", "Which spice holds the shelf?"])
+@pytest.mark.long
 def test_how_sure_it_is_does_not_hang_on_how_many_are_wanted(home, question):
     """Among sixty statements, who asks for one hit is told the same as who asks for fifty."""
     with Memory(home, owner="user:mei", embedder=Hashed()) as memory:

@@ -244,6 +244,7 @@ def test_a_blob_is_read_only_where_its_turn_is(memory, home, clock):
     assert str(absent.value) == str(foreign.value).replace(blob, "0" * 64)
 
 
+@pytest.mark.long
 def test_beyond_64_mib_is_refused(memory, home):
     """One character too many, and nothing is stored, neither row nor blob."""
     limit = 64 * 1024 * 1024

@@ -33,6 +33,7 @@ STATEMENT = {
 
 
 @pytest.mark.parametrize("words", [KEY, "kumquat"], ids=["a secret", "private"])
+@pytest.mark.long
 def test_no_argument_brings_one_in(memory, home, words):
     """In each text that record, remember, update and import take, nested ones and keys too, it never reaches the disk."""
 
@@ -131,6 +132,7 @@ def test_secrets_can_be_kept(home, clock):
         assert "the surprise [private]" == memory.record_turn("user", PRIVATE).content
 
 
+@pytest.mark.long
 def test_300_secrets_are_in_no_file(memory, home):
     """Recorded in turns, tool results and statements, at least 98 of 100 are in no file of the home, in raw bytes."""
     drawn: list[Secret] = secrets(7)

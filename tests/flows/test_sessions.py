@@ -295,6 +295,7 @@ def kept(memory):
 
 
 @pytest.mark.parametrize("step", ["compressing", "end"])
+@pytest.mark.long
 def test_cut_off_at_any_write_nothing_is_lost_or_doubled(blank, home, clock, monkeypatch, step):
     """Stopped before each write in turn and called again, a compression or an end leaves what an undisturbed one leaves."""
     cut = Cut(monkeypatch)

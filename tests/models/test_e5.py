@@ -92,6 +92,7 @@ print(type(engine).__name__, os.environ.get("ORT_DISABLE_TELEMETRY"))
 
 
 @pytest.mark.parametrize("before", [None, "0"])
+@pytest.mark.long
 def test_nothing_is_noted_of_what_the_model_does(tmp_path, before):
     """In an empty home folder a model loads and runs, and leaves no file; the switch that this took is put back."""
     (home := tmp_path / "home").mkdir()

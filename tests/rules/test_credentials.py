@@ -211,6 +211,7 @@ def _cpu(work) -> float:
 
 
 @pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.long
 def test_pasted_text_costs_little(kind):
     """To mask a text costs at most four times what it costs to list the words of as long an English one; it was twenty times."""
     text, english = _repeated(TEXTS[kind]), _repeated(TEXTS["English"])

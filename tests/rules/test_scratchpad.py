@@ -264,6 +264,7 @@ PADS = st.builds(
 
 
 @given(PADS, st.integers(20, 600))
+@pytest.mark.long
 def test_it_never_outgrows_its_bounds(pad, budget):
     """2,000 characters as it is shown and stored, and its budget of tokens in a prompt, in both languages."""
     kept, dropped = scratchpad.bounded(pad)

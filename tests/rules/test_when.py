@@ -109,6 +109,7 @@ PIECES = st.sampled_from(
 )
 @example("00前十十月", datetime(2000, 1, 1))  # noqa: DTZ001
 @example("十五十五天前", datetime(2000, 1, 1))  # noqa: DTZ001
+@pytest.mark.long
 def test_any_text_gives_windows_that_have_a_length(text: str, now: datetime) -> None:
     """Whatever it says, nothing is raised, and what begins ends later."""
     found = when.windows(text, now.replace(tzinfo=CHINA))

@@ -88,6 +88,7 @@ def test_a_flipped_byte_in_a_copy_is_found(database, tmp_path, offset):
         copy.read_through(path)
 
 
+@pytest.mark.long
 def test_a_store_that_does_not_fit_into_the_cache_is_copied_whole(home, tmp_path):
     """Pages that are written before the first one carry checksums too: 3 MB, and a cache of 2."""
     with Memory(home, owner="user:mei") as memory:

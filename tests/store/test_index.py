@@ -62,6 +62,7 @@ def test_the_index_holds_as_many_tokens_as_the_analyzer_made(store, text):
 )
 @given(st.lists(ANY_TEXT | SCRIPTS, min_size=5, max_size=30))
 @example([chr(i) + "a" + chr(i) for i in range(1, 0x3000, 3) if unicodedata.category(chr(i)) != "Cs"])
+@pytest.mark.long
 def test_any_text_at_all_is_indexed_token_for_token(store, texts):
     """The same, for texts that nobody thought of."""
     scope = new_scope(store, f"scope{store.scope('x') or 0}-{len(store._scopes)}")

@@ -84,6 +84,7 @@ def test_it_finds_what_the_rows_say(vectors):
     assert 0.7 < np.corrcoef([slow[key] for key in fast], [*fast.values()])[0, 1]
 
 
+@pytest.mark.long
 def test_a_scope_that_fits_into_the_sample_is_measured_whole(vectors, monkeypatch):
     """Where there are fewer rows than what signs say is learned on, none is guessed."""
     monkeypatch.setattr(matrix, "SAMPLE", COUNT + 1)
