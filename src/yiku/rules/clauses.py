@@ -20,7 +20,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from yiku.rules import analyze, values
-from yiku.rules.lexicon import (
+from yiku.rules.predicates import RELATIVES
+from yiku.rules.shared_words import (
     ATTRIBUTES,
     CHANGED_TO,
     CHANGES,
@@ -36,7 +37,6 @@ from yiku.rules.lexicon import (
     SHORT,
     TWINS,
 )
-from yiku.rules.predicates import RELATIVES
 from yiku.rules.synonyms import SAME, WHOLE
 
 LONGEST = 240  # characters of a statement that is compared; a longer one is a story

@@ -15,7 +15,6 @@ from functools import cache
 from yiku.rules import values
 from yiku.rules.cues import compiled
 from yiku.rules.keys import BY_NAME, attribute, holds_one, tail
-from yiku.rules.lexicon import MANY_VERBS, SINGLE_VERBS
 from yiku.rules.phrases import (
     AFTERWARDS,
     ASKED_FOR,
@@ -30,6 +29,7 @@ from yiku.rules.phrases import (
     is_subject,
 )
 from yiku.rules.predicates import MULTI, RELATIVES, SINGLE, UNKNOWN
+from yiku.rules.shared_words import MANY_VERBS, SINGLE_VERBS
 
 _DETERMINER = re.compile(r"^(?:my|our|the|this|that|a|an) ")
 _BEING = (

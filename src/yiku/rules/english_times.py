@@ -31,7 +31,7 @@ from yiku.rules.days import (
     week_of,
 )
 from yiku.rules.holidays import Span
-from yiku.rules.lexicon import MONTH
+from yiku.rules.shared_words import MONTH
 
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _WEEKDAYS = {name: n for n, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}

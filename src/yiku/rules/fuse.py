@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from yiku.rules import analyze
 from yiku.rules.analyze import fold
 from yiku.rules.ask import Question
-from yiku.rules.lexicon import ATTRIBUTES, CALLED
+from yiku.rules.shared_words import ATTRIBUTES, CALLED
 from yiku.rules.slots import USER, thing_asked
 from yiku.types import Cardinality, SemanticMemory, Similar
 

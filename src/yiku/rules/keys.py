@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from yiku.rules import values
 from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
-from yiku.rules.lexicon import ATTRIBUTES, LOOSE, ONE, SHORT
 from yiku.rules.predicates import PREDICATES, RELATIVES, SINGLE, UNKNOWN, Predicate
+from yiku.rules.shared_words import ATTRIBUTES, LOOSE, ONE, SHORT
 from yiku.types import Cardinality, Slot
 
 USER = "user"  # the canonical subject of the scope's owner

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from yiku.rules import analyze, cues, matter
 from yiku.rules.clauses import Clause, clauses
 from yiku.rules.endings import ENDS
-from yiku.rules.lexicon import CHANGED_TO, EVERYDAY
+from yiku.rules.shared_words import CHANGED_TO, EVERYDAY
 
 # It says outright that something before it was wrong.
 _CORRECTS = re.compile(

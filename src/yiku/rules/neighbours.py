@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from yiku.rules import analyze, clauses, likeness, matter
 from yiku.rules.clauses import Clause
 from yiku.rules.endings import STATES
-from yiku.rules.lexicon import EVERYDAY, LIGHT
 from yiku.rules.questions import unasked
+from yiku.rules.shared_words import EVERYDAY, LIGHT
 from yiku.types import SemanticMemory
 
 MOST = 2  # statements that one is marked against

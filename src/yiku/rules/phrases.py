@@ -16,8 +16,8 @@ from typing import NamedTuple
 from yiku.rules import values
 from yiku.rules.cues import compiled
 from yiku.rules.keys import attribute, holds_one, tail
-from yiku.rules.lexicon import TWINS
 from yiku.rules.predicates import RELATIVES
+from yiku.rules.shared_words import TWINS
 from yiku.types import Cardinality
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from yiku.rules.lexicon import CITIES, MONTH
+from yiku.rules.shared_words import CITIES, MONTH
 from yiku.types import Cardinality, Kind
 
 SINGLE, MULTI, UNKNOWN = Cardinality.SINGLE, Cardinality.MULTI, Cardinality.UNKNOWN

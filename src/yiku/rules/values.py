@@ -18,8 +18,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 
 from yiku.rules.analyze import fold, tokens
-from yiku.rules.lexicon import SPELT, TWINS
 from yiku.rules.measures import ABOUT, ROUGHLY, ROUNDED, ROUNDING, SIGNS, SIGNS_OF_MONEY, UNITS, WRITTEN, unit_of
+from yiku.rules.shared_words import SPELT, TWINS
 from yiku.rules.synonyms import WHOLE
 
 LONGEST = 160  # characters of a value in which numbers and times are read; a longer one is compared by its words
