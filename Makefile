@@ -19,7 +19,7 @@ ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 # The tests start hundreds of processes; where no bytecode may be kept, each would compile the sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check soak-short soak bench bench-quality house clean
+.PHONY: lexicon help demo test check soak-short soak bench bench-quality house clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -59,6 +59,9 @@ bench-quality: $(BENCH)  ## how well it finds, on files that you have: DATA="…
 
 house: $(BASE)  ## lengths, walks, cycles, import time; ARGS=--check to fail over the limits
 	@$(BIN)/python bench/house.py $(ARGS)
+
+lexicon: $(BASE)  ## compile the words of the languages (rules/lexicon/*/*.toml) to the module that is imported
+	@$(BIN)/python scripts/compile_lexicon.py
 
 clean:  ## remove what these commands made
 	@rm -rf .venv demo-home build dist .spec-report.jsonl .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

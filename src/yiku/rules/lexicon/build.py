@@ -1,0 +1,159 @@
+"""
+From the tables of the languages to one lexicon: words by class, templates by anchor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.lexicon import Entry, Gap, Lexicon, Literal, Phrase, Predicate, Template
+from yiku.rules.lexicon.flags import mask
+from yiku.rules.text.folding import folded
+
+_FILES_OF_WORDS = ("persons", "moods", "changes", "functions", "times", "numbers", "units", "values", "synonyms", "attributes")
+_FILES_OF_NOUNS = ("units", "values", "synonyms", "attributes")
+_PART = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|\{([a-z:]*)\}|([^\s()\[\]{}]+)")
+WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
+
+
+def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
+    """One lexicon of several languages, each a mapping from the name of a file to its tables."""
+    words: dict[str, dict[str, None]] = defaultdict(dict)
+    contractions: dict[str, tuple[str, ...]] = {}
+    abbreviations: set[str] = set()
+    firsts: set[str] = set()
+    marks: dict[str, int] = defaultdict(int)
+    endings: dict[str, dict[str, None]] = {name: {} for name in ("clitic", "laugh", "hour", "ordinal")}
+    plurals: dict[tuple[str, str], None] = {}
+    attributes: dict[str, str] = {}
+    predicates: dict[str, Predicate] = {}
+    templates: list[Template] = []
+    for tables in languages:
+        capitals = tables.get("values", {}).get("names", {}).get("nouns", False)  # whether all nouns have them
+        for name in _FILES_OF_WORDS:
+            for table, entries in tables.get(name, {}).items():
+                if table == "contraction":
+                    contractions |= {short: tuple(long.split()) for short, long in entries.items()}
+                    continue
+                if table == "plural":
+                    plurals |= dict.fromkeys(entries.items())
+                    continue
+                for entry, several in entries.items():
+                    if table == "mark":
+                        for word in several:
+                            marks[folded(word)] |= mask([f"mark.{entry}"])
+                        continue
+                    if table == "ending":
+                        endings[entry] |= dict.fromkeys(several)
+                        continue
+                    if table == "names" and entry == "first":
+                        firsts |= set(several)
+                        continue
+                    if table == "names" and entry == "nouns":
+                        continue
+                    if table == "abbreviation":
+                        abbreviations |= set(several)
+                    if name == "attributes":
+                        attributes[entry] = table
+                    for word in several:
+                        if capitals and name in _FILES_OF_NOUNS and not entry.startswith("place_"):
+                            words[folded(word)]["names.common"] = None
+                        words[folded(word)][f"{'has' if name == 'attributes' else table}.{entry}"] = None
+                        if name == "attributes" and table == "person":
+                            words[folded(word)][f"holder.{entry}"] = None
+        for name, told in tables.get("predicates", {}).items():
+            known = predicates.get(name)
+            asks = tuple(tuple(folded(word) for word in line) for line in told["asks"])
+            predicates[name] = Predicate(
+                name,
+                told["takes"],
+                told["one"],
+                told.get("kind", "fact"),
+                told.get("of", "person"),
+                (*(known.asks if known else ()), *asks),
+            )
+            templates += [_template(name, folded(says), told["takes"]) for says in told["says"]]
+    for template in templates:
+        for part in template.parts:
+            if isinstance(part, Literal):
+                for literal in part.words:
+                    if UNSPACED_RUN.match(literal[0]):
+                        words["".join(literal)].setdefault("verb.template", None)
+    every = {word: _entry(classes) for word, classes in words.items()}
+    return Lexicon(
+        every,
+        _phrases(every, contractions),
+        _runs(every),
+        contractions,
+        frozenset(abbreviations),
+        frozenset(firsts),
+        dict(marks),
+        {name: tuple(each) for name, each in endings.items()},
+        tuple(plurals),
+        attributes,
+        predicates,
+        _anchored(templates),
+    )
+
+
+_CONCEPTS = ("same.", "has.", "kin.", "month.", "weekday.")
+
+
+def _entry(classes: Mapping[str, object]) -> Entry:
+    means = tuple(dict.fromkeys(each.partition(".")[2] for each in classes if each.startswith(_CONCEPTS)))
+    kin = next((each[4:] for each in classes if each.startswith("kin.")), "")
+    has = next((each[4:] for each in classes if each.startswith("has.")), "")
+    sorts = tuple(each[5:] for each in classes if each.startswith("sort."))
+    return Entry(mask(classes), means, kin, has, sorts)
+
+
+def _template(predicate: str, says: str, takes: str) -> Template:
+    """A template as it is written, in parts."""
+    parts: list[Literal | Gap] = []
+    for match in _PART.finditer(says.removesuffix("$")):
+        if match[3] is not None:
+            name, _, sort = match[3].partition(":")
+            parts.append(Gap(sort or (takes if name else "thing"), bool(name)))
+            continue
+        optional = match[2] is not None
+        choices = (match[2] if optional else match[1] if match[1] is not None else match[4]).split("|")
+        parts.append(Literal(tuple(sorted((split(choice) for choice in choices), key=len, reverse=True)), optional))
+    anchor = next(place for place, part in enumerate(parts) if isinstance(part, Literal) and not part.optional)
+    return Template(predicate, tuple(parts), anchor, says.endswith("$"))
+
+
+def split(phrase: str) -> tuple[str, ...]:
+    """A phrase as the words that a scan gives; without spaces it is one word."""
+    return (phrase,) if UNSPACED_RUN.match(phrase) else tuple(WORD.findall(phrase))
+
+
+def _anchored(templates: Sequence[Template]) -> dict[str, tuple[Template, ...]]:
+    found: dict[str, list[Template]] = defaultdict(list)
+    for template in templates:
+        part = template.parts[template.anchor]
+        assert isinstance(part, Literal)
+        for first in dict.fromkeys(words[0] for words in part.words):
+            found[first].append(template)
+    return {word: tuple(each) for word, each in found.items()}
+
+
+def _phrases(words: Mapping[str, Entry], contractions: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
+    found: dict[str, list[Phrase]] = defaultdict(list)
+    for phrase, entry in words.items():
+        said = split(phrase)
+        if len(said) > 1:
+            parts = tuple(part for word in said for part in contractions.get(word, (word,)))
+            found[parts[0]].append(Phrase(parts, entry))
+    return {first: tuple(sorted(each, key=lambda one: -len(one.words))) for first, each in found.items()}
+
+
+def _runs(words: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for word in words:
+        if UNSPACED_RUN.match(word):
+            found[word[0]].add(len(word))
+    return {first: tuple(sorted(lengths, reverse=True)) for first, lengths in found.items()}

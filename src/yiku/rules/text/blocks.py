@@ -1,0 +1,108 @@
+"""
+What of a text is prose, and what is quoted, code, a log, a table or generated: told line by line, in one pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a block is."""
+
+    PROSE = "prose"
+    QUOTATION = "quotation"
+    CODE = "code"
+    LOG = "log"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of a text of one kind; blocks tile their text."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+OURS = "yiku-memory"  # what stands behind the mark of a fence is no prose, closed or not
+FEW = 3  # lines that stand alike before it says something
+LONGEST_LINE = 2_000  # characters; a longer one was pasted
+MOST_CHARS = 400  # of a line that are looked at
+SPREAD = 6  # of so many lines one that was pasted: what stands between was pasted with them
+_LINE = re.compile(r"[^\n]*\n?")
+_FENCE = re.compile(r"(?:```|~~~)")
+_OPENS = re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_SPEAKS = re.compile(r"(?:\*\*)?[A-Z\u3400-\u9fff][\w .\u3400-\u9fff]{0,24}(?:\*\*)?[:：]\s?\S")
+_ROLE = re.compile(r"(?i:user|assistant|human|system|用户|助手)\s?[:：]")
+_QUOTED = re.compile(r">")
+_TABLE = re.compile(r"\|")
+_LOG = (
+    re.compile(r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|Traceback|File \")"),
+    re.compile(r"(?:at \S{1,80}[(:]\S{0,80}:?\d|\w{0,40}(?:Error|Exception):|\[?(?:INFO|WARN|ERROR|DEBUG)\b)"),
+)
+_CODE = (
+    re.compile(r"(?:\$ |#!|@@|[+-]{3} |(?:import|from) \w[\w.]{0,80}(?:$| import))"),
+    re.compile(r"(?:def|class|function|const|let|var|public|private|return|SELECT|INSERT|#include)\b.{0,200}[;{}:()][ \t]*$"),
+    re.compile(r"[{}\])]+[;,]?[ \t]*$|.{0,200}[{};][ \t]*$|</?\w[^>]{0,80}>[ \t]*$|.{0,200}-->"),
+)
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a text, in order."""
+    lines = [*_lines(text)]
+    pasted = [place for place, (_, _, kind) in enumerate(lines) if kind is not Kind.PROSE]
+    if len(pasted) >= FEW and len(pasted) * SPREAD >= len(lines):
+        for place in range(pasted[0], pasted[-1]):
+            start, end, kind = lines[place]
+            lines[place] = start, end, kind if kind is not Kind.PROSE else lines[pasted[0]][2]
+    found: list[Block] = []
+    for start, end, kind in lines:
+        if found and found[-1].kind is kind:
+            found[-1] = Block(found[-1].start, end, kind)
+        else:
+            found.append(Block(start, end, kind))
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
+    """Each line with its kind."""
+    told = [match for match in _LINE.finditer(text) if match[0]]
+    filled = [match for match in told if match[0].strip()]
+    spoken = len(filled) >= FEW and 2 * sum(_SPEAKS.match(match[0][:MOST_CHARS].strip()) is not None for match in filled) >= len(
+        filled
+    )
+    roles = [match.start() for match in filled if _ROLE.match(match[0][:MOST_CHARS].strip())]
+    pasted = roles[0] if len(roles) > 1 else len(text)  # where the transcript of a chat begins, which goes to the end
+    closes = ""  # of the block that a line is in
+    for match in told:
+        line = match[0][:MOST_CHARS].strip()
+        if match.start() >= pasted:
+            kind = Kind.QUOTATION
+        elif closes:
+            kind = Kind.CODE
+            closes = "" if _ends(line, closes) else closes
+        elif _FENCE.match(line):
+            kind, closes = Kind.CODE, "```"
+        elif (tag := _OPENS.match(line)) and (tag[1] == OURS or f"</{tag[1]}>" in text[match.start() :]):
+            kind, closes = Kind.QUOTATION, "" if f"</{tag[1]}>" in line else f"</{tag[1]}>"
+        elif len(match[0]) > LONGEST_LINE:
+            kind = Kind.LOG
+        else:
+            kind = Kind.QUOTATION if spoken and _SPEAKS.match(line) else _kind(line)
+        yield match.start(), match.end(), kind
+
+
+def _ends(line: str, closes: str) -> bool:
+    return _FENCE.match(line) is not None if closes == "```" else closes in line
+
+
+def _kind(line: str) -> Kind:
+    for kind, patterns in ((Kind.QUOTATION, (_QUOTED,)), (Kind.TABLE, (_TABLE,)), (Kind.LOG, _LOG), (Kind.CODE, _CODE)):
+        if any(pattern.match(line) for pattern in patterns):
+            return kind
+    return Kind.PROSE

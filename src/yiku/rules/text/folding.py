@@ -1,0 +1,21 @@
+"""
+One form of case, width and Chinese writing, letter for letter: a place in the folded text is the place in the text.
+"""
+
+from __future__ import annotations
+
+from yiku.rules.characters import SIMPLIFIED, TRADITIONAL
+
+_FULL_WIDTH = {0xFF01 + n: 0x21 + n for n in range(94)}
+_QUOTES = {ord(curly): ord(straight) for curly, straight in zip("’‘“”„«»\u00a0\u3000", '\'\'"""""  ', strict=True)}
+_MARKS = {ord(wide): ord(narrow) for wide, narrow in zip("，。！？；：", ",。!?;:", strict=True)}
+_ONE_FORM = {**_FULL_WIDTH, **_QUOTES, **_MARKS, **{ord(a): ord(b) for a, b in zip(TRADITIONAL, SIMPLIFIED, strict=True)}}
+
+
+def folded(text: str) -> str:
+    """The text in small letters, narrow and simplified forms; as long as before."""
+    if text.isascii():
+        return text.lower()
+    told = text.translate(_ONE_FORM)
+    small = told.lower()
+    return small if len(small) == len(told) else "".join(one if len(one.lower()) != 1 else one.lower() for one in told)

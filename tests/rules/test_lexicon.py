@@ -1,0 +1,121 @@
+"""The words of the languages as data: compiled in step, and each predicate reads its examples and leaves the others alone."""
+
+import ast
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from yiku.rules.lexicon import Gap, built_in, compiled
+from yiku.rules.statements.clause import Mood, Tense
+from yiku.rules.statements.read import read
+from yiku.rules.text.blocks import Kind
+
+ROOT = Path(__file__).parents[2]
+LEXICON = ROOT / "src" / "yiku" / "rules" / "lexicon"
+LANGUAGES = ("en", "zh")
+SHORT = 2  # letters; shorter words are in too many strings that are none
+CUES = {"corrects", "changes", "ends", "retracts", "remembers"}
+RULES = {"asked to remember", "rule for a task", "amended", "short_term", "long_term", "date", "time", "name"}  # of a draft
+NAMES = CUES | RULES | {"close", "yes", "place_", "contact"}
+EXCEPTIONS = {
+    "text/blocks.py": "words of programming languages and of logs",
+    "text/sure.py": "abbreviations behind which an erasure never takes a sentence for ended",
+    "learning/durations.py": "how long something holds is told by patterns, as `rules/when.py` tells times",
+    "learning/entities.py": "names without a reading of the sentence: surnames, endings of places, generic words",
+    "learning/tools.py": "what tools print when they fail, and the sentence that says so",
+    "learning/reread.py": "the reasons that a person is shown",
+}
+
+
+def tables(language, name):
+    return tomllib.loads((LEXICON / language / f"{name}.toml").read_text("utf-8"))
+
+
+def examples(column):
+    """Language, predicate and example of a column of predicates.toml."""
+    return [
+        (language, name, example)
+        for language in LANGUAGES
+        for name, told in tables(language, "predicates").items()
+        for example in (told[column].items() if column == "reads" else told[column])
+    ]
+
+
+def test_the_compiled_words_are_those_of_the_files():
+    """`make lexicon` was run after the last change."""
+    spec = importlib.util.spec_from_file_location("compile_lexicon", ROOT / "scripts" / "compile_lexicon.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+
+    assert Path(compiled.__file__).read_text("utf-8") == script.written()
+
+
+def test_both_languages_have_the_same_files_and_predicates():
+    """What one can say, the other can."""
+    assert [path.name for path in sorted((LEXICON / "en").iterdir())] == [path.name for path in sorted((LEXICON / "zh").iterdir())]
+    assert set(tables("en", "predicates")) == set(tables("zh", "predicates"))
+    for name in ("persons", "moods", "changes", "times"):
+        assert {key: set(told) for key, told in tables("en", name).items()} == {
+            key: set(told) for key, told in tables("zh", name).items()
+        }, name
+
+
+def names_of_the_data():
+    """What sorts, fields and moods are called: names that code and tables share, and no words that are read."""
+    lexicon = built_in()
+    gaps = {part.sort for each in lexicon.templates.values() for one in each for part in one.parts if isinstance(part, Gap)}
+    sorts = {sort for entry in lexicon.words.values() for sort in entry.sorts} | {
+        each.takes for each in lexicon.predicates.values()
+    }
+    moods = {str(each) for kind in (Mood, Tense, Kind) for each in kind}
+    return NAMES | gaps | sorts | moods | set(lexicon.endings) | set(lexicon.attributes.values())
+
+
+@pytest.mark.parametrize("room", ["text", "statements", "learning"])
+def test_no_module_knows_a_word_of_a_language(room):
+    """No string has a Chinese character or a word of the lexicon: a third language is a folder."""
+    lexicon, names, found = built_in(), names_of_the_data(), set()
+    for path in sorted((LEXICON.parent / room).glob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        for node in ast.walk(tree):
+            if (
+                not isinstance(node, ast.Constant)
+                or not isinstance(node.value, str)
+                or id(node) in described
+                or node.value in names
+            ):
+                continue
+            words = [word for word in re.findall("[a-z]+", node.value.lower()) if len(word) > SHORT and word in lexicon.words]
+            if words or re.search("[\u3400-\u9fff]", node.value):
+                found.add(f"{room}/{path.name}")
+
+    assert {name for name in EXCEPTIONS if name.startswith(f"{room}/")} == found
+
+
+def test_no_word_of_the_data_is_a_pattern():
+    """Words and templates only: what a regular expression is made of has no place here."""
+    for language in LANGUAGES:
+        for path in (LEXICON / language).glob("*.toml"):
+            text = path.read_text("utf-8")
+            assert not [sign for sign in (".*", "\\\\b", "(?", "\\\\w", ".+", "[a-z]") if sign in text], path.name
+
+
+@pytest.mark.parametrize(("language", "name", "example"), examples("reads"), ids=str)
+def test_a_template_reads_its_example(language, name, example):
+    text, value = example
+    slots = [(slot.predicate, text[slot.value.start : slot.value.end]) for clause in read(text) for slot in clause.slots]
+
+    assert (name, value) in slots
+
+
+@pytest.mark.parametrize(("language", "name", "text"), examples("leaves"), ids=str)
+def test_a_template_leaves_what_only_looks_like_it(language, name, text):
+    assert name not in {slot.predicate for clause in read(text) for slot in clause.slots}
+
+
+def test_the_lexicon_is_made_once():
+    assert built_in() is built_in()
