@@ -1,0 +1,124 @@
+"""
+Where the clauses of a sentence begin: behind a comma, a colon or a joining word where something follows that can stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from yiku.rules.lexicon.flags import (
+    ALSO,
+    ARTICLE,
+    ASKS,
+    ASKS_FIRST,
+    CORRECT,
+    DENY,
+    EMPTY,
+    JOIN,
+    JOKE,
+    KIN,
+    NOW,
+    OWN,
+    PERSON,
+    REPORT,
+    REQUEST,
+    RETRACT,
+    STANDING,
+    SUPPOSE,
+    TIME,
+    VERB,
+)
+from yiku.rules.statements.values import is_number
+from yiku.rules.text.words import Word, flags_of
+
+_BREAKS = frozenset(",;:—–()")
+WORDS_AHEAD = 7  # words behind a joining word in which a clause must have its verb
+UNSPACED_CLAUSE = 4  # characters that tell something; so much between commas is a clause where no spaces are written
+
+
+def without_asides(found: Sequence[Word]) -> list[Word]:
+    """The words without a mark in square brackets, which stands for what was taken out."""
+    kept: list[Word] = []
+    place = 0
+    while place < len(found):
+        if found[place].text == "[" and [word.text for word in found[place + 2 : place + 3]] == ["]"]:
+            place += 3
+            continue
+        kept.append(found[place])
+        place += 1
+    return kept
+
+
+def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]:
+    """The words of a sentence, clause by clause; a quotation is one by itself."""
+    parts: list[list[Word]] = [[]]
+    for place, word in enumerate(found):
+        dash = word.text == "-" and place and word.start > found[place - 1].end
+        if word.start in quotes and parts[-1]:
+            parts.append([])
+            continue
+        breaks = word.sign and (word.text in _BREAKS or dash)
+        begins = (breaks or word.flags & JOIN) and parts[-1] and _stands_alone(found, place + 1 if breaks else place)
+        if begins and not breaks:
+            parts.append([])
+        parts[-1].append(word)
+        if begins and breaks:
+            parts.append([])
+    return _joined(parts)
+
+
+def _joined(parts: list[list[Word]]) -> list[list[Word]]:
+    """A part that states nothing by itself goes with the one behind it, or the last with the one before."""
+    whole: list[list[Word]] = []
+    waiting: list[Word] = []
+    for part in parts:
+        waiting = [*waiting, *part]
+        if _states(waiting):
+            whole.append(waiting)
+            waiting = []
+    if any(not word.sign for word in waiting):
+        if whole:
+            whole[-1] += waiting
+        else:
+            whole.append(waiting)
+    return whole
+
+
+def _states(part: Sequence[Word]) -> bool:
+    """Whether words have something like a verb, or a noun with its value."""
+    flags = flags_of(part)
+    if flags & (VERB | REQUEST | RETRACT | JOKE | REPORT):
+        return True
+    telling = [word for word in part if not word.sign and not is_number(word) and not word.flags & (EMPTY | TIME)]
+    if sum(len(word.text) for word in telling if word.cjk) >= UNSPACED_CLAUSE:
+        return True
+    return any(map(is_number, part)) and bool(telling)
+
+
+def _stands_alone(found: Sequence[Word], place: int) -> bool:
+    """Whether what begins here may be a clause: somebody and a verb, or a verb alone behind a joining word."""
+    joined = False
+    while place < len(found) and (found[place].sign or found[place].flags & (JOIN | ALSO)):
+        joined, place = joined or bool(found[place].flags & JOIN), place + 1
+    if place >= len(found):
+        return False
+    first = found[place]
+    if first.cjk:
+        return True  # where no spaces are written a comma is enough
+    ahead = _until_break(found, place)
+    if first.flags & (PERSON | OWN | ARTICLE | KIN | SUPPOSE | REQUEST | ASKS | STANDING | CORRECT | NOW | DENY):
+        return any(word.flags & (VERB | REQUEST) for word in ahead)
+    if first.flags & ASKS_FIRST and ahead[1:2] and ahead[1].flags & (PERSON | OWN | ARTICLE):
+        return True
+    if first.flags & VERB:
+        return joined
+    return any(word.flags & VERB for word in ahead[1:4])
+
+
+def _until_break(found: Sequence[Word], place: int) -> list[Word]:
+    part = []
+    for word in found[place : place + WORDS_AHEAD]:
+        if word.sign and word.text in _BREAKS:
+            break
+        part.append(word)
+    return part

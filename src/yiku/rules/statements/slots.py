@@ -1,0 +1,400 @@
+"""
+Which slots a clause fills: by the templates of the lexicon, and by the attribute form (a possessor, a noun, a value).
+
+A template is tried only where its anchor stands, left to right; a gap ends at the next word that the template or the
+lexicon knows for an end, and is no longer than MOST_WORDS. So nothing is tried twice, and nothing backtracks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from yiku.rules.lexicon import Lexicon, Literal, Template
+from yiku.rules.lexicon.flags import (
+    ALSO,
+    ARTICLE,
+    ASKS,
+    AUX,
+    BE,
+    CHANGE,
+    COMMON,
+    CORRECT,
+    DENY,
+    END,
+    EVENT,
+    EVERY,
+    HAVE,
+    HEDGE,
+    HOLDER,
+    IT,
+    JOIN,
+    KIN,
+    LEAD,
+    LIGHT,
+    MY,
+    NOW,
+    NUMBER,
+    ONCE,
+    OTHER,
+    OWN,
+    PERSON,
+    PLACE,
+    PLAN,
+    POSSESSIVE,
+    REMEMBER,
+    SHIFT,
+    SPEAKER,
+    STILL,
+    SUPPOSE,
+    THE,
+    TIME,
+    UNIT,
+    VERB,
+    YOU,
+    YOUR,
+)
+from yiku.rules.statements.clause import AGENT, USER, Slot, Value
+from yiku.rules.statements.content import content
+from yiku.rules.text.sentences import is_wide
+from yiku.rules.text.words import Word, flags_of
+
+SCHEDULED = "scheduled"  # the predicate of what is arranged for a time
+MOST_WORDS = 12  # of a value
+MOST_IN_A_VALUE = 5  # words of one that is told of an attribute
+MOST_CHARS = 6  # of one that is written without spaces
+LONGEST_NAME = 8  # characters of a name that is written without spaces
+MOST_BEFORE = 3  # words of a compound noun before its last
+TO_THE_VERB = 6  # words between a noun and the verb that gives its value
+_CLOSE = "close"
+_ANYTHING = "anything"  # what a predicate may be told of, where it is not told of persons alone
+_NAMED = ("place", "name", "person")
+_EXACT = {
+    "time": (("time",),),
+    "clock": (("time",),),
+    "amount": (("amount",), ("time",)),
+    "place": (("place", "name"),),
+    "name": (("name", "place"),),
+    "person": (("name", "place"),),
+}
+_ENDS_VALUE = JOIN | NOW | DENY | ALSO | BE | AUX
+_NO_NOUN = PERSON | OWN | KIN | ARTICLE | JOIN | NOW | ALSO | CORRECT | LIGHT | REMEMBER | LEAD
+_BINDS = ARTICLE | LIGHT | POSSESSIVE | NOW | ALSO | STILL | AUX | HEDGE | PLACE
+# What may stand between a subject and what is said of it.
+_BETWEEN = AUX | BE | HAVE | NOW | STILL | ALSO | EVERY | TIME | HEDGE | JOIN | LEAD | CORRECT | DENY | PLACE | ONCE | PERSON
+_BETWEEN |= CHANGE | LIGHT | SUPPOSE | PLAN | REMEMBER
+
+
+class Told(NamedTuple):
+    """
+    A clause as far as it was read: its words and signs, whom it speaks of, what values it names.
+
+    named:  where the clause names its subject, if it does: between that and what is said of it stands nothing that tells
+    elided: it leaves out the subject that a clause before it in the sentence names
+    """
+
+    text: str
+    own: Sequence[Word]
+    subject: str
+    named: tuple[int, int] | None
+    values: Sequence[Value]
+    elided: bool = False
+
+
+def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
+    """The slots that the words of a clause fill."""
+    seen: set[tuple[str, int]] = set()
+    for place, word in enumerate(told.own):
+        for template in lexicon.templates.get(word.text, ()):
+            matched = _matched(template, told.own, place)
+            value = _exactly(told, matched[0]) if matched else None
+            if value is None or not _is_said_of(
+                lexicon.predicates[template.predicate].of, told, min(place, _place_of(told.own, value))
+            ):
+                continue
+            if template.ends and matched and not _ends_clause(told.own[matched[1] :]):
+                continue
+            thing = told.own[:place] if template.predicate == SCHEDULED else ()
+            if template.predicate == SCHEDULED and not (value.exact and _is_arranged(thing, word)):
+                continue
+            if (template.predicate, value.start) not in seen:
+                seen.add((template.predicate, value.start))
+                one, denial = lexicon.predicates[template.predicate].one, _denies(template, told.own)
+                yield Slot(told.subject, template.predicate, content(thing), value, one, _noun(thing), denial)
+    yield from _attributes(told, lexicon)
+
+
+def wanted(found: Sequence[Word], small: str, lexicon: Lexicon) -> frozenset[str]:
+    """The predicates that a question asks for."""
+    there = {word.text for word in found}
+    return frozenset(
+        predicate.name
+        for predicate in lexicon.predicates.values()
+        if any(
+            all(each in there or ((" " in each or is_wide(each[0])) and each in small) for each in line) for line in predicate.asks
+        )
+    )
+
+
+# ------------------------------------------------------------------ of whom
+
+
+def _is_said_of(of: str, told: Told, place: int) -> bool:
+    """Whether what stands here may be said of the subject: of somebody, and of nothing that is only theirs (my flat is in Oslo)."""
+    close = told.subject in (USER, AGENT, "", "?") or "'s " in told.subject
+    if not close and not told.subject.startswith("@"):
+        return of == _ANYTHING
+    if of == _CLOSE and (told.subject in ("", "?") or not close):
+        return False
+    return _follows(told, place)
+
+
+def _follows(told: Told, place: int) -> bool:
+    """Whether nothing that tells stands before the subject, or between it and what stands here."""
+    start, end = told.named or (told.own[0].start, told.own[0].start)
+    heading = max((word.end for word in told.own if word.sign and word.start < start), default=0)  # Big news: I live in …
+    around = [word for word in told.own[:place] if heading <= word.start < start or word.start >= end]
+    return all(word.inside or word.sign or word.flags & _BETWEEN for word in around)
+
+
+def _ends_clause(behind: Sequence[Word]) -> bool:
+    """Whether nothing that tells stands behind a template: I am 40, and not 40 to 50 year olds."""
+    return all(word.inside or word.sign or word.flags & (LIGHT | NOW | UNIT | TIME | PLACE) for word in behind)
+
+
+def _place_of(own: Sequence[Word], value: Value) -> int:
+    return next(place for place, word in enumerate(own) if word.start == value.start)
+
+
+def _denies(template: Template, own: Sequence[Word]) -> bool:
+    """Whether the denial of a clause is the predicate's own: does not like."""
+    literals = [word for part in template.parts if isinstance(part, Literal) for choice in part.words for word in choice]
+    denials = [word.text for word in own if word.flags & DENY]
+    return bool(denials) and all(any(text in each for each in literals) for text in denials)
+
+
+# ------------------------------------------------------------------ templates
+
+
+def _matched(template: Template, own: Sequence[Word], place: int) -> tuple[Value, int] | None:
+    """The value of a template whose anchor stands here, and where the template ends, or None. What stands before it is matched backwards."""
+    value: Value | None = None
+    at = place
+    for part in reversed(template.parts[: template.anchor]):
+        if isinstance(part, Literal):
+            at = _literal_before(part, own, at)
+        else:
+            start = max(0, at - MOST_WORDS)
+            stops = [i for i in range(start, at) if own[i].flags & (PERSON | OWN | KIN | NOW | PLACE) or own[i].sign]
+            start = stops[-1] + 1 if stops else start
+            if start >= at:
+                return None
+            value, at = _value(part.sort, own, start, at), start
+    at = place
+    for index in range(template.anchor, len(template.parts)):
+        part = template.parts[index]
+        if isinstance(part, Literal):
+            after = _literal(part, own, at)
+            if after is None:
+                return None
+            at = after
+        else:
+            end = _gap_end(template, index, own, at)
+            if end == at:
+                return None
+            if part.told:
+                value = _value(part.sort, own, at, end)
+            at = end
+    return None if value is None else (value, at)
+
+
+def _stands(choice: Sequence[str], own: Sequence[Word], at: int) -> bool:
+    if at < 0 or at + len(choice) > len(own) or own[at].text != choice[0]:
+        return False
+    return all(own[at + i].text == choice[i] for i in range(1, len(choice)))
+
+
+def _literal(part: Literal, own: Sequence[Word], at: int) -> int | None:
+    """Where the literal ends that stands here; None where none does and one must."""
+    for choice in part.words:
+        if _stands(choice, own, at):
+            return at + len(choice)
+    return at if part.optional else None
+
+
+def _literal_before(part: Literal, own: Sequence[Word], at: int) -> int:
+    return next((at - len(choice) for choice in part.words if _stands(choice, own, at - len(choice))), at)
+
+
+def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> int:
+    """Where the words of a gap end: at the next literal of the template, or where a value cannot go on."""
+    following = template.parts[index + 1] if index + 1 < len(template.parts) else None
+    for end in range(at, min(len(own), at + MOST_WORDS)):
+        if isinstance(following, Literal) and any(_stands(choice, own, end) for choice in following.words):
+            return end
+        inside = own[end].text == "." and at < end < len(own) - 1  # St. Quillgate: the sentence goes on
+        if (own[end].sign and not inside) or (end > at and own[end].flags & _ENDS_VALUE):
+            return end
+    return min(len(own), at + MOST_WORDS)
+
+
+def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
+    while end > start + 1 and own[end - 1].flags & (PLACE | NOW | ALSO | ARTICLE | LIGHT):
+        end -= 1
+    return Value(sort, own[start].start, own[end - 1].end, " ".join(word.text for word in own[start:end]))
+
+
+def _exactly(told: Told, value: Value) -> Value | None:
+    """The value of a gap as it was read, without what stands around it; None where it is not of the sort that is taken."""
+    inside = [word for word in told.own if value.start <= word.start < value.end]
+    if not inside or inside[0].flags & (PERSON | ASKS):
+        return None
+    if value.sort in _NAMED and any("lodging" in word.entry.sorts for word in inside):
+        return None
+    near = inside[min(2, len(inside) - 1)].start if value.sort != "clock" else value.end
+    for sorts in _EXACT.get(value.sort, ()):
+        if exact := next((each for each in told.values if each.sort in sorts and value.start <= each.start <= near), None):
+            if value.sort == "clock" and exact.dated:
+                continue
+            if value.sort in _NAMED and inside[0].cjk and exact.start == value.start:
+                return value  # where no spaces are written a name goes on to where the gap ends
+            return Value(value.sort, exact.start, min(exact.end, value.end), exact.text, exact.dated, exact.exact)
+    return value if value.sort not in ("time", "amount", "clock") and _fits(told.text, value.sort, inside) else None
+
+
+def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
+    """Whether words are a value of a sort that has no form of its own."""
+    flags = flags_of(inside)
+    if sort in _NAMED:
+        return _is_named(text, inside)
+    if sort == "called":
+        return len(inside) <= MOST_BEFORE and not flags & (VERB | PERSON | OWN | ASKS)
+    if sort == "kin":
+        return bool(flags & KIN)
+    if sort == "named":
+        return any(text[word.start].isupper() and not word.flags & COMMON for word in inside[:4]) and not flags & EVENT
+    if sort == "noun":
+        return len(inside) <= MOST_BEFORE and not inside[0].flags & (LIGHT | NUMBER | TIME | VERB | HEDGE)
+    if sort == "any":
+        return not inside[0].flags & (DENY | BE) and not flags & (YOU | YOUR | IT | OTHER)
+    if sort != "thing":
+        return any(sort in word.entry.sorts for word in inside)
+    return not inside[0].flags & (DENY | BE | THE | LIGHT) and not flags & (YOU | YOUR | IT | OTHER)
+
+
+def _is_arranged(thing: Sequence[Word], verb: Word) -> bool:
+    """Whether something is arranged for a time: an event or an attribute of time, or what is moved to another time."""
+    named = any("event" in word.entry.sorts or word.entry.has for word in thing)
+    return named or bool(_noun(thing) and verb.flags & SHIFT and not flags_of(thing) & (PERSON | VERB))
+
+
+def _is_named(text: str, inside: Sequence[Word]) -> bool:
+    first = next((word for word in inside if not word.flags & ARTICLE), inside[0])
+    if first.flags & (TIME | NUMBER | UNIT) or first.text[0].isdigit() or flags_of(inside) & (IT | YOU | YOUR):
+        return False
+    if not first.cjk:
+        capital = any(text[word.start].isupper() and not word.flags & COMMON for word in inside)
+        small = text == text.lower() and not first.known  # who types no capitals names places without them, too
+        return capital or (small and not inside[0].flags & ARTICLE)
+    if sum(len(word.text) for word in inside) > LONGEST_NAME or flags_of(inside) & (VERB | PERSON | OWN | DENY | POSSESSIVE):
+        return False
+    return not first.flags & LIGHT and not (first.known and not first.entry.means)
+
+
+# ------------------------------------------------------------------ the attribute form
+
+
+def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
+    """A noun of the lexicon with whose or which it is, then a copula or a verb of change, then a value: my spot is C03."""
+    own = told.own
+    for place, word in enumerate(own):
+        if not (noun := word.entry.has):
+            continue
+        sort = lexicon.attributes[noun]
+        if holder := _holder(own, place) if sort == "person" else None:
+            yield Slot(USER, noun, frozenset(), holder, True, word.text)
+        rest = own[place + 1 : place + 1 + TO_THE_VERB + 1]
+        verb = _copula(word, rest, told.values)
+        if verb is None or place + verb + 2 > len(own) - 1:
+            continue
+        heading = max((n + 1 for n, each in enumerate(own[:place]) if each.sign), default=0)
+        before, between = own[heading:place], rest[: max(verb, 0)]
+        if any(each.entry.has for each in between) or flags_of([*before, *between]) & VERB:
+            continue
+        value = _given(told, sort, own[place + verb + 2 :])
+        if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
+            words = [*before, word, *between]
+            whose = (
+                told.subject.removesuffix(f"'s {word.text}") if word.flags & HOLDER else told.subject
+            )  # my manager is Ann: of me
+            yield Slot(whose, noun, content(words) - {noun}, value, True, _noun(words))
+
+
+def _holder(own: Sequence[Word], place: int) -> Value | None:
+    """Who is somebody's something: Greta of `Greta is my landlady`, 老宋 of 老宋是我房东."""
+    if place < 3 or not own[place - 1].flags & (MY | SPEAKER) or not own[place - 2].flags & BE:
+        return None
+    before = own[: place - 2]
+    return None if flags_of(before) & (PERSON | OWN | VERB | ARTICLE | LIGHT) else _value("person", own, 0, len(before))
+
+
+def _copula(noun: Word, rest: Sequence[Word], told: Sequence[Value]) -> int | None:
+    """Which of the words behind a noun gives its value; -1 where that stands beside it, as it may without spaces: 身高180."""
+    if rest and noun.cjk and any(each.start == rest[0].start and each.sort in ("amount", "time") for each in told):
+        return -1
+    verb = next((i for i, each in enumerate(rest) if each.flags & (BE | CHANGE | END) or each.sign), None)
+    return None if verb is None or (rest[verb].sign and rest[verb].text != ":") else verb
+
+
+def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sort: str, *, beside: bool) -> bool:
+    """
+    Whether it is said whose or which a noun is: my spot, the retry limit, 年会预算. A bare noun is anybody's.
+
+    beside: the value stands beside the noun, without a verb, or behind a colon
+    """
+    flags = flags_of(before)
+    if len(before) > MOST_BEFORE + 1:
+        return False
+    if flags & (OWN | KIN | SPEAKER) or (told.elided and not before):
+        return True
+    which = any(not word.flags & _BINDS for word in [*before, *between])
+    return which and not beside and sort != "thing"
+
+
+def _given(told: Told, sort: str, after: Sequence[Word]) -> Value | None:
+    """The value behind the verb: of the sort of the noun, or where that is a thing whatever looks like a value."""
+    start, near = after[0].start, after[min(3, len(after) - 1)].start
+    for sorts in _EXACT.get(sort, (("amount", "name"),)):
+        if exact := next((each for each in told.values if start <= each.start <= near and each.sort in sorts), None):
+            return exact
+    if sort in ("time", "amount") or (sort in _NAMED and not after[0].cjk):
+        return None
+    inside: list[Word] = []
+    for each in after:
+        if each.sign or (inside and each.flags & _ENDS_VALUE) or len(inside) >= MOST_WORDS:
+            break
+        if inside or not each.flags & (ARTICLE | PLACE | NOW | CHANGE):
+            inside.append(each)
+    return _value("thing", inside, 0, len(inside)) if inside and _looks_like_a_value(told.text, sort, inside) else None
+
+
+def _looks_like_a_value(text: str, sort: str, inside: Sequence[Word]) -> bool:
+    """Whether words name something, rather than say how it is: a capital, a digit, a word of a closed list, quotation marks."""
+    if len(inside) > MOST_IN_A_VALUE or flags_of(inside) & (LIGHT | DENY | PERSON | ASKS | VERB):
+        return False
+    if inside[0].cjk and (sort in _NAMED or (len(inside) == 1 and not inside[0].known)):
+        return sum(len(word.text) for word in inside) <= MOST_CHARS
+    if len(inside) == 1 and not inside[0].known and not inside[0].text.isalpha():
+        return True  # hunter2, correct-horse
+    return any(text[word.start].isupper() or word.text[0].isdigit() or word.entry.sorts or word.entry.means for word in inside)
+
+
+def _noun(words: Sequence[Word]) -> str:
+    """What is spoken of, without whose it is and without what binds."""
+    told: list[Word] = []
+    kept = False
+    last = max((place + 1 for place, word in enumerate(words) if word.sign or word.flags & (OWN | REMEMBER)), default=0)
+    for word in words[last:]:
+        kept = kept if word.inside else not (word.sign or word.flags & _NO_NOUN)
+        told += [word] if kept else []
+    return "".join(word.text if word.cjk else f" {word.text} " for word in told).replace("  ", " ").strip()

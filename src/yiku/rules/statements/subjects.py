@@ -1,0 +1,163 @@
+"""
+Of whom a clause speaks: the speaker, somebody of theirs, a name, a thing; what a pronoun or a left-out subject stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from yiku.rules import analyze
+from yiku.rules.lexicon.flags import (
+    ALSO,
+    AUX,
+    BEGINS_NAME,
+    COMMON,
+    CORRECT,
+    DATED,
+    HOLDER,
+    INVERTED,
+    IT,
+    JOKE,
+    KIN,
+    LEAD,
+    LIGHT,
+    MY,
+    NOW,
+    NUMBER,
+    OTHER,
+    OWN,
+    PERSON,
+    PLACE,
+    PLAN,
+    POSSESSIVE,
+    REMEMBER,
+    REQUEST,
+    SPEAKER,
+    STANDING,
+    VERB,
+    WAS,
+    WILL,
+    YOU,
+    YOUR,
+)
+from yiku.rules.statements.clause import AGENT, USER
+from yiku.rules.statements.content import content
+from yiku.rules.text.words import Word, flags_of
+
+
+@dataclass(slots=True)
+class Spoken:
+    """Of whom a text has come to speak: its last subject, the persons named, in which words, and what they are called."""
+
+    subject: str = ""
+    persons: list[str] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    quoted: Sequence[tuple[int, int]] = ()  # where what others say stands
+    corrects: bool = False  # whether something was corrected: what should be is then no doubt
+
+    def called(self, subject: str) -> frozenset[str]:
+        """The names of a subject that were told."""
+        return frozenset(name for name, whose in self.names.items() if whose == subject)
+
+    def they(self) -> str:
+        """The only person named so far; `?` where there are none or several."""
+        return self.persons[0] if len(self.persons) == 1 else "?"
+
+
+def subject_of(text: str, own: Sequence[Word], verb: int, spoken: Spoken, follows: bool) -> tuple[str, tuple[int, int] | None]:
+    """Its subject, empty where it is unknown, and where the clause names it, if it does; remembered for what follows."""
+    subject, first, last = who_is_named(text, own, verb, spoken)
+    if subject is None:
+        unspaced = own[0].cjk
+        return (spoken.subject if follows and spoken.subject else USER if unspaced or verb == 0 else ""), None
+    named = own[first].start, own[last].end
+    if subject:
+        spoken.subject = subject
+        if is_person(subject) and subject not in spoken.persons:
+            spoken.persons.append(subject)
+        if not is_pronoun(own, named):
+            spoken.words[subject] = text[slice(*named)]
+    return subject, named
+
+
+def is_person(subject: str) -> bool:
+    """Whether a subject is somebody, and neither the speaker nor the agent nor a thing."""
+    return "'s " in subject or subject.startswith("@")
+
+
+def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
+    """Whether the words that name a subject are a pronoun: he, 她的."""
+    return any(word.start == named[0] and word.flags & (OTHER | IT | OWN) and not word.flags & (MY | YOUR) for word in own)
+
+
+def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> tuple[str | None, int, int]:
+    """
+    Whom the words before the verb name, or right behind it where a language puts them there, and from which to which word.
+
+    None where nobody, empty where a pronoun leads nowhere.
+    """
+    if flags_of(own[verb + 1 : verb + 2]) & INVERTED and not flags_of(own[:verb]) & (PERSON | OWN | KIN):
+        behind = own[verb + 1 :]
+        ends = next((place for place, word in enumerate(behind) if word.flags & (VERB | PLACE)), len(behind))
+        subject, first, last = who_is_named(text, behind, ends, spoken)
+        return subject, first + verb + 1, last + verb + 1
+    owner, first = "", -1
+    for place, word in enumerate(own[: max(verb, 1)]):
+        after = own[place + 1] if place + 1 < len(own) else None
+        holder = after is not None and after.flags & HOLDER and place + 2 >= verb  # my boss is, and not my boss's flat is
+        leads_on = after is not None and (after.flags & KIN or holder)
+        begins = place if first < 0 else first
+        if word.flags & KIN or (owner and word.flags & HOLDER and place + 1 >= verb):
+            subject = f"{owner or USER}'s {word.entry.kin or word.text}"
+            if _owns_kin(own, place):
+                owner, first = subject, begins
+                continue
+            if after is not None and _is_name(text, own, place + 1):
+                spoken.names[name_of(after)] = subject
+                return subject, begins, place + 1
+            return subject, begins, place
+        if word.flags & OWN or (word.flags & SPEAKER and leads_on):
+            owner = USER if word.flags & (MY | SPEAKER) else AGENT if word.flags & YOUR else spoken.they()
+            if leads_on:
+                first = begins
+                continue
+            return owner, begins, place
+        if word.flags & PERSON:
+            if word.flags & (SPEAKER | YOU | OTHER):
+                return USER if word.flags & SPEAKER else AGENT if word.flags & YOU else spoken.they(), begins, place
+            it = spoken.subject if word.flags & IT else ""
+            return "" if it in (USER, AGENT) or is_person(it) else it, begins, place
+        if place < verb and _is_name(text, own, place):
+            subject = spoken.names.get(name_of(word), name_of(word))
+            if _owns_kin(own, place):
+                owner, first = subject, begins
+                continue
+            return subject, begins, place
+    thing = content([word for word in own[:verb] if not word.flags & (NOW | NUMBER) and not word.text[0].isdigit()])
+    return (" ".join(sorted(thing)), 0, max(verb - 1, 0)) if thing and verb < len(own) else (None, 0, 0)
+
+
+def _owns_kin(own: Sequence[Word], place: int) -> bool:
+    """Whether somebody's somebody follows: my sister's husband."""
+    return bool(flags_of(own[place + 1 : place + 2]) & POSSESSIVE and flags_of(own[place + 2 : place + 3]) & KIN)
+
+
+def name_of(word: Word) -> str:
+    """The subject that a name is, in one form: `@khan` for Khan and the Khans."""
+    return f"@{next(iter(analyze.tokens(word.text).words), word.text) if not word.cjk else word.text}"
+
+
+def _is_name(text: str, own: Sequence[Word], place: int) -> bool:
+    """Whether a word is a name: a capital that its place does not ask for, or two or three unknown characters."""
+    word = own[place]
+    if word.inside or word.flags & (CORRECT | LEAD | STANDING | JOKE | REMEMBER):
+        return False
+    if not word.cjk:
+        if not text[word.start].isupper() or word.flags & (DATED | LIGHT | REQUEST | COMMON) or (word.known and not place):
+            return False
+        after = own[place + 1 : place + 2]
+        return place > 0 or (bool(after) and bool(after[0].flags & (POSSESSIVE | VERB | WAS | WILL | AUX | PLAN)))
+    after = own[place + 1 : place + 2]
+    return bool(word.flags & BEGINS_NAME and after and after[0].flags & (VERB | PLACE | NOW | ALSO | POSSESSIVE))

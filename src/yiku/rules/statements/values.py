@@ -1,0 +1,147 @@
+"""
+The values that a clause names, by sort: times, amounts, places and names, each with its place in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from yiku.rules.lexicon.flags import (
+    AHEAD,
+    AND,
+    ARTICLE,
+    BE,
+    CLOCK,
+    COMMON,
+    CURRENCY,
+    DATED,
+    FROM,
+    HOUR,
+    IN_TIME,
+    LIGHT,
+    NAMES_A_DAY,
+    NUMBER,
+    ORDINAL,
+    OWN,
+    PART_OF_TIME,
+    PERSON,
+    PLACE,
+    THE,
+    TIME,
+    UNIT,
+)
+from yiku.rules.statements.clause import Value
+from yiku.rules.text.words import Word
+
+HOUR_CHARS = 2  # of a number behind `at`, which is an hour then
+_INSIDE_TIME = frozenset("-/:,")
+
+
+def values(text: str, part: Sequence[Word]) -> tuple[Value, ...]:
+    """The values of a clause, in order."""
+    return tuple(_values(text, part))
+
+
+def _values(text: str, part: Sequence[Word]) -> Iterator[Value]:
+    place = 0
+    while place < len(part):
+        word, end = part[place], place
+        if (word.flags & (TIME | NUMBER) and not word.flags & BE) or word.text[0].isdigit() or word.flags & CURRENCY:
+            if (end := _time_until(part, place)) > place:
+                yield _value("time", part, place, end)
+            elif (end := _amount_until(part, place)) > place:
+                hour = (
+                    place
+                    and part[place - 1].flags & CLOCK
+                    and end == place + 1
+                    and is_number(word)
+                    and len(word.text) <= HOUR_CHARS
+                )
+                yield _value("time" if hour else "amount", part, place, end)
+        elif "@" in word.text[1:-1]:
+            end = place + 1
+            yield _value("contact", part, place, end)
+        elif not word.sign and (end := _name_until(text, part, place)) > place:
+            before = part[place - 1].flags if place else 0
+            if before & THE and place > 1:
+                before = part[place - 2].flags
+            yield _value("place" if before & PLACE and not before & FROM else "name", part, place, end)
+        place = max(end, place + 1)
+
+
+def _value(sort: str, part: Sequence[Word], start: int, end: int) -> Value:
+    own = part[start:end]
+    dated = sort == "time" and any(map(_is_dated, own))
+    exact = dated or any(is_number(word) or _is_clock(word) for word in own)
+    return Value(sort, part[start].start, part[end - 1].end, " ".join(word.text for word in own), dated, exact)
+
+
+def _is_dated(word: Word) -> bool:
+    return bool(word.flags & (DATED | AHEAD | NAMES_A_DAY)) or _is_date(word)
+
+
+def is_number(word: Word) -> bool:
+    """Whether a word is a number, in digits or in words."""
+    return word.text[0].isdigit() or bool(word.flags & NUMBER)
+
+
+def _is_clock(word: Word) -> bool:
+    return word.text[0].isdigit() and (":" in word.text or bool(word.flags & HOUR))
+
+
+def _is_date(word: Word) -> bool:
+    """4th, 2026-11-04, 5/4; a range such as 3-6 is none."""
+    if not word.text[0].isdigit():
+        return False
+    return bool(word.flags & ORDINAL) or word.text.count("-") > 1 or "/" in word.text
+
+
+def _time_until(part: Sequence[Word], place: int) -> int:
+    """Where a time that begins here ends; here, where none does."""
+    end = last = place
+    sure = False
+    while end < len(part):
+        word = part[end]
+        if word.flags & TIME or _is_clock(word) or _is_date(word) or (word.flags & PART_OF_TIME and end > place):
+            sure, last = True, end + 1
+        elif is_number(word) and (end == place or not is_number(part[end - 1]) or part[end - 1].cjk):
+            last = end + 1 if sure else last
+        elif not (end > place and (word.text in _INSIDE_TIME or word.flags & IN_TIME)):
+            break
+        end += 1
+    return last if sure else place
+
+
+def _amount_until(part: Sequence[Word], place: int) -> int:
+    """Where an amount that begins here ends: a number with its unit."""
+    end = place + 1 if part[place].flags & CURRENCY else place
+    if end >= len(part) or not is_number(part[end]):
+        return place
+    while end < len(part) and (
+        is_number(part[end]) or (part[end].flags & AND and end + 1 < len(part) and part[end + 1].flags & NUMBER)
+    ):
+        end += 1
+    if end + 1 < len(part) and part[end].text == "°":
+        return end + 2
+    while end < len(part) and part[end].flags & UNIT:
+        end += 1
+    return end
+
+
+def _name_until(text: str, part: Sequence[Word], place: int) -> int:
+    """Where a name that begins here ends: words with capitals, or unknown characters behind a word that leads to a place."""
+    end, word = place, part[place]
+    if word.inside:
+        return place
+    while end < len(part):
+        if part[end].text == "." and place < end < len(part) - 1 and text[part[end + 1].start].isupper():
+            end += 1  # Dr. Okonkwo
+        if part[end].sign or not text[part[end].start].isupper() or part[end].flags & (PERSON | OWN | LIGHT | COMMON):
+            break
+        end += 1
+    if end > place:
+        return end if place or end > place + 1 or not word.known else place
+    if any(each.startswith("place_") for each in word.entry.means):
+        return place + 1
+    unspaced = word.cjk and not word.known and len(word.text) > 1
+    return place + 1 if unspaced and place and part[place - 1].flags & (PLACE | ARTICLE) else place
