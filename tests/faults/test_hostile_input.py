@@ -37,7 +37,6 @@ from yiku.rules import (
     compile,
     conflict,
     episodes,
-    extract,
     fence,
     importance,
     pack,
@@ -47,6 +46,8 @@ from yiku.rules import (
     scopes,
     slots,
 )
+from yiku.rules.learning.drafts import drafts
+from yiku.rules.statements.read import read
 from yiku.types import MemoryRecord, Turn, TurnRecord
 
 LONGEST_CALL_S = 1.0  # of CPU
@@ -307,6 +308,7 @@ def test_R23_a_hostile_structure_is_kept_exactly_or_refused(peopled: Memory, nam
             peopled.get_all(where=where)
 
 
+@pytest.mark.long
 def test_R23_a_key_is_found_by_its_own_name_alone(memory: Memory) -> None:
     """A name with quotes, dots, brackets or wildcards selects what bears it, or is refused; it never selects another."""
     ids = {key: memory.remember(f"Statement {i} 陈述", metadata={key: "v"}).memory.id for i, key in enumerate(KEYS)}
@@ -393,6 +395,7 @@ def test_the_longest_questions_are_answered_within_a_second(peopled: Memory) -> 
             peopled.recall((unit * 33_333)[:33_333])
 
 
+@pytest.mark.long
 def test_R23_a_memory_that_was_attacked_is_whole(memory: Memory, some: Choice) -> None:
     """After all contents, each on some ways, checked row by row; and a second opening reads them all."""
     memory.record_turn("user", "早")
@@ -499,6 +502,7 @@ SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 
 } | {"yiku.flows.remember"}
 
 
+@pytest.mark.long
 def test_S21_every_pattern_of_the_code_is_linear_or_sees_short_texts_only(some: Choice) -> None:
     """Also those that come later: a pattern at the top of any module is tried with half-matches."""
     steep, tried = steep_patterns(some)
@@ -540,7 +544,8 @@ def test_S21_what_reads_whole_turns_is_fast_for_any(some: Choice) -> None:
         return Turn(id="1", session="s", role="user", content=text, said_at=at, recorded_at=at)
 
     readers: list[Callable[[str], object]] = [
-        lambda text: extract.drafts(text, said_at=at),
+        lambda text: drafts(text, said_at=at),
+        read.__wrapped__,
         compile.task,
         lambda text: compile.switched("fix the login 修登录", text),
         lambda text: episodes.tell([turn(text)], id="e", now=at),

@@ -1,0 +1,289 @@
+"""
+From the clauses of a turn to drafts of statements: what one asks to remember, what the agent shall do from now on, plain
+statements of known predicates, and what is arranged for a time. Nothing else: search finds the rest in the turns.
+
+A draft is one clause. It is understood without its turn: whom a pronoun or a left-out subject means stands in it, and
+its quote stands in the turn as it was said. What is asked, supposed, planned, reported, quoted or past teaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from yiku.rules import importance, keys
+from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.learning import durations, entities
+from yiku.rules.lexicon import built_in
+from yiku.rules.statements import slots
+from yiku.rules.statements.clause import AGENT, USER, Clause, Mood, Tense
+from yiku.rules.statements.clause import Slot as Filled
+from yiku.rules.statements.read import read
+from yiku.rules.text.sentences import MARKS
+from yiku.types import Cardinality, Kind, Slot, Standing
+from yiku.types.learning import Draft
+from yiku.types.words import Relation
+
+TALK = 3_000  # characters; what is longer was not typed as talk
+ENDS = 600  # characters of such a turn that are read, at either end
+ASIDE = 200  # characters beside a task on a text that are the speaker's own
+AT_MOST = 24  # drafts of one turn
+LONGEST = 300  # characters of a statement; what is longer is a story
+NAMES_IT = 3  # content words with which a clause that takes something back names what it means
+UNSURE = 0.6  # the confidence of what is hedged
+WEIGHT = {Kind.RULE: 0.9, Kind.PREFERENCE: 0.8, Kind.EVENT: 0.7}  # importance, at least
+_HANDS_OVER = frozenset(":：")
+ASKED_FOR = 0.2  # more of it for what one asks to remember
+
+
+def drafts(
+    text: str,
+    *,
+    said_at: datetime,
+    speaker: str | None = None,
+    names: Sequence[str] = (),
+    role: str = "user",
+    enough: Callable[[], bool] = lambda: False,
+) -> list[Draft]:
+    """
+    What a turn teaches, in its order.
+
+    speaker: who says it, when that is not the owner; the first person is then the speaker
+    names:   what the owner is called
+    role:    whose turn it is; only a user's teaches
+    enough:  asked before each clause; once it is true the others are left out
+    """
+    if role != "user":
+        return []
+    found: list[Draft] = []
+    for part in (text,) if len(text) <= TALK else (text[:ENDS], text[-ENDS:]):
+        found += _of_part(part, said_at, speaker, names, enough)
+    return found[:AT_MOST]
+
+
+def _of_part(text: str, said_at: datetime, speaker: str | None, names: Sequence[str], enough: Callable[[], bool]) -> list[Draft]:
+    found: list[Draft] = []
+    read_until = 0  # what was asked to be remembered, or ordered, goes on to the end of its sentence
+    stated_until = -1  # the end of the last statement
+    told = False  # whether something stands in the turn that `just kidding` may take back
+    for clause in _own_words(text, read(text)):
+        if enough():
+            break
+        if clause.start < read_until:
+            continue
+        if _takes_back(clause):
+            if told:
+                found.clear()
+            else:
+                found.append(_retraction(text, clause))
+        elif clause.tells:
+            read_until = clause.sentence[1]
+            found += _remembered(text, clause, said_at, speaker, names)
+        elif clause.rule:
+            read_until = clause.sentence[1]
+            found += _rule(text, clause, clause.start if stated_until > clause.sentence[0] else clause.sentence[0])
+        else:
+            stated = [*_stated(text, clause, said_at, speaker, names)]
+            stated_until = clause.end if stated else stated_until
+            found += stated
+        told = True
+    return found
+
+
+def _own_words(text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
+    """The clauses that are the speaker's own: nothing of a made-up scene, nor of what is handed in to be worked on."""
+    if any(clause.material in ("fiction", "assistant") for clause in clauses):
+        return ()
+    place = next((n for n, clause in enumerate(clauses) if clause.material), None)
+    if place is None:
+        return clauses
+    start, end = clauses[place].sentence
+    before = [clause for clause in clauses if clause.sentence[1] <= start] if start <= ASIDE else []
+    handed = (
+        len(text) - end > ASIDE or text[clauses[place].end : clauses[place].end + 1] in _HANDS_OVER or "\n" in text[end:].strip()
+    )
+    return before if handed else [*before, *(clause for clause in clauses if clause.sentence[0] >= end)]
+
+
+def _takes_back(clause: Clause) -> bool:
+    """Whether a clause takes back what was said before it, and says nothing more than what that was about."""
+    if clause.mood is Mood.ASKED or clause.values or clause.slots:
+        return False
+    if clause.slip:
+        return clause.bare
+    return (clause.jest or clause.cue == "retracts") and len(clause.beside) <= NAMES_IT
+
+
+def _retraction(text: str, clause: Clause) -> Draft:
+    quote = text[clause.start : clause.end]
+    tags = ("joked",) if clause.mood is Mood.JOKED else ()
+    return Draft(text=quote, quote=quote, rule="retraction", action="retract", tags=tags)
+
+
+def _rule(text: str, clause: Clause, start: int) -> Iterator[Draft]:
+    """An order to the agent, with the whole of its sentence: when it holds stands there."""
+    quote = text[start : clause.sentence[1]].strip()
+    if len(quote) <= LONGEST:
+        yield Draft(
+            text=_sentence(quote),
+            quote=quote,
+            rule="rule for a task" if clause.task else "rule",
+            kind=Kind.RULE,
+            importance=max(WEIGHT[Kind.RULE], importance.score(quote)),
+            priority="transient" if clause.task else "permanent",
+            session=clause.task,
+            pinned=not clause.task,
+            entities=entities.found(quote),
+        )
+
+
+def _remembered(text: str, clause: Clause, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
+    """What one asks to remember, to the end of the sentence; with its slot where it is one plain statement."""
+    told = text[clause.tells : clause.sentence[1]].strip(" \t\r\n,，:：;；")
+    if not told or len(told) > LONGEST or clause.mood is Mood.ASKED:
+        return
+    inside = read(told)
+    if not inside or not inside[0].content or not (inside[0].alone or inside[0].subject):
+        return
+    if any(one.mood is Mood.ASKED or one.subject == AGENT for one in inside):
+        return
+    stated = [draft for one in inside for draft in _stated(told, one, said_at, speaker, names)]
+    if len(inside) == len(stated) == 1 or (len(stated) > 1 and len(inside) == len(stated)):
+        yield from (_asked_for(draft) for draft in stated)
+    else:
+        priority, over = durations.of(told, said_at)
+        lasting = over is None or priority == "permanent"
+        yield _asked_for(
+            Draft(
+                text=_sentence(told),
+                quote=told,
+                rule="asked to remember",
+                kind=Kind.TASK if clause.to_do else Kind.FACT,
+                importance=importance.score(told),
+                expires_at=None if lasting else durations.end_of(told, said_at),
+                entities=entities.found(told),
+            )
+        )
+
+
+def _asked_for(draft: Draft) -> Draft:
+    return replace(draft, rule="asked to remember", importance=min(1.0, draft.importance + ASKED_FOR))
+
+
+def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
+    """A plain statement of a known predicate, or something arranged for a time, about somebody or something that is named."""
+    if clause.mood is not Mood.ASSERTED or clause.possible or clause.end - clause.start > LONGEST:
+        return
+    if clause.subject in ("", "?", AGENT) or not (clause.explicit or clause.meant or clause.start == 0):
+        return
+    filled = next((slot for slot in clause.slots if slot.subject in (clause.subject, USER)), None)
+    holds = filled is not None and (filled.denial or not (clause.denied or clause.cue == "ends"))
+    if filled is not None and holds and clause.tense is Tense.NOW:
+        slot = slot_of(text, clause, filled, speaker, names)
+        kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
+        yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)
+        if (named := _called(text, clause)) is not None and not clause.hedged:
+            yield named
+    elif clause.subject == USER or "'s " in clause.subject:
+        yield from _state_or_event(text, clause, said_at)
+
+
+def _state_or_event(text: str, clause: Clause, said_at: datetime) -> Iterator[Draft]:
+    """What fills no slot: something arranged for a time to come, or what somebody does again and again."""
+    if clause.hedged or clause.denied or clause.tense is Tense.PAST:
+        return
+    if clause.event and clause.subject == USER and any(value.dated for value in clause.values):
+        arranged = _draft(text, clause, said_at, Kind.EVENT, None)
+        if arranged.expires_at is not None:
+            yield arranged
+    elif (
+        clause.habit and clause.alone and clause.explicit and clause.tense is Tense.NOW and not clause.cue and _says_enough(clause)
+    ):
+        yield _draft(text, clause, said_at, Kind.FACT, None)
+
+
+def _says_enough(clause: Clause) -> bool:
+    """Whether a clause says something beside how often: two words or more."""
+    return len(clause.beside) >= 2
+
+
+def _draft(text: str, clause: Clause, said_at: datetime, kind: Kind, slot: Slot | None) -> Draft:
+    quote = text[clause.start : clause.end]
+    over = durations.end_of(quote, said_at) if kind is Kind.EVENT else None
+    priority, brief = durations.of(quote, said_at) if kind is Kind.FACT and slot is None else ("permanent", None)
+    return Draft(
+        text=_sentence(_resolved(text, clause)),
+        quote=quote,
+        rule="arranged" if kind is Kind.EVENT and slot is None else "statement",
+        kind=kind,
+        updates=clause.cue == "corrects",
+        standing=Standing.BELIEF if clause.hedged else Standing.FACT,
+        slot=slot,
+        importance=min(1.0, max(importance.score(quote), WEIGHT.get(kind, 0.5))),
+        confidence=UNSURE if clause.hedged else 1.0,
+        priority="long_term" if over else priority,
+        expires_at=over or brief,
+        entities=entities.found(quote),
+        relations=(Relation(slot.subject, slot.predicate, slot.object),) if slot else (),
+    )
+
+
+def _called(text: str, clause: Clause) -> Draft | None:
+    """Somebody's name that a clause gives beside what it says: my sister Ann."""
+    if "'s " not in clause.subject or not clause.called or clause.named == (0, 0):
+        return None
+    quote = text[slice(*clause.named)]
+    name = quote.split()[-1] if " " in quote else next((each[1:] for each in clause.called if quote.endswith(each[1:])), "")
+    if not name or f"@{name}".casefold() not in {each.casefold() for each in clause.called} or len(name) == len(quote):
+        return None
+    slot = keys.finished(clause.subject, "name", name, Cardinality.SINGLE)
+    return Draft(
+        text=_sentence(quote), quote=quote, rule="name", slot=slot, relations=(Relation(slot.subject, slot.predicate, slot.object),)
+    )
+
+
+def slot_of(text: str, clause: Clause, filled: Filled, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
+    """A slot in the form in which it is stored: subjects and predicates as keys know them, the object as it was said."""
+    subject = _subject(clause.subject, speaker, names)
+    object_ = text[filled.value.start : filled.value.end].strip(" \"'“”「」")
+    many = Cardinality.SINGLE if filled.one and not clause.also else Cardinality.MULTI if not filled.one else Cardinality.UNKNOWN
+    if filled.predicate == slots.SCHEDULED:
+        whose = f"{subject}'s {filled.noun}" if "'s " in clause.subject else filled.noun or subject
+        return keys.finished(whose, "date" if filled.value.dated else "time", object_, many)
+    if filled.noun:
+        return keys.finished(
+            subject if filled.subject == USER or "'s " in filled.subject or filled.subject.startswith("@") else USER,
+            filled.noun,
+            object_,
+            many,
+        )
+    return keys.finished(subject, filled.predicate, object_, many)
+
+
+def _subject(subject: str, speaker: str | None, names: Sequence[str]) -> str:
+    mine = keys.subject_of("i", speaker, names)
+    if subject == USER:
+        return mine
+    if subject.startswith(f"{USER}'s "):
+        return f"{mine}{subject[len(USER) :]}"
+    return keys.subject_of(subject.removeprefix("@"), speaker, names)
+
+
+def _resolved(text: str, clause: Clause) -> str:
+    """The words of a clause with whom its pronoun means, or who was left out, in them."""
+    said = text[clause.start : clause.end]
+    if not clause.meant:
+        return said
+    start, end = (place - clause.start for place in clause.named)
+    if clause.named == (0, 0):
+        return f"{clause.meant}{said}" if UNSPACED_RUN.match(said) else f"{clause.meant} {said}"
+    return f"{said[:start]}{clause.meant}{said[end:]}"
+
+
+def _sentence(said: str) -> str:
+    """Words as a sentence: a capital where English has one, a stop at its end."""
+    said = said.replace("**", "").replace("`", "").strip()
+    if UNSPACED_RUN.search(said):
+        return said if said[-1] in f"{MARKS}」”" else f"{said}。"
+    return f"{said[0].upper()}{said[1:]}" + ("" if said[-1] in f"{MARKS}…" else ".")

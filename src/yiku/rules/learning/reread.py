@@ -1,0 +1,74 @@
+"""
+Which statements a new reading of their turns still gives, and which of those that it gives are known already.
+
+A statement that was learned is compared with what the present rules find in its turns. It is kept where they find the same
+words in the same slot. What they find beside that is known where a statement of the same turn has the same value, or rests on
+the same words of it: spans of characters decide that, so it does not matter in which words older rules had put it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from yiku.rules import conflict
+from yiku.rules.analyze import fold
+from yiku.types import Kind, SemanticMemory, Source, State
+
+LEARNING_VERSION = (
+    2  # goes up when the rules keep other statements of the same turns; `yiku status` then proposes to read them again
+)
+OUTGROWN = "no longer learned by the rules"  # the reason of what a new reading does not keep
+
+
+def given(row: SemanticMemory, found: Sequence[SemanticMemory]) -> SemanticMemory | None:
+    """What of a new reading is this row: the same words in the same slot, a rule where it is one."""
+    return next((one for one in found if _is(row, one)), None)
+
+
+def _is(row: SemanticMemory, one: SemanticMemory) -> bool:
+    if one.slot != row.slot or (one.kind is Kind.RULE) is not (row.kind is Kind.RULE):
+        return False
+    told = (source.text for source in row.sources if source.turn == one.sources[0].turn and source.text)
+    return one.content_hash == row.content_hash or fold(one.content) in {fold(text) for text in (row.content, *told)}
+
+
+def known(one: SemanticMemory, rows: Sequence[SemanticMemory]) -> bool:
+    """Whether one of these rows says what a new reading says: the same value in its slot; without a slot, the same words of the turn."""
+    return any(
+        (row.slot == one.slot and conflict.same_object(row, one)) if one.slot is not None else overlaps(row, one) for row in rows
+    )
+
+
+def overlaps(row: SemanticMemory, one: SemanticMemory) -> bool:
+    """Whether both rest on the same words of the turn that `one` was read in; taken to be so where a place is not known."""
+    new = one.sources[0]
+    return any(_meet(source, new) for source in row.sources if source.turn == new.turn)
+
+
+def _meet(one: Source, other: Source) -> bool:
+    if one.start is None or one.end is None or other.start is None or other.end is None:
+        return True
+    return one.start < other.end and other.start < one.end
+
+
+def flagged_by_words(one: SemanticMemory, other: SemanticMemory) -> bool:
+    """Whether two statements are marked as a contradiction by the words they share alone: neither slot nor predicate leads to both."""
+    same_slot = one.slot is not None and one.slot == other.slot
+    same_predicate = one.predicate is not None and (one.subject, one.predicate) == (other.subject, other.predicate)
+    return not same_slot and not same_predicate
+
+
+def closed(line: Sequence[SemanticMemory], gone: Collection[str]) -> Iterator[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """What changes in a line that loses versions (by id): what one of them had ended holds until the next that is left."""
+    versions = {row.id: row for row in line}
+    for row in line:
+        if row.state is not State.ACTIVE or row.id in gone or row.superseded_by not in gone:
+            continue
+        following = versions.get(row.superseded_by or "")
+        while following is not None and (following.id in gone or following.state is not State.ACTIVE):
+            following = versions.get(following.superseded_by or "")
+        if following is None:
+            yield row, {"superseded_by": None, "valid_to": None, "reason": None}
+        else:
+            yield row, {"superseded_by": following.id, "valid_to": following.valid_from, "reason": f"said later: {following.id}"}
