@@ -4,7 +4,7 @@ What Yiku learns from one turn without a model, beside what a reader would: benc
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
     python bench/learning.py DATA_FOLDER --wrong     and each item that was missed, each memory that was wrong
 
-Every turn is given to the rules alone (`extract.drafts`), as its user's, at its own date. What they say counts as
+Every turn is given to the rules alone (`drafts`), as its user's, at its own date. What they say counts as
 learned; a retraction by itself adds nothing. Files are read where they lie.
 """
 
@@ -27,7 +27,7 @@ from datasets import moment
 from rich.console import Console
 from rich.table import Table
 
-from yiku.rules import extract
+from yiku.rules.learning.drafts import drafts
 from yiku.types.learning import Draft
 
 MARKS = Path(__file__).parent / "learning"
@@ -130,7 +130,7 @@ def _said(path: Path) -> Iterator[tuple[tuple[str, str, str, int], tuple[str, da
 def judge(cases: Sequence[tuple[dict[str, Any], str, datetime]]) -> list[Judged]:
     """Each turn with what the rules learn from it alone."""
     return [
-        Judged(mark, text, tuple(draft for draft in extract.drafts(text, said_at=at) if draft.action == "state"))
+        Judged(mark, text, tuple(draft for draft in drafts(text, said_at=at) if draft.action == "state"))
         for mark, text, at in cases
     ]
 

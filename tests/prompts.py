@@ -42,11 +42,15 @@ def hit(text: str, speaker: str, place: int, *, memory: bool = False) -> Hit:
     return Hit(item=item, relevance=1.0, score=1.0, routes={}, sources=(link,))
 
 
-def misread(said: list[tuple[str, str]], *, memory: bool = False) -> str | None:
+def misread(said: list[tuple[str, str]], *, memory: bool = False, rules: bool = False) -> str | None:
     """How a prompt with these texts and speakers is read otherwise than it was written; None when it is not."""
+    memory = memory or rules
     hits = [hit(f"x{text}", f"S{speaker}", place, memory=memory) for place, (text, speaker) in enumerate(said)]
-    text = pack.pack(hits, 20_000, "en", seal=seal).text
-    first, _, *lines, last = text.split("\n")
+    standing = pack.standing_rules(hits if rules else [], 20_000, "en")
+    text = pack.pack([] if rules else hits, 20_000, "en", seal=seal, rules=standing).text
+    first, heading, *lines, last = text.split("\n")
+    if heading != (pack.RULES if rules else pack.HEADINGS)["en"]:
+        return f"another heading stands there: {heading}"
     if not memory and lines.pop(0) != "2026-03-02":
         return "the date of the conversation is gone"
     read = [(_MEMORY if memory else _TURN).fullmatch(line) for line in lines]

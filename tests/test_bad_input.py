@@ -192,7 +192,7 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"recall {name}", lambda m, v, name=name: m.recall("Oslo", **{name: v})
     for name in ("limit", "where", "as_of", "valid_at", "types", "session"):
         yield f"explain {name}", lambda m, v, name=name: m.explain("Oslo", **{name: v})
-    for name in ("max_tokens", "where", "as_of", "valid_at", "session"):
+    for name in ("max_tokens", "where", "as_of", "valid_at", "session", "rules"):
         yield f"context {name}", lambda m, v, name=name: m.context("Oslo", **{name: v})
     yield "retrieved hits", lambda m, v: m.retrieved(v)
     for name in ("keyword", "session", "role", "tool", "since", "until", "limit"):
@@ -223,6 +223,8 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"admin.embed {name}", lambda m, v, name=name: m.admin.embed(**{name: v})
     for name in ("budget_s", "session", "progress", "everything"):
         yield f"learn {name}", lambda m, v, name=name: m.learn(**{name: v})
+    for name in ("budget_s", "dry_run", "progress"):
+        yield f"admin.relearn {name}", lambda m, v, name=name: m.admin.relearn(**{name: v})
     for name in ("confirm", "reject"):
         yield f"{name} id", lambda m, v, name=name: getattr(m, name)(v)
     yield "admin.review limit", lambda m, v: m.admin.review(limit=v)

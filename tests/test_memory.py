@@ -45,6 +45,7 @@ VERBS = {
     "admin.restore_backup": lambda m: m.admin.restore_backup("none.db"),
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
     "admin.embed": lambda m: m.admin.embed(),
+    "admin.relearn": lambda m: m.admin.relearn(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -223,6 +224,7 @@ def test_every_verb_answers_in_an_empty_home(memory, verb):
     assert () == memory.status().troubles
 
 
+@pytest.mark.long
 def test_threads_share_a_memory(memory):
     """Writers and readers at once: every turn is there, every read is whole, each thread has an answer."""
     start = threading.Barrier(8)

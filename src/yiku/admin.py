@@ -25,6 +25,7 @@ from yiku.types import (
     ImportReport,
     Job,
     ModelCall,
+    Relearned,
     Restored,
     Stats,
     ToReview,
@@ -181,6 +182,23 @@ class Admin:
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
         return self._handle.store.spent(own[0], since=start) if own else []
+
+    def relearn(
+        self,
+        *,
+        budget_s: float | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Relearned:
+        """
+        Read all turns again with the present rules, and bring what earlier rules learned from them in step.
+
+        What they do not learn any more is archived, unless somebody told, confirmed, edited or used it; what they learn
+        now is learned. What was forgotten or erased stays so. One `undo` takes back all of it.
+        """
+        from yiku.flows import relearn
+
+        return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
 
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """

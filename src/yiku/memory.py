@@ -304,10 +304,23 @@ class Memory:
         as_of: Time | None = None,
         valid_at: Time | None = None,
         session: str | None = None,
+        rules: bool = True,
     ) -> Context:
-        """The best hits packed into a fenced text for a prompt. What went in counts as retrieved."""
+        """
+        Standing rules and the best hits, packed into a fenced text for a prompt. What went in counts as retrieved.
+
+        session: the running conversation, whose last turns help to understand the question, and whose rules apply
+        rules:   False where the host shows standing rules elsewhere in its prompt
+        """
         return context.context(
-            self._handle, question, max_tokens=max_tokens, where=where, as_of=as_of, valid_at=valid_at, session=session
+            self._handle,
+            question,
+            max_tokens=max_tokens,
+            where=where,
+            as_of=as_of,
+            valid_at=valid_at,
+            session=session,
+            rules=rules,
         )
 
     def retrieved(self, hits: Sequence[Hit]) -> None:

@@ -37,7 +37,8 @@ def load() -> None:
     """Import everything, what a verb imports late too, and prepare what reads a statement, a command line and a page."""
     import yiku
     from yiku.doors.cli import app
-    from yiku.rules import ask, compile, extract, retract, slots
+    from yiku.rules import ask, compile, retract, slots
+    from yiku.rules.learning.drafts import drafts
     from yiku.store import pages
 
     for name in [*(module.name for module in pkgutil.walk_packages(yiku.__path__, "yiku.")), *LATE]:
@@ -48,7 +49,7 @@ def load() -> None:
         slots.asked(text)
         retract.marker(text)
         ask.analyse(text)
-        extract.drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))
+        drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))
         compile.task(text)
     pages.verified()
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody), contextlib.redirect_stderr(nobody):

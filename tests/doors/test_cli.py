@@ -29,7 +29,7 @@ TURN = set(
     "type id session position role content said_at recorded_at speaker tool_calls tool_results external_id parent agent project"
     " metadata origin actor blob hidden_at scope".split()
 )
-HIT = set("type id text said_at relevance score superseded_by taken_back routes sources item".split())
+HIT = set("type id text said_at relevance score superseded_by taken_back said_later outdated routes sources item".split())
 
 
 def run(home: Path, *words: str | bytes | Path, stdin: bytes = b"", **environment: str) -> Ran:
@@ -165,7 +165,10 @@ def test_forgetting_much_needs_a_yes(home):
     [
         (["recall", "where do I live?"], {"question", "hits", "confidence", "diagnostics"}),
         (["explain", "我住在哪里？"], {"question", "hits", "confidence", "diagnostics", "explanation"}),
-        (["context", "where do I live?"], {"question", "text", "tokens", "omitted", "hits", "diagnostics", "confidence"}),
+        (
+            ["context", "where do I live?"],
+            {"question", "text", "tokens", "omitted", "hits", "rules", "rules_left_out", "diagnostics", "confidence"},
+        ),
         (["traces", "pytest"], {"turns"}),
         (["timeline", "--limit", "3"], {"items"}),
         (["list", "--kind", "preference"], {"memories", "count"}),
@@ -214,6 +217,21 @@ def test_what_a_person_is_shown_counts_as_retrieved_once(home, arguments):
         run(home, *arguments)
 
         assert 1 == memory.get(shown.id).retrieved
+
+
+@pytest.mark.parametrize(("question", "heading"), [("who won the match?", "Standing rules:"), ("昨天的球赛谁赢了？", "常设规则：")])
+def test_a_context_begins_with_the_standing_rules(home, question, heading):
+    """In the text and by name in the JSON, also where nothing is found; --no-rules leaves them out."""
+    with Memory(home) as memory:
+        rule = memory.remember("代码注释一律用英文 comments in English", kind="rule").memory
+    ran, told = run(home, "context", question), run(home, "context", question, "--json").json
+    without = run(home, "context", question, "--no-rules", "--json").json
+
+    assert heading == ran.out.splitlines()[1]
+    assert "Nothing found" in ran.err
+    assert ([rule.id], 0, []) == ([one["id"] for one in told["rules"]], told["rules_left_out"], told["hits"])
+    assert MEMORY == {*told["rules"][0]}
+    assert ([], 0, "") == (without["rules"], without["rules_left_out"], without["text"])
 
 
 def test_the_past_can_be_asked_for(talk):
@@ -502,6 +520,7 @@ def test_colour_only_where_it_is_welcome(talk):
 # ------------------------------------------------------------------ a start from nothing
 
 
+@pytest.mark.long
 def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
     """A new interpreter, which has imported nothing of ours, finds what a verb of each module needs, and says what a fork says."""
     lines = tmp_path / "some.jsonl"

@@ -11,6 +11,8 @@ from commands import Ran
 from models.server import Server, error, says, serving
 
 from yiku import Memory
+from yiku.flows import learn
+from yiku.types import Draft, LearningState, SetLearning
 
 CALLED = '[{"name": "bash", "input": {"command": "pytest -q"}, "id": "c1"}]'
 FAILED = '[{"tool_use_id": "c1", "content": "ModuleNotFoundError: No module named foo", "is_error": true}]'
@@ -236,6 +238,9 @@ def test_nothing_to_look_at(home):
     [
         (["learn", "--seconds", "-1"], 2, "budget_s must be a number of seconds"),
         (["learn", "--seconds", "bald"], 2, "Invalid value for '--seconds'"),
+        (["learn", "--again", "--all"], 2, "takes no --session and no --all"),
+        (["learn", "--again", "--session", "s1"], 2, "takes no --session and no --all"),
+        (["learn", "--dry-run"], 2, "--dry-run goes with --again"),
         (["review", "--limit", "-1"], 2, "limit must be a whole number"),
         (["confirm"], 2, "Missing argument 'ID'"),
         (["reject", "谁"], 1, "id 谁"),
@@ -249,3 +254,54 @@ def test_what_is_asked_wrongly(home, arguments, code, message):
     assert (code, "") == (ran.code, ran.out)
     assert message in ran.err
     assert re.search(r"\n      \S", ran.err)
+
+
+# ------------------------------------------------------------------ again
+
+
+@pytest.fixture
+def outgrown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of earlier rules: they took two questions for statements, and did not hear where somebody lives."""
+    asked = {"What is the capital of France?": "The capital of France.", "法国的首都是哪里？": "法国的首都。"}
+    older = {text: learn.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
+    with monkeypatch.context() as patch, Memory(tmp_path / "home", owner="user:mei") as memory:
+        patch.setattr(learn, "read", lambda handle, turn, *rest, **named: older.get(turn.content, learn.Reading()))
+        for text in (*asked, "I live in Oslo."):
+            memory.record_turn("user", text, session="s1")
+        handle = memory._handle
+        handle.store.apply(handle.writes(), [SetLearning(LearningState(1))], handle.cause("test"))
+    return tmp_path / "home"
+
+
+def test_a_home_is_read_again_after_an_upgrade(outgrown):
+    """`status` proposes it, `--dry-run` says what would change and changes nothing, `undo` takes all of it back."""
+    assert "yiku learn --again" in run(outgrown, "status").out
+    before = live(outgrown)
+    planned = run(outgrown, "learn", "--again", "--dry-run")
+    assert "would change after reading 3 turns again: 2 archived, 1 learned" in planned.out
+    assert "nothing was written" in planned.out and before == live(outgrown)
+
+    lines = run(outgrown, "learn", "--again").out.splitlines()
+    assert "read 3 turns again: 2 archived, 1 learned" == lines[0]
+    assert ["The capital of France.", "法国的首都。"] == sorted(line.split("  ")[-1] for line in lines[2:4])
+    assert "I live in Oslo." in lines[5]
+    assert ["I live in Oslo."] == live(outgrown)
+
+    run(outgrown, "undo", re.search(r"yiku undo (\d+)", lines[-1])[1])
+    assert before == live(outgrown)
+
+
+def live(home: Path) -> list[str]:
+    with Memory(home) as memory:
+        return sorted(row.content for row in memory.get_all())
+
+
+def test_what_is_read_again_as_json(outgrown):
+    """The lists are whole memories; with a budget it says how many turns are left, and the next call goes on."""
+    first = run(outgrown, "learn", "--again", "--seconds", "0", "--json").json["relearned"]
+    second = run(outgrown, "learn", "--again", "--json").json["relearned"]
+
+    assert (1, 2, 2, 0) == (first["turns"], first["left"], second["turns"], second["left"])
+    assert ["The capital of France."] == [one["content"] for one in first["archived"]]
+    assert ("memory", "rules", {"new": 1}) == (second["learned"][0]["type"], second["learned"][0]["method"], second["outcomes"])
+    assert (False, True) == (second["dry_run"], second["operation"] > first["operation"])

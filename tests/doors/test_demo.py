@@ -139,9 +139,7 @@ def test_what_it_prints_fits_a_narrow_terminal(shown):
     ran = run("demo", "--home", home, COLUMNS="80")
 
     assert 0 == ran.code
-    assert (
-        " 1 ✓ Where do I live?\n     And I live in Oslo now.\n     memory · Mei · 2026-04-11-oslo · 2026-04-11 15:30 · " in ran.out
-    )
+    assert " 1 ✓ Where do I live?\n     I live in Oslo now.\n     memory · Mei · 2026-04-11-oslo · 2026-04-11 15:30 · " in ran.out
     assert [] == re.findall(r"^ ?\d+ ✗.*", ran.out, re.MULTILINE)
     assert "24 of 24 answers right" in ran.out
     for heading in ("A correction, and a joke that was taken back", "A context grew too long", "The story of a session"):

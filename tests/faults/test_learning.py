@@ -1,5 +1,5 @@
 """
-Learning, compressing and ending a session, cut short by a failing disk, a kill, or a model that fails, at each of their steps.
+Learning, reading again, compressing and ending a session, cut short by a failing disk, a kill, or a model that fails, at each of their steps.
 
 Whatever was cut, the home opens, and the same call made again comes to what it would have come to at once: nothing is lost,
 nothing is learned twice, no episode is told twice. The model is a server on this machine that says the same of the same turns.
@@ -49,6 +49,7 @@ TURNS = [
 ]
 FLOWS: dict[str, Callable[[Memory], object]] = {
     "learn": lambda memory: memory.learn(everything=True),
+    "relearn": lambda memory: memory.admin.relearn(),
     "compressing": lambda memory: memory.sessions.compressing([*TURNS[:4], {"role": "user", "content": "新的 new"}], session="s"),
     "end": lambda memory: memory.sessions.end("s", budget_s=60),
 }
@@ -150,6 +151,7 @@ def wanted(template: Path, name: str, url: str | None) -> list[object]:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("name", FLOWS)
+@pytest.mark.long
 def test_what_a_failing_disk_cut_short_is_done_by_the_next_call(tmp_path, template, model, name, some):
     """A failed operation: a typed error or none where it did not matter, and nothing half-learned."""
     failed_flows(tmp_path, template, model.url, name, lambda every: some(every, TRIED))
@@ -189,6 +191,7 @@ def counted(template: Path, name: str, url: str) -> int:
 
 
 @pytest.mark.parametrize("name", FLOWS)
+@pytest.mark.long
 def test_what_a_kill_cut_short_is_done_by_the_next_call(tmp_path, template, model, name, some):
     """Killed before an operation on the disk: what was acknowledged is there, the rest comes with the next call."""
     killed_flows(tmp_path, template, model.url, name, lambda every: some(every, TRIED))
@@ -226,6 +229,7 @@ FAULTS: dict[str, Callable[[], Answer]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.long
 def test_what_a_model_failed_at_is_learned_when_it_answers(tmp_path, template, model, fault):
     """What the rules see is learned at once; what waits for the model stands in the queue, with why, and is learned later."""
     whole, home = wanted(template, "learn", model.url), Path(shutil.copytree(template, tmp_path / "home"))

@@ -80,6 +80,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "sessions.describe": lambda m: m.sessions.describe(attached(m), transcription="喵 meow"),
     "sessions.attachments": lambda m: m.sessions.attachments(),
     "sessions.content": lambda m: m.sessions.content(attached(m)),
+    "admin.relearn": lambda m: m.admin.relearn(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -96,7 +97,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
 }  # fmt: skip
 WAITS = {"sessions.compressing", "sessions.end"}  # what could not be learned on the way waits for `learn`: faults/test_learning.py
 ANSWERED = {"record_turn"}  # what is stored is answered, whatever fails while it is read again: test_put_off.py
-STEPS = {"admin.import_", "learn", *WAITS}  # several transactions: those that are done stay done
+STEPS = {"admin.import_", "admin.relearn", "learn", *WAITS}  # several transactions: those that are done stay done
 # Closing leaves what it could not tidy to the next opening (tests/store/test_sqlite.py), a check says in its answer what
 # it could not read; the others read no database.
 NEVER_RAISES = {"close", "sessions.to_markdown", "admin.check", "admin.pause", "admin.resume", "admin.backups"}
@@ -219,6 +220,7 @@ def succeeded(template: Path, home: Path, verb: str, disk: Disk) -> tuple[object
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
 @pytest.mark.parametrize("verb", drawn_for("verbs of a failing disk")([*VERBS], 20))  # in the soak all
+@pytest.mark.long
 def test_R24_a_verb_says_when_the_disk_fails_under_it(template: Path, tmp_path: Path, verb: str, some: Choice) -> None:
     """Whichever read, write or flush it is: a StoreError from the verb, no answer made of half a store, and nothing half done."""
     assert call_on_unreadable_disks(template, tmp_path / "home", verb, some) > 1

@@ -72,7 +72,9 @@ def test_a_stop_that_ends_nothing_leaves_nothing(memory, home):
 
 def test_what_stands_behind_moves_and_what_overlaps_has_no_place(memory):
     """Other statements of the turn point at their own words afterwards, in the journal's images too; one that was cut into points nowhere."""
-    turn = memory.record_turn("user", "I live in Bergen and work at Equinor. My locker code is 4711. 我的猫叫年糕。My dog is Rex.")
+    turn = memory.record_turn(
+        "user", "I live in Bergen and work at Equinor. My locker code is 4711. 我的猫叫年糕。My dog is called Rex."
+    )
     overlapping = memory.remember("Bergen and work at Equinor. My locker", source=turn.id).memory
     by = {one.content: one for one in memory.get_all()}
     memory.admin.erase(by["My locker code is 4711."].id)
@@ -85,7 +87,7 @@ def test_what_stands_behind_moves_and_what_overlaps_has_no_place(memory):
         if source.turn == turn.id and source.start is not None
     }
 
-    assert "[erased] and work at Equinor. [erased] 我的猫叫年糕。My dog is Rex." == content
+    assert "[erased] and work at Equinor. [erased] 我的猫叫年糕。My dog is called Rex." == content
     assert {"I work at Equinor.": "work at Equinor", "我的猫叫年糕。": "我的猫叫年糕"}.items() <= stands.items()
     assert overlapping.content not in stands
     assert () == memory.admin.check().problems
@@ -158,6 +160,7 @@ def test_an_old_file_brings_no_half_sentence_back(memory, clock):
     assert again.content.endswith("I like tea. [已抹去] Bye.")
 
 
+@pytest.mark.long
 def test_a_span_is_cut_out_of_a_long_turn_and_of_a_backup(memory, home):
     """Behind the part that is indexed, and in a copy of the store from before: the same characters go, and all else stays."""
     long = "The lantern burns. 灯笼亮着。\n" * 1_500

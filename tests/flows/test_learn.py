@@ -71,7 +71,7 @@ def test_a_new_job_retires_the_old_one(memory, clock):
     """Chinese without a space, on the same day: the new relation is made now, the old one is superseded, and both can be read."""
     say(memory, "我在阿里巴巴工作")
     clock.advance(minutes=5)
-    say(memory, "我换工作了，现在在腾讯")
+    say(memory, "我跳槽到腾讯了")
     (job,) = memory.get_all()
     before, now = memory.history(job.id)
 
@@ -87,7 +87,7 @@ def test_a_new_job_retires_the_old_one(memory, clock):
     ("told", "taken", "left"),
     [
         (["I work at Acme.", "I work at Globex now."], "just kidding", "Acme"),
-        (["我在阿里巴巴工作", "我换工作了，现在在腾讯"], "开玩笑的", "阿里巴巴"),
+        (["我在阿里巴巴工作", "我跳槽到腾讯了"], "开玩笑的", "阿里巴巴"),
         (["I live in Bergen.", "我搬到上海了"], "刚才是逗你的😂", "Bergen"),
     ],
 )
@@ -371,7 +371,7 @@ TALK = [
     "From now on always write the tests first.",
     "我喜欢喝绿茶",
     "I moved to Oslo.",
-    "我换工作了，现在在腾讯",
+    "我跳槽到腾讯了",
     "开玩笑的",
     "I'm allergic to peanuts.",
 ]
@@ -419,6 +419,7 @@ def test_a_turn_gives_a_statement_once(blank, home, clock):
         assert first == known(memory)
 
 
+@pytest.mark.long
 def test_cut_off_at_any_write_nothing_is_lost_or_doubled(blank, home, clock, monkeypatch):
     """Learning is stopped before each write in turn; begun again, it ends where an undisturbed one does."""
     with opened(blank, home.with_name("whole"), clock, learn="later") as memory:
@@ -440,6 +441,7 @@ def test_cut_off_at_any_write_nothing_is_lost_or_doubled(blank, home, clock, mon
         shutil.rmtree(home)
 
 
+@pytest.mark.long
 def test_what_is_erased_while_it_is_learned_teaches_nothing(blank, home, clock, some):
     """A session is erased elsewhere while it is learned from, at one moment or another: that goes on, with the rest, to its end."""
     for moment in some(range(1, 20), 7):
@@ -477,6 +479,7 @@ def test_a_budget_stops_between_turns_and_the_rest_is_learned_next(blank, home, 
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 5, 9, 14, 20, 40])
+@pytest.mark.long
 def test_a_budget_that_ends_inside_a_turn_leaves_it_for_the_next_call(blank, home, clock, moment):
     """Whenever time is over, between sentences too: each call deals with a turn, and in the end all is as if in one go."""
     talk = [

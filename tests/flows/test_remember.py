@@ -10,7 +10,8 @@ from sampling import drawn_for
 
 from yiku import Memory
 from yiku.errors import IdempotencyMismatch, InvalidInput, NotFound, TooLarge
-from yiku.types import Confirmed, Flagged, Kind, New, Origin, Past, Replaced, Standing, State
+from yiku.flows.remember import remember
+from yiku.types import Confirmed, Flagged, How, Kind, New, Origin, Past, Replaced, Standing, State
 
 ORDERS = drawn_for("orders of telling")([*permutations(range(4))], 8)  # the soak tells others, longer ones, in all (R25)
 MOVES = [
@@ -421,6 +422,17 @@ def test_a_key_is_one_scope_s(memory, home, clock):
         assert isinstance(other.remember("I live in Bergen", idempotency_key="k1"), New)
 
 
+@pytest.mark.parametrize("state", [State.ACTIVE, State.CANDIDATE])
+def test_a_dry_run_of_what_was_learned_writes_nothing(memory, state):
+    """What waits to be confirmed is decided like the rest: new once, known where it is there; kept by neither."""
+    how = How(method="rules", state=state)
+    assert isinstance(remember(memory._handle, "安有一只猫", {}, dry_run=True, how=how), New)
+    assert [] == memory.get_all(where={"state": {"exists": True}})
+    remember(memory._handle, "安有一只猫", {}, how=how)
+
+    assert isinstance(remember(memory._handle, "安有一只猫", {}, dry_run=True, how=how), Confirmed)
+
+
 @pytest.mark.parametrize("key", [None, "k1"])
 def test_a_dry_run_decides_and_writes_nothing(memory, home, clock, key):
     """The outcome is that of the real call; the store has not changed, not even by a scope that is new."""
@@ -596,3 +608,13 @@ def test_origins_share_one_slot_without_an_error(memory):
 
     assert ["I live in Rome."] == texts(memory.get_all())
     assert 3 == len(memory.history("I live in Rome."))
+
+
+@pytest.mark.parametrize(("text", "object_"), [("My code 3 is Brixtle.", "Brixtle"), ("我的暗号 1 是魍魉。", "魍魉")])
+def test_the_same_words_with_a_slot_of_another_cardinality_confirm(memory, text, object_):
+    """Whoever named the slot as one of many, and then as the only one, said the same thing twice."""
+    slot = {"subject": "user", "predicate": "code word", "object": object_}
+    memory.remember(text, cardinality="multi", **slot)
+
+    assert isinstance(memory.remember(text, cardinality="single", **slot), Confirmed)
+    assert 1 == len(memory.get_all())

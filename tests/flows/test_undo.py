@@ -7,6 +7,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows import episodes, learn
+from yiku.flows.remember import remember
 
 
 def texts(items):
@@ -222,3 +223,60 @@ def test_a_record_that_changed_since_is_not_taken_back(memory):
     for operation in (first, second):
         with pytest.raises(CannotUndo):
             memory.admin.undo(operation)
+
+
+# ------------------------------------------------------------------ runs
+
+
+def in_a_run(memory, name="r 一"):
+    """Three operations under one name: a statement, what replaces it, and what confirms another that was there; their numbers."""
+    handle = replace(memory._handle, run=name)
+    told = ("I live in Oslo.", "我搬到卑尔根了", "Ann has a cat.")
+    return [remember(handle, text, {}).operation for text in told]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_the_operations_of_a_run_are_undone_together(memory, clock, which):
+    """By the number of any of them; a statement that came between them stays; and again, and back."""
+    memory.remember("Ann has a cat.")
+    clock.advance(days=1)
+    before = seen(memory)
+    numbers = in_a_run(memory)
+    after = seen(memory)
+    done = memory.admin.undo(numbers[which])
+
+    assert (3, before) == (done.memories, seen(memory))
+    with pytest.raises(CannotUndo, match=f"operation {done.operation}"):
+        memory.admin.undo(numbers[which])
+    memory.admin.undo(done.operation)
+    assert after == seen(memory)
+
+
+def test_what_was_done_while_a_run_was_under_way_is_not_later_than_it(memory, clock):
+    """Another's change to a statement before the run came to it stands, and is no reason to refuse."""
+    cat = memory.remember("Ann has a cat.").memory
+    handle = replace(memory._handle, run="r")
+    first = remember(handle, "I live in Oslo.", {}).operation
+    memory.update(cat.id, tags=["猫"])
+    remember(handle, "Ann has a cat.", {})
+    memory.admin.undo(first)
+
+    assert [("Ann has a cat.", ("猫",), 1)] == [(m.content, m.tags, len(memory.get(m.id).sources)) for m in memory.get_all()]
+
+
+def test_a_run_under_a_later_change_is_undone_after_it(memory, clock):
+    """A later change of one statement holds all of the run; an undo of the run frees what was before it."""
+    first = memory.remember("Ann has a cat.").operation
+    clock.advance(days=1)
+    numbers = in_a_run(memory)
+    clock.advance(days=1)
+    later = memory.remember("I live in Rome.").operation
+    with pytest.raises(CannotUndo, match=f"operation {later}"):
+        memory.admin.undo(numbers[2])
+    memory.admin.undo(later)
+    with pytest.raises(CannotUndo):
+        memory.admin.undo(first)
+    memory.admin.undo(numbers[0])
+    memory.admin.undo(first)
+
+    assert [] == memory.get_all()

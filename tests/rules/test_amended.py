@@ -1,8 +1,13 @@
-"""A correction that names the new value alone."""
+"""A correction that gives a value alone."""
 
 import pytest
 
-from yiku.rules.extract import amended
+from yiku.rules.learning import amended
+
+
+def given(text: str) -> str | None:
+    clause = amended.correction(text) if amended.may_amend(text) else None
+    return amended.value(text, clause) if clause else None
 
 
 @pytest.mark.parametrize(
@@ -20,7 +25,7 @@ from yiku.rules.extract import amended
 )
 def test_the_value_is_what_stands_behind_the_words_that_correct(text: str, value: str) -> None:
     """In both languages, whatever else leads to it."""
-    assert value == amended.value(text, answers=False)
+    assert value == given(text)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +33,7 @@ def test_the_value_is_what_stands_behind_the_words_that_correct(text: str, value
     [
         "14 March",
         "it's 5 pm",
-        "No, Ann",
+        "No, Ann and Bob moved",
         "no, I live in Oslo",
         "wait 5 minutes",
         "sorry for the 3 typos",
@@ -36,18 +41,18 @@ def test_the_value_is_what_stands_behind_the_words_that_correct(text: str, value
         "no, 14 March?",
         "不对，是3月14日吗？",
         "是3月14日",
-        "不对，我记得是3月14日",
         "no " * 100 + "5",
     ],
 )
 def test_anything_else_corrects_nothing(text: str) -> None:
-    """Neither a value alone, nor a sentence, nor a question, nor words, which have no sort."""
-    assert amended.value(text, answers=False) is None
+    """Neither a value alone, nor a sentence, nor a question."""
+    assert given(text) is None
 
 
 @pytest.mark.parametrize("text", ["No, 5", "不对，是5", "Actually 5"])
-def test_what_may_answer_a_question_corrects_nothing_behind_one(text: str) -> None:
-    """«Three tickets?» «No, 5»: nothing that was said before is meant; a typo is one's own."""
-    assert amended.value(text, answers=True) is None
-    assert "5" == amended.value(text, answers=False)
-    assert "5" == amended.value(f"typo: {text}", answers=True)
+def test_what_may_answer_a_question_is_no_slip(text: str) -> None:
+    """ "Three tickets?" "No, 5": nothing that was said before is meant; a typo is one's own."""
+    clause, slip = amended.correction(text), amended.correction(f"typo: {text}")
+
+    assert clause is not None and not clause.slip
+    assert slip is not None and slip.slip

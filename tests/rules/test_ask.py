@@ -268,3 +268,15 @@ def test_whatever_a_pattern_knows_one_of_its_words_leads_to(name: str) -> None:
 def test_a_comparison_wants_everything_that_is_compared(question: str) -> None:
     """It is answered from several turns, in either language."""
     assert ask.analyse(question).wants_count
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did my neighbour move in next to Dr. Okonkwo and me, who is also my colleague at the harbour",
+        "我的邻居说要带我去见一见Dr. Okonkwo，她是什么时候来我们这里上班的",
+    ],
+)
+def test_a_question_goes_on_behind_an_abbreviation(question: str) -> None:
+    """The half in front of "Dr." or behind it is no statement of its own, so the message asks and does not carry on a talk."""
+    assert not ask.analyse(question).carries_on

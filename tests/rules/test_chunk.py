@@ -36,6 +36,17 @@ def test_a_window_ends_with_a_sentence():
     assert all(window.endswith(('."', "。」")) for window in windows)
 
 
+@pytest.mark.parametrize(
+    "sentence", ["Dr. Okonkwo has moved the 3.5 km line to No. 12B. ", "我把Dr. Okonkwo的灯笼放在No. 12B那里了。"]
+)
+def test_a_window_is_cut_at_no_abbreviation(sentence):
+    """A stop inside a sentence ends no window: each begins where a sentence does."""
+    windows = chunk.windows(sentence * 10, round(2.5 * chunk.tokens(sentence)))
+
+    assert [sentence.strip()[:9]] * len(windows) == [window[:9] for window in windows]
+    assert len(windows) == 5
+
+
 @pytest.mark.parametrize("text", ["x" * 65_536, "猫" * 21_000, ". " * 32_000, "\n" * 65_536 + "end", "”" * 65_536, "a.b" * 20_000])
 def test_no_text_is_slow_to_cut(text):
     """64 KiB without an end of a sentence, or of nothing else, take a fraction of a second."""

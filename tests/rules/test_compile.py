@@ -110,6 +110,9 @@ def said(role, content):
         ("帮我写一个 Python 脚本，把 /data/logs 里的日志按日期压缩", "写一个 Python 脚本，把 /data/logs 里的日志按日期压缩"),
         ("给我妈妈写一封生日祝福信", "给我妈妈写一封生日祝福信"),
         ("No tests run on CI", "No tests run on CI"),
+        ("Please ask Dr. Okonkwo for the report. Thanks!", "ask Dr. Okonkwo for the report"),
+        ("Can you compare approx. 20 routers vs. the old ones?", "compare approx. 20 routers vs. the old ones"),
+        ("帮我问一下Dr. Okonkwo要报告。谢谢！", "问一下Dr. Okonkwo要报告"),
     ],
 )
 def test_the_task_is_what_is_asked_for(message, task):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from yiku.rules.extract import entities
+from yiku.rules.learning import entities
 
 
 @pytest.mark.parametrize(

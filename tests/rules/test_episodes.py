@@ -243,6 +243,8 @@ def test_only_the_users_own_words_are_the_goal_and_the_verdict():
         ("I switched to uv instead of pip to avoid slow installs.", 1),
         ("我们选择了蓝色，因为客户喜欢。", 1),
         ("由于内存不够，改用流式读取。", 1),
+        ("We chose the routers of approx. 2024 because they are cheap.", 1),
+        ("我们选了No. 12B的房子，因为离学校近。", 1),
         ("Should we choose JWT because it is simple?", 0),
         ("If we decide to move, it is because of the rent.", 0),
         ("要不要改用 Redis，因为它更快？", 0),
@@ -343,6 +345,7 @@ MESSAGES = st.lists(st.tuples(st.sampled_from([*ORIGINS]), TEXTS, CALLS), min_si
 
 @settings(max_examples=40, deadline=None)
 @given(MESSAGES)
+@pytest.mark.long
 def test_any_session_can_be_told_and_nothing_of_it_is_left_out(messages):
     """From the first turn to the last, a step for every call, within its bounds, the same each time."""
     turns = talk(*messages)

@@ -127,11 +127,12 @@ def test_nothing_found_packs_to_nothing() -> None:
 _SAID = st.lists(st.one_of(st.sampled_from(prompts.TROUBLE), st.text(max_size=4)), min_size=1, max_size=8).map("".join)
 
 
-@given(st.lists(st.tuples(_SAID, _SAID), min_size=1, max_size=4), st.booleans())
+@given(st.lists(st.tuples(_SAID, _SAID), min_size=1, max_size=4), st.sampled_from([{}, {"memory": True}, {"rules": True}]))
 @settings(max_examples=100)
-def test_a_text_forges_no_id_and_no_second_memory(said: list[tuple[str, str]], memory: bool) -> None:
-    """Read back, a prompt has one line a hit, each with its own id and words; no other id, no mark and nothing invisible."""
-    assert None is prompts.misread(said, memory=memory)
+@pytest.mark.long
+def test_a_text_forges_no_id_and_no_second_memory(said: list[tuple[str, str]], sort: dict[str, bool]) -> None:
+    """Read back, a prompt has one line a hit or rule, each with its own id and words; no other id, no mark, nothing invisible."""
+    assert None is prompts.misread(said, **sort)
 
 
 def test_what_stands_far_behind_in_a_long_text_is_not_shown():
@@ -143,3 +144,15 @@ def test_what_stands_far_behind_in_a_long_text_is_not_shown():
     assert pack.cut(far, 40, {"lantern": 1.0}).endswith("…")
     assert "字" in pack.cut("字" * 60_000, 40)
     assert pack.cut(" " * 60_000 + "x", 40).strip(" …") == ""
+
+
+@pytest.mark.parametrize(
+    ("filler", "wanted", "whole"),
+    [
+        ("Nothing here. ", "lantern", "Dr. Okonkwo keeps the lantern at No. 12B near St. Olavsgate, beside the old kettle there."),
+        ("这里没有。", "灯笼", "我的牙医Dr. Okonkwo把灯笼放在No. 12B那里。"),
+    ],
+)
+def test_a_text_is_cut_at_no_abbreviation(filler: str, wanted: str, whole: str) -> None:
+    """What is shown of a long text is a whole sentence, also where "Dr." or "No." stands in it."""
+    assert f"… {whole}" == pack.cut(filler * 40 + whole, pack.estimate(whole), {wanted: 1.0})

@@ -11,7 +11,6 @@ from faults.hostile import UNITS
 from sampling import Choice
 
 from yiku.rules import cues, importance
-from yiku.rules.extract import chinese, english
 
 WINDOW = 300  # characters; what is tried on more is linear (tests/faults/test_hostile_input.py)
 LONGEST_S = 3.0  # of CPU for one pattern and one text; the slowest takes 0.5 s, from each place of a run of 也
@@ -35,9 +34,8 @@ def test_every_pattern_is_known_also_those_that_are_compiled_later() -> None:
     """Patterns as data, in calls, in caches; of both languages."""
     known = {pattern.pattern for pattern in patterns.patterns().values()}
 
-    assert {english.LEAD, chinese.LEAD, cues.PAST, importance._NOISE} <= known
-    assert {cue.says for cue in (*english.CUES, *chinese.CUES) if "*" in cue.says} <= known
-    assert len(known) > 800
+    assert {cues.PAST, importance._NOISE} <= known
+    assert len(known) > 500
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yiku.rules import redaction, slots
+from yiku.rules.text.sure import pieces
 from yiku.types import SemanticMemory
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -25,7 +26,7 @@ def statement(text: str) -> SemanticMemory:
 @given(TEXTS)
 def test_sentences_are_the_text(text):
     """Put together they are the text, to the byte, and none is empty."""
-    found = redaction.sentences(text)
+    found = pieces(text)
 
     assert text == "".join(found)
     assert all(found)

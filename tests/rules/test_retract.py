@@ -235,3 +235,9 @@ def test_what_is_named_and_was_not_told_is_not_the_last_thing(text: str) -> None
     rent, tea = told("My rent is $900"), told("我喜欢喝茶", minutes=1)
 
     assert retract.meant(told(text, minutes=2), [rent, tea], "void") is None
+
+
+@pytest.mark.parametrize("text", ["Just kidding about No. 12B.", "刚才说的Dr. Okonkwo那条作废。"])
+def test_an_abbreviation_leaves_no_half_of_what_takes_back(text: str) -> None:
+    """The stop in "No. 12B" ends no sentence, so nothing of it is left as if it were said beside."""
+    assert ("", False) == (retract.rest(text), retract.says_more(text))

@@ -27,7 +27,7 @@ PROMISES = {
     "R25": "A clock that jumps, and any order of telling, leave the same memory with unique ids.",
     "R26": "No scope ever sees, changes or hints at what belongs to another.",
     "R29": "Asked to end by a signal or by its parent's death, a process ends within 5 seconds; as R1.",
-    "R30": "Learning, compressing or ending that is cut short loses nothing and doubles nothing; the next call learns the rest.",
+    "R30": "Learning (again, too), compressing or ending that is cut short loses nothing and doubles nothing; the next call learns the rest.",
     "S4": "What is erased is in no file of the home any more, in raw bytes, and does not come back; what must stay is named.",
     "S5": "What goes into a prompt has no mark that ends its fence or takes a role; there and on a terminal nothing is invisible.",
     "S12": "Credentials of a known form, or announced as listed, are masked before anything is written; look-alikes stay.",

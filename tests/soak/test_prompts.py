@@ -7,14 +7,14 @@ from prompts import TROUBLE, misread
 
 
 def test_S5_S23_texts_forge_no_line_no_id_and_no_mark(seed, count, figure):
-    """Thousands of prompts of turns and of statements, made of closing marks, ids, roles and characters that nobody sees."""
+    """Thousands of prompts of turns, of statements and of rules, made of closing marks, ids, roles and characters that nobody sees."""
     chance, wrong = random.Random(seed), []
     for _ in range(count(4_000, 250_000, "prompts")):
         said = [
             ("".join(chance.choices(TROUBLE, k=chance.randint(1, 9))), "".join(chance.choices(TROUBLE, k=chance.randint(1, 4))))
             for _ in range(4)
         ]
-        if found := misread(said, memory=chance.random() < 0.5):
+        if found := misread(said, memory=chance.random() < 0.5, rules=chance.random() < 0.3):
             wrong.append(found)
     print(*wrong[:5], sep="\n")
 

@@ -354,13 +354,22 @@ class StoreContract(WorkContract):
         assert [None] == [source.actor for source in memory.sources]
         assert (done.transaction, "delete") == (memory.changed, store.journal([scope])[0].action)
 
-    @pytest.mark.parametrize("order", ["n", "said", "updated"])
+    @pytest.mark.parametrize("order", ["n", "said", "confirmed", "updated"])
     def test_selections_order_and_page(self, store, scope, order):
         """The same rows in each order, forwards and backwards, whole or in pages."""
         for i in (3, 1, 2):
             store.apply(
                 scope,
-                [kept(a_memory(f"number {i} 号", said_at=NOW + timedelta(hours=i), updated_at=NOW + timedelta(days=i)))],
+                [
+                    kept(
+                        a_memory(
+                            f"number {i} 号",
+                            said_at=NOW + timedelta(hours=i),
+                            confirmed_at=NOW + timedelta(hours=i),
+                            updated_at=NOW + timedelta(days=i),
+                        )
+                    )
+                ],
                 cause(),
             )
         wanted = ["number 3 号", "number 1 号", "number 2 号"] if order == "n" else [f"number {i} 号" for i in (1, 2, 3)]
@@ -371,6 +380,25 @@ class StoreContract(WorkContract):
         assert wanted == texts()
         assert wanted[::-1] == texts(newest_first=True)
         assert wanted[1:2] == texts(limit=1, offset=1)
+
+    def test_the_live_rows_of_a_kind_are_selected_and_counted(self, store, scope):
+        """Active and current rows of one kind and scope; counted, a page does not matter, and no scope has none."""
+        other = new_scope(store, "user:ann")
+        first = a_memory("answer in English", kind=Kind.RULE, slot="agent|language")
+        chained(store, scope, first, a_memory("用中文回答", kind=Kind.RULE, slot="agent|language", line=first.line))
+        rules = [a_memory(f"rule {i} 规则", kind=Kind.RULE) for i in range(3)]
+        waiting = a_memory("from a tool 来自工具", kind=Kind.RULE, state=State.CANDIDATE)
+        store.apply(scope, [kept(memory) for memory in (*rules, waiting, a_memory("a fact 事实"))], cause())
+        store.apply(other, [kept(a_memory("rule of Ann", kind=Kind.RULE))], cause())
+
+        select = Memories(live_kind=Kind.RULE)
+        wanted = ["用中文回答", *(rule.content for rule in rules)]
+        assert wanted == [memory.content for memory in store.memories([scope], select)]
+        assert wanted[:2] == [memory.content for memory in store.memories([scope], replace(select, limit=2))]
+        assert (4, 4, 5, 0) == tuple(
+            store.count(scopes, replace(select, limit=limit))
+            for scopes, limit in (([scope], None), ([scope], 1), ([scope, other], 1), ([], None))
+        )
 
     def test_a_version_is_had_whole_by_its_id(self, reopen, store, scope):
         """One version with all that hangs on it; in another scope it is not found."""

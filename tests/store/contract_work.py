@@ -32,6 +32,7 @@ from yiku.rules import analyze
 from yiku.store.api import Store
 from yiku.types import (
     AddJobs,
+    AddScope,
     Attachment,
     ClaimJobs,
     CountAccess,
@@ -41,6 +42,7 @@ from yiku.types import (
     Job,
     KeepReply,
     Learned,
+    LearningState,
     MarkCompressed,
     Memories,
     ModelCall,
@@ -48,6 +50,7 @@ from yiku.types import (
     Record,
     Records,
     Scratchpad,
+    SetLearning,
     SetSession,
     Spend,
     Turns,
@@ -318,6 +321,32 @@ class WorkContract:
             reopen().extracted(scope, ns),
             reopen().memories([scope], Memories()),
         )
+
+    def test_a_scope_keeps_with_which_rules_it_was_read(self, reopen, store, scope):
+        """A new one as it is told, an older one nothing; each scope its own; how far a run came is kept, and none of it is journaled."""
+        store.apply(0, [AddScope("user:new", learning=3)], cause())
+        store.apply(0, [AddScope("user:new", learning=4)], cause())
+        (new,) = [number for number, name, _ in store.scopes() if name == "user:new"]
+        last = store.journal([scope, new])[0].number
+        under_way = LearningState(1, target=3, run="读 again", upto=7)
+        store.apply(scope, [SetLearning(under_way)], cause())
+
+        store = reopen()
+        assert (under_way, LearningState(3)) == (store.learning(scope), store.learning(new))
+        assert last == store.journal([scope, new])[0].number
+        store.apply(scope, [SetLearning(LearningState(3))], cause())
+        assert LearningState(3) == store.learning(scope)
+        assert LearningState() == store.learning(new_scope(store, "user:old"))
+
+    def test_the_operations_of_a_run_are_read_together(self, store, scope):
+        """All of one run and nothing else, newest first."""
+        told = replace(cause(), run="r1")
+        for text, why in (("一", told), ("two", cause()), ("三", told), ("four", replace(told, run="r2"))):
+            store.apply(scope, [kept(a_memory(text))], why)
+        first, second = store.journal([scope], run="r1")[::-1]
+
+        assert ("r1", "r1", True) == (first.run, second.run, first.transaction < second.transaction)
+        assert [] == store.journal([new_scope(store, "user:eve")], run="r1")
 
     def test_a_turn_that_is_another_s_is_neither_learned_nor_compressed(self, store, scope):
         """By its number alone nothing is marked."""

@@ -136,7 +136,7 @@ def _remember(world: World, me: View) -> None:
         "metadata": {"mark": mark},
         "external_id": f"x{world.chance.randrange(40)}",
         "agent": mark,
-        "project": mark,
+        **({"project": mark} if len(model.ids) % 3 else {"kind": "rule"}),
     }
     if key in model.keys:
         with pytest.raises(IdempotencyMismatch):
@@ -178,7 +178,8 @@ def _confirm(world: World, me: View) -> None:
     model, before = me.model, me.model.before()
     if plain := [id for id in model.live if id not in model.slots.values()]:
         id = world.chance.choice(plain)
-        done = world.ask(me, lambda: me.memory.remember(model.live[id]), writes=True)
+        kind = world.ask(me, lambda: me.memory.get(id)).kind  # of another kind it is another statement
+        done = world.ask(me, lambda: me.memory.remember(model.live[id], kind=kind), writes=True)
         assert ("Confirmed", id) == (type(done).__name__, done.memory.id)
         model.sourced.pop(id, None)
         world.changed(me, done.operation, before)
@@ -449,7 +450,8 @@ def _context(world: World, me: View) -> None:
     question, how = world.question(), _asked(world, me)
     del how["limit"]
     how.pop("types", None)
-    world.ask(me, lambda: me.memory.context(question, max_tokens=60, **how))
+    packed = world.ask(me, lambda: me.memory.context(question, max_tokens=400, **how))
+    assert {rule.scope for rule in packed.rules} <= {me.name}, "a rule of another scope stands here"
 
 
 @tries("search_traces", 3)

@@ -4,9 +4,12 @@ What scopes do with running conversations and with learning: sessions, episodes,
 As `scope_calls.py`: sessions bear the same names in all scopes, and whatever is written bears the scope's canary.
 """
 
+from dataclasses import replace
+
 from store.scope_calls import SESSIONS, _gone, _probe
 from store.scopes import View, World, tries
 
+from yiku.flows import relearn
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Spend
 
 
@@ -24,6 +27,15 @@ def _learn(world: World, me: View) -> None:
     again = world.ask(me, me.memory.learn)
     assert (0, 0, 0) == (again.turns, again.jobs, again.waiting)
     me.model.last = None
+
+
+@tries("admin.relearn", 1)
+def _relearn(world: World, me: View) -> None:
+    """What reading this scope again would change; only said, since the model does not follow what is learned."""
+    handle = me.memory._handle
+    world.ask(me, me.memory.admin.relearn)  # learning is off here: nothing
+    learns = replace(handle, settings=replace(handle.settings, learn="later"))
+    world.ask(me, lambda: relearn.relearn(learns, dry_run=True), writes=True)  # ids that nothing has
 
 
 @tries("admin.queue", 2)

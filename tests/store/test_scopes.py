@@ -46,6 +46,7 @@ def test_R26_there_are_42_hostile_names() -> None:
     assert 42 == len({*EXACT, *REFUSED})
 
 
+@pytest.mark.long
 def test_R26_each_exact_name_is_a_scope_of_its_own(home: Path) -> None:
     """Eighteen names that resemble one another, patterns, numbers and the index's prefixes: each sees its own words alone."""
     memories = {name: Memory(home, scope=name, owner="a", durability="fast") for name in EXACT}
@@ -120,7 +121,7 @@ def test_R26_what_is_in_sight_may_be_a_source_and_is_not_changed(home: Path) -> 
 @pytest.mark.spec("S1-53", "T-20")
 def test_R26_every_statement_keeps_to_its_scope(tmp_path: Path) -> None:
     """What SQLite really executes in a run over all verbs is narrowed to scopes that the handle reads, and writes to its own."""
-    watch = Watch(tmp_path, seed=26)
+    watch = Watch(tmp_path, seed=27)
     watch.each(4)
 
     assert {} == watch.wrong
@@ -230,6 +231,7 @@ def timed(bo: Memory, foreign: list[str], absent: list[str], pairs: int) -> dict
     return found
 
 
+@pytest.mark.long
 def test_R26_what_is_foreign_takes_as_long_as_what_is_not_there(crowded: tuple[Memory, list[str], list[str]]) -> None:
     """Neither an id nor a word tells by its time whether another scope has it."""
     found = timed(*crowded, pairs=60)

@@ -17,18 +17,18 @@ from integrity import check
 from powers import read_only
 from store.contract import StoreContract
 from store.looking import new_scope, totals
-from store.samples import a_memory, a_turn, added, cause, kept
+from store.samples import NOW, a_memory, a_turn, added, cause, kept
 from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
 from yiku.flows.record import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
-from yiku.store import connect, schema, sqlite
+from yiku.store import connect, schema, sqlite, where
 from yiku.store.gate import Gate, Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
-from yiku.types import Memories, SetTurnHidden, Turns, UpdateMemory
+from yiku.types import Kind, Memories, SetTurnHidden, Turns, UpdateMemory
 
 
 def opened(folder: Path, **settings: object) -> SqliteStore:
@@ -118,6 +118,15 @@ def test_forgotten_words_leave_no_trace_in_the_index(tmp_path):
 
     raw = (tmp_path / "yiku.db").read_bytes() + (tmp_path / "yiku.db-wal").read_bytes()
     assert [] == [word for word in written if word in raw]
+
+
+def test_the_live_rows_of_a_kind_are_one_search_of_one_index(store):
+    """Standing rules are asked for with every prompt: SQLite goes to just these rows, however many others there are."""
+    select = Memories(live_kind=Kind.RULE, unexpired_at=NOW, order="confirmed", newest_first=True, limit=20)
+    sql, values = where.memories([new_scope(store, "user:mei")], select)
+    plan = store._all(f"explain query plan select m.n from memories m {sql}", *values)
+
+    assert "SEARCH m USING INDEX one_live_text (scope_id=? AND kind=?)" == plan[0][3]
 
 
 def test_fast_still_flushes_within_a_second(tmp_path):

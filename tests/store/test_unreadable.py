@@ -99,6 +99,7 @@ def outcome(call: Any) -> str:
     return "fine"
 
 
+@pytest.mark.long
 def test_no_value_in_any_column_takes_a_verb_with_it(sound, tmp_path, some: Choice):
     """Every verb works or says which row it is; where `check` finds nothing, none was left out; a repair ends it."""
     for i, (table, column, value) in enumerate(some(CASES, 6)):
@@ -158,6 +159,18 @@ def test_the_row_is_named_wherever_one_looks(sound, home, caplog, bad):
     assert [True] == [first.id in why and column in why for why in missing]
     assert 1 == sum(first.id in record.message for record in caplog.records)
     assert any(first.id in problem and column in problem for problem in yiku.check(home).problems)
+
+
+@pytest.mark.parametrize("table", ["memories", "conversation_turns"])
+def test_a_filter_by_metadata_passes_over_damaged_ones(sound, home, table):
+    """A row whose metadata are no JSON fits no condition on them: the filter gives the others, and does not fail."""
+    shutil.copytree(sound, home)
+    assert poisoned(home / "yiku.db", table, "metadata", "x")
+    with clocked(home, learn="off") as memory:
+        found = memory.get_all(where={"metadata.a": {"exists": False}})
+        dated = memory.timeline(where={"metadata.a": 1})
+        assert {"我搬到了 Oslo。", "小明喜欢绿茶"} == {one.content for one in found}
+        assert (table == "memories") == any(one.content.startswith("我住在 Bergen") for one in dated)
 
 
 def test_a_repair_keeps_what_was_said_and_names_what_it_mended(sound, home):

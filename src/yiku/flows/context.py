@@ -1,7 +1,8 @@
 """
 context: what memory has to say on a question, packed for a prompt.
 
-Recall more than will fit, pack in rank order within the budget, and report what went in as retrieved.
+Standing rules first, within their share of the budget; then recall more than will fit, pack in rank order what the rules do
+not say already, and report what went in as retrieved.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from yiku.errors import ReadOnly, StorageFull
 from yiku.flows import checks
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall, report
+from yiku.flows.standing_rules import standing_rules, without
 from yiku.rules import pack
 from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
 MOST_TOKENS = 100_000
+FEWEST_RULES = 5  # that are looked at, so that a short one behind long ones is found
 INJECTED = ("memory", "turn", "attachment")  # an episode is shown to who asks for it
 
 
@@ -34,15 +37,25 @@ def context(
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
     session: str | None = None,
+    rules: bool = True,
 ) -> Context:
-    """A fenced text of at most so many estimated tokens; empty when nothing was found."""
+    """A fenced text of at most so many estimated tokens; empty when nothing was found and no rule stands. See Memory.context."""
     budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
-    hits = recall(handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=INJECTED, session=session)
-    packed = pack.pack(hits.hits, budget, language(handle, question), hits.explanation.terms, seal=handle.seal)
+    asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
+    spoken = language(handle, asked)
+    how: dict[str, Any] = {"where": where, "as_of": as_of, "valid_at": valid_at, "session": session}
+    standing = pack.PackedRules()
+    if checks.flag(rules, "rules"):
+        most = max(FEWEST_RULES, int(budget * pack.RULES_SHARE) // pack.RULE_TOKENS)
+        found, further = standing_rules(handle, limit=most, **how)
+        standing = pack.standing_rules(found, budget, spoken, further=further)
+    hits = recall(handle, asked, limit=limit, types=INJECTED, **how)
+    rest = without(hits.hits, standing.shown)
+    packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
     packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
-        report(handle, packed.hits)
+        report(handle, (*standing.shown, *packed.hits))
     return packed
 
 

@@ -27,6 +27,7 @@ from yiku.flows.offshoots import Goes, Offshoots
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, conflict, erasure, redaction
 from yiku.rules.slots import index_tokens
+from yiku.rules.statements.read import read
 from yiku.store import rows
 from yiku.store.erase import identified
 from yiku.store.gate import Reserve
@@ -406,7 +407,9 @@ def _taken_out(
         rows=named,
     )
     expect = Expect(rows={memory.n: memory.changed for memory in doomed.memories}, erasure=handle.store.last_erasure())
-    return handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
+    done = handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
+    read.cache_clear()  # what was read of it is forgotten, too
+    return done
 
 
 def _blanked(handle: Handle, doomed: Doomed) -> Iterator[Blanked]:

@@ -17,6 +17,7 @@ from yiku.flows import barred
 from yiku.flows.handle import Handle, content_hash
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
+from yiku.rules.text.sure import STOPS
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Turn, Turns
 
@@ -94,7 +95,7 @@ def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
     """Where words stand verbatim in the whole content of a turn: the first place, in characters; None where they do not."""
     words = words.strip()
     if (at := turn.content.find(words)) < 0:
-        words = words.rstrip(redaction.STOPS)
+        words = words.rstrip(STOPS)
         at = turn.content.find(words) if words else -1
     if turn.blob is not None and words and not 0 <= at <= blobs.HEAD_CHARS - len(words):  # behind the head all stands elsewhere
         at = barred.content(handle, turn).find(words)

@@ -20,6 +20,7 @@ from yiku.flows.intake import clean
 from yiku.flows.record import tokens
 from yiku.rules import conflict
 from yiku.rules.history import RETRACTED
+from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.slots import index_tokens
 from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
 
@@ -61,7 +62,11 @@ def forget(
 
 
 def restore(handle: Handle, id: str) -> Forgotten:
-    """A memory that was forgotten or taken back, with its line, or a forgotten turn comes back. Of its slot the later said is live."""
+    """
+    A memory that was forgotten, taken back or no longer learned comes back with its line; or a forgotten turn.
+
+    Of its slot the later said is live.
+    """
 
     def attempt() -> Forgotten:
         found = find(handle, id, handle.own())
@@ -71,7 +76,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
             done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
             return Forgotten((), (found,), done.transaction)
         line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
-        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED))]
+        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN))]
         if not back:
             raise NotFound(f"a forgotten memory {id}")
         present = _present(handle, found)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from yiku.errors import IdempotencyMismatch, Stale
 from yiku.files.vault import Home
+from yiku.rules.learning.reread import LEARNING_VERSION
 from yiku.rules.scopes import PUBLIC
 from yiku.store.api import Store
 from yiku.store.vectors import Vectors
@@ -66,6 +67,7 @@ class Handle:
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
     learned: Recent = field(default_factory=Recent)
+    run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -112,7 +114,7 @@ class Handle:
 
     def cause(self, operation: str, reason: str | None = None) -> Cause:
         """The journal's header for what this call does."""
-        return Cause(operation, self.now(), actor=self.settings.actor, reason=reason)
+        return Cause(operation, self.now(), actor=self.settings.actor, run=self.run, reason=reason)
 
     def reads(self) -> list[int]:
         """The numbers of the scopes this handle may see: its own first."""
@@ -123,7 +125,7 @@ class Handle:
         """The number of the one scope this handle writes, made now if it is new."""
         number = self.store.scope(self.scope)
         if number is None:
-            self.store.apply(0, [AddScope(self.scope)], self.cause("open scope"))
+            self.store.apply(0, [AddScope(self.scope, learning=LEARNING_VERSION)], self.cause("open scope"))
             number = self.store.scope(self.scope)
         assert number is not None
         return number

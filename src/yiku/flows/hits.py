@@ -13,7 +13,8 @@ from datetime import datetime
 
 from yiku.flows import past
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, ask, fuse, history, score
+from yiku.flows.later import latest_first
+from yiku.rules import analyze, ask, conflict, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
 Item = SemanticMemory | Turn | Episode | Attachment
@@ -26,6 +27,7 @@ class Search:
     """One question under way: what was asked, what each route found and why, what was left out."""
 
     handle: Handle
+    asked: str
     question: ask.Question
     scopes: list[int]
     now: datetime
@@ -40,6 +42,7 @@ class Search:
     items: dict[Key, Item] = field(default_factory=dict)
     dropped_terms: set[str] = field(default_factory=set)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    compared: list[tuple[str, str, str]] = field(default_factory=list)  # an id, what was said later, and what decided
     diagnostics: list[str] = field(default_factory=list)
     scale: fuse.Scale | None = None
     evidence: dict[str, fuse.Evidence] = field(default_factory=dict)  # of turns and statements, whichever are asked for
@@ -80,6 +83,7 @@ def best(search: Search) -> tuple[Hit, ...]:
         )
     found.sort(key=lambda hit: (-hit.score, -hit.item.n))
     found = _corrections_first(found, corrections)
+    found = latest_first(search, found)
     search.left_out += [(hit.id, "below the limit") for hit in found[search.limit : search.limit + 20]]
     return _sourced(search, found[: search.limit])
 
@@ -199,11 +203,12 @@ def _corrections(search: Search, items: Mapping[Key, Item], stated: Sequence[Sem
         if memory.live:
             said_by.setdefault(memory.line, set()).update(source.turn for source in memory.sources if source.turn)
     holding = {id for ids in said_by.values() for id in ids}
+    current = {memory.line: memory for memory in (*stated, *items.values()) if isinstance(memory, SemanticMemory) and memory.live}
     for memory in stated:
         for id in {source.turn for source in memory.sources if source.turn} - holding:
             if memory.reason == history.RETRACTED and memory.state is State.ARCHIVED:
                 found.taken_back.add(id)
-            elif memory.superseded_by:
+            elif memory.superseded_by and not (memory.line in current and conflict.same_object(memory, current[memory.line])):
                 found.replaced[id], found.said_by[id] = memory.superseded_by, said_by.get(memory.line, set())
     return found
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from yiku.flows.handle import Handle
 from yiku.rules import analyze, erasure, redaction, slots
+from yiku.rules.text.sure import sure, sure_sentences
 from yiku.store import rows
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
@@ -23,7 +24,7 @@ SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "t
 def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), *, names: Sequence[str]) -> list[str]:
     """What must stand nowhere else: statements in the words in which they were told, sentences of turns; those that say something."""
     told = [text for memory in statements for text in redaction.wordings(memory)]
-    told += [sentence for turn in turns for sentence in redaction.sure_sentences(turn.content)]
+    told += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
     told += [slots.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
     return [text for text in dict.fromkeys(told) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
 
@@ -86,7 +87,7 @@ def _left(one: HeldText, told: Sequence[str]) -> str | None:
 
 def _without(text: str, told: Sequence[str]) -> str:
     folded = redaction.Folded(text)
-    places = (redaction.sure(text, *place) for words in told for place in folded.places(words))
+    places = (sure(text, *place) for words in told for place in folded.places(words))
     return redaction.cut_out(text, redaction.joined(places))
 
 

@@ -34,22 +34,21 @@ from yiku.errors import (
 )
 from yiku.flows import checks, pause, prompts
 from yiku.flows.handle import Handle
-from yiku.flows.remember import remember
+from yiku.flows.remember import checked, remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
-from yiku.rules import cues, extract, extraction, fence, importance, retention, retract, slots, values
+from yiku.rules import extraction, fence, importance, retention, retract, slots, values
 from yiku.rules.analyze import fold
-from yiku.rules.extract import amended
+from yiku.rules.learning import amended, tools
+from yiku.rules.learning.drafts import drafts
 from yiku.store.gate import alone
 from yiku.types import (
     AddJobs,
-    Cardinality,
     Change,
     ClaimJobs,
     CountAccess,
     Draft,
     EndJob,
     Expect,
-    Flagged,
     How,
     Job,
     KeepReply,
@@ -59,7 +58,6 @@ from yiku.types import (
     ModelCall,
     Origin,
     Outcome,
-    Replaced,
     SemanticMemory,
     Spend,
     State,
@@ -83,7 +81,6 @@ CITED = 8  # characters of a memory's id that a reply cites
 OBJECT_CHARS = 2  # an object this short may stand in a reply by chance
 # What the data or the disk can bring about; a mistake of ours (TypeError, AttributeError …) is raised.
 FAILURES = (YikuError, OSError, ArithmeticError, LookupError, RecursionError, ValueError)
-_SAYS_ANEW = rf"{cues.CHANGES}|{cues.CORRECTS}|\d"  # without one of these a passing word changes only the slot that it fills
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +99,7 @@ class _Run:
     jobs: int = 0
     troubles: list[str] = field(default_factory=list)
     looks_back: bool = False
+    dry_run: bool = False
     failed: list[tuple[Job, str]] = field(default_factory=list)  # each keeps its lease to the end: one run tries it once
 
     @property
@@ -112,6 +110,18 @@ class _Run:
     def took(self, outcome: Outcome | None) -> None:
         if outcome is not None:
             self.outcomes[type(outcome).__name__.casefold()] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What the rules find in a turn, whatever is known.
+
+    whole:   all of the turn was read
+    """
+
+    drafts: tuple[Draft, ...] = ()
+    whole: bool = True
 
 
 def learn(
@@ -189,7 +199,7 @@ def waiting(handle: Handle) -> Mapping[str, int]:
 def after(handle: Handle, turn: Turn) -> None:
     """What a turn that was just recorded changes at once: what is known, and what the user is at. The turn is stored, so this never fails."""
     with _kept_for_later(handle):
-        if _said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
+        if said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
             at_once(handle, turn)
             followed(handle, turn)
 
@@ -207,7 +217,7 @@ def _kept_for_later(handle: Handle) -> Iterator[None]:
 
 def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     """What the user is at, after this turn; `again` where that may have been looked at before."""
-    if handle.settings.learn != "off" and _said_by_person(turn):
+    if handle.settings.learn != "off" and said_by_person(turn):
         from yiku.flows import scratchpad  # its patterns take longer to load than a turn to store
 
         scratchpad.follow(handle, fence.own_words(turn), again=again)
@@ -216,7 +226,7 @@ def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
 def at_once(handle: Handle, turn: Turn) -> Mapping[str, int]:
     """Learn from a turn that was just recorded; what goes wrong here waits for the next `learn`, and loses nothing."""
     run = _Run(handle, handle.writes())
-    if handle.settings.learn != "off" and _said_by_person(turn) and len(turn.content) <= INLINE_CHARS:
+    if handle.settings.learn != "off" and said_by_person(turn) and len(turn.content) <= INLINE_CHARS:
         with _kept_for_later(handle):
             _from_user(run, turn)
     return run.outcomes
@@ -237,10 +247,10 @@ def _by_rules(run: _Run, over: Callable[[], bool], told: Callable[[], object]) -
         turns, used = [turn for turn in turns if turn.n not in known], set[int]()
         for place, turn in enumerate(turns):
             late = over if run.turns else _never
-            if late() or (_said_by_person(turn) and not _from_user(run, turn, late)):
+            if late() or (said_by_person(turn) and not _from_user(run, turn, late)):
                 turns, last = turns[:place], turn.n - 1  # it comes first in the next run
                 break
-            if _said_by_person(turn):
+            if said_by_person(turn):
                 followed(handle, turn, again=True)
             else:
                 _from_tools(run, turn)
@@ -262,7 +272,7 @@ def _never() -> bool:
     return False
 
 
-def _said_by_person(turn: Turn) -> bool:
+def said_by_person(turn: Turn) -> bool:
     """Whether a person said it: what a subagent was told, or a file that a host pastes, has a user's role only."""
     return turn.role == "user" and turn.origin in (Origin.USER, Origin.IMPORT)
 
@@ -281,53 +291,105 @@ def _from_user(run: _Run, turn: Turn, over: Callable[[], bool] = _never) -> bool
     over: asked between sentences and drafts; once it is true the turn is left, to be read again
     Returns whether it was dealt with. What is not read within TURN_S is left out: no turn holds up those behind it.
     """
+    turn = fence.own_words(turn)
+    reading = read(run.handle, turn, over)
+    if over():
+        return False
+    if not reading.whole:
+        run.troubles.append(_cut(turn))
+    found = _counting(run, turn, reading)
+    known = _of_turn(run, turn) if found else []
+    for draft in found:
+        if over():
+            return False
+        run.took(_kept(run, turn, draft, known, method="rules", candidate=_as_candidate(turn)))
+    run.handle.learned.add(turn.id)
+    return True
+
+
+def read(handle: Handle, turn: Turn, over: Callable[[], bool] = _never) -> Reading:
+    """
+    What the rules find in a turn of the user's, in at most TURN_S of CPU.
+
+    over: asked between sentences; once it is true the others are left out
+    """
     began = time.thread_time()
 
     def enough() -> bool:
         return over() or time.thread_time() - began > TURN_S
 
-    turn, speaker, names = fence.own_words(turn), turn.speaker, run.handle.settings.names
-    found = extract.drafts(turn.content, said_at=turn.said_at, speaker=speaker, names=names, enough=enough)
-    if over():
-        return False
-    if cut := enough():
-        run.troubles.append(f"left out: the end of turn #{turn.id[-8:]}, which was not read within {TURN_S:g} s")
-    if turn.origin is Origin.USER and not cut and _knows_something(run):
-        passing = extract.updates(turn.content, found, said_at=turn.said_at, speaker=speaker, names=names)
-        found += [draft for draft in passing if _changes_what_is_known(run, turn, draft)]
+    turn = fence.own_words(turn)
+    found = drafts(turn.content, said_at=turn.said_at, speaker=turn.speaker, names=handle.settings.names, enough=enough)
+    return Reading(tuple(found), not enough())
+
+
+def _counting(run: _Run, turn: Turn, reading: Reading) -> list[Draft]:
+    """The drafts of a reading that are learned; where it states nothing, what a correction of a value alone says."""
+    found = [*reading.drafts]
     if not any(draft.action == "state" for draft in found) and (draft := _amended(run, turn)):
-        found = [draft]
-    known = _of_turn(run, turn) if found else []
-    for draft in found:
-        if over():
-            return False
-        run.took(_kept(run, turn, draft, known, method="rules", candidate=turn.origin is not Origin.USER))
-    run.handle.learned.add(turn.id)
-    return True
+        return [draft]
+    return found
 
 
-def _knows_something(run: _Run) -> bool:
-    """Whether there are statements that a turn could change; the index has their count, whatever word is looked up."""
-    return run.handle.store.postings("memory", [run.scope], (), past=False, cap=0).documents > 0
+def _as_candidate(turn: Turn) -> bool:
+    """Whether what a turn says waits until somebody confirms it."""
+    return turn.origin is not Origin.USER
 
 
-def _changes_what_is_known(run: _Run, turn: Turn, draft: Draft) -> bool:
-    """Whether a passing word fills the slot of a statement that holds one value, or changes what one says."""
-    if draft.slot is not None and draft.slot.cardinality is Cardinality.SINGLE:
-        select = Memories(slot=draft.slot.key, states=(State.ACTIVE,), current=True, limit=1)
-        if draft.slot.key and run.handle.store.memories([run.scope], select):
-            return True
-    if not cues.compiled(_SAYS_ANEW).search(fold(draft.text)):
-        return False
+def _cut(turn: Turn) -> str:
+    return f"left out: the end of turn #{turn.id[-8:]}, which was not read within {TURN_S:g} s"
+
+
+# ------------------------------------------------------------------ turns that were learned from before
+
+
+def statements(handle: Handle, turn: Turn, reading: Reading) -> list[SemanticMemory]:
+    """All that a reading gives, as the statements that would be kept; none of them is."""
+    run, turn = _Run(handle, handle.writes()), fence.own_words(turn)
+    found = _counting(run, turn, reading)
+    return [one for draft in found if draft.action == "state" and (one := _statement(run, turn, draft)) is not None]
+
+
+def reread(
+    handle: Handle,
+    turn: Turn,
+    reading: Reading,
+    known: Sequence[SemanticMemory],
+    unknown: Callable[[Draft, SemanticMemory], bool],
+    *,
+    dry_run: bool = False,
+) -> tuple[list[Outcome], list[str]]:
+    """
+    Learn from a turn once more; the outcomes, and what was left out and why.
+
+    known:   what was learned from this turn before
+    unknown: whether a draft, as the statement that would be kept, is to be learned
+    """
+    run, turn = _Run(handle, handle.writes(), looks_back=True, dry_run=dry_run), fence.own_words(turn)  # those before it were read
+    outcomes = []
+    for draft in _counting(run, turn, reading):
+        one = _statement(run, turn, draft)
+        if one is not None and unknown(draft, one):
+            outcome = _kept(run, turn, draft, known, method="rules", candidate=_as_candidate(turn))
+            outcomes += [] if outcome is None else [outcome]
+    return outcomes, [*([] if reading.whole else [_cut(turn)]), *run.troubles]
+
+
+def takes_back(draft: Draft) -> bool:
+    """Whether a draft takes back what was said before it."""
+    return draft.action == "retract" or retract.marker(draft.text) is not None
+
+
+def _statement(run: _Run, turn: Turn, draft: Draft) -> SemanticMemory | None:
     try:
-        return isinstance(remember(run.handle, draft.text, {"source": turn.id}, dry_run=True), (Flagged, Replaced))
-    except (InvalidInput, KeptOut, NotFound):
-        return False
+        return checked(run.handle, draft.text, _details(run, turn, draft, candidate=_as_candidate(turn)), quote=draft.quote)
+    except (InvalidInput, KeptOut, NotFound):  # it could not be kept either
+        return None
 
 
 def _amended(run: _Run, turn: Turn) -> Draft | None:
     """What its speaker said just before, with the value that this turn gives instead."""
-    if amended.value(turn.content, answers=False) is None:
+    if not amended.may_amend(turn.content):
         return None
     select = Turns(session=turn.session, newest_first=True, limit=BEFORE)
     before = [fence.own_words(one) for one in run.handle.store.turns([run.scope], select) if one.n < turn.n]
@@ -335,15 +397,14 @@ def _amended(run: _Run, turn: Turn) -> Draft | None:
     if place is None or before[place].speaker != turn.speaker or not turn.said_at - before[place].said_at <= amended.REACHES:
         return None
     asked = any(one.role == "assistant" and one.content.rstrip().endswith(("?", "？")) for one in before[:place])
-    new = amended.value(turn.content, answers=asked)
-    return amended.draft(turn.content, new, _of_turn(run, before[place])) if new else None
+    return amended.draft(turn.content, _of_turn(run, before[place]), answers=asked)
 
 
 def _from_tools(run: _Run, turn: Turn) -> None:
     """What calls of tools showed: candidates, until somebody confirms them."""
     if turn.tool_calls or turn.tool_results:
         known = _of_turn(run, turn)
-        for draft in extract.of_tools(turn.tool_calls, turn.tool_results):
+        for draft in tools.of_tools(turn.tool_calls, turn.tool_results):
             run.took(_kept(run, turn, draft, known, method="rules", candidate=True))
 
 
@@ -377,6 +438,13 @@ def _kept(
     }
     if fold(draft.text) in told:
         return None
+    details = _details(run, turn, draft, candidate=candidate)
+    how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE)
+    return _told(run, draft, details, how, once)
+
+
+def _details(run: _Run, turn: Turn, draft: Draft, *, candidate: bool) -> Mapping[str, Any]:
+    """What a draft says of its statement besides its words."""
     metadata = dict(draft.metadata)
     details: dict[str, Any] = {
         "source": turn.id,
@@ -398,19 +466,17 @@ def _kept(
         draft.kind,
         draft.priority,
         "session" if draft.session else None,
-        now=max(turn.said_at, handle.now() - retention.DAY),
+        now=max(turn.said_at, run.handle.now() - retention.DAY),
         expires_at=draft.expires_at,
     )
     details |= {"priority": kept.priority, "expires_at": kept.expires_at, "pinned": (draft.pinned or kept.pinned) and not candidate}
-    given = {name: value for name, value in details.items() if value}
-    how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE)
-    return _told(run, draft, given, how, once)
+    return {name: value for name, value in details.items() if value}
 
 
 def _told(run: _Run, draft: Draft, details: Mapping[str, Any], how: How, once: str | None = None) -> Outcome | None:
     """A draft is decided and kept; one that cannot be kept is left out, and stops nothing."""
     try:
-        return remember(run.handle, draft.text, details, idempotency_key=once, how=how)  # type: ignore[arg-type]
+        return remember(run.handle, draft.text, details, idempotency_key=once, dry_run=run.dry_run, how=how)  # type: ignore[arg-type]
     except Paused:
         raise
     except NotFound:  # its turn was erased meanwhile, and there is nothing to tell of it
@@ -431,7 +497,7 @@ def _before(run: _Run, turn: Turn) -> None:
     try:
         select = Turns(session=turn.session, after=run.handle.store.learned(run.scope), newest_first=True, limit=BEFORE)
         for earlier in reversed(run.handle.store.turns([run.scope], select)):
-            if earlier.n < turn.n and _said_by_person(earlier) and earlier.id not in run.handle.learned:
+            if earlier.n < turn.n and said_by_person(earlier) and earlier.id not in run.handle.learned:
                 _from_user(run, earlier)
     finally:
         run.looks_back = False
@@ -464,7 +530,7 @@ def _to_ask(run: _Run, turns: Sequence[Turn]) -> list[Job]:
     asked = Counter(call.session for call in run.handle.store.spent(run.scope, since=now - NIGHT) if call.purpose == "extract")
     asked.update(job.session for job in run.handle.store.jobs(run.scope) if job.kind == "extract")
     for turn in map(fence.own_words, turns):
-        if _said_by_person(turn) and _weight(turn.content) >= ASKED_CHARS and importance.score(turn.content) >= ASKED_FROM:
+        if said_by_person(turn) and _weight(turn.content) >= ASKED_CHARS and importance.score(turn.content) >= ASKED_FROM:
             asked[turn.session] += 1
             due = now if asked[turn.session] <= run.handle.settings.learn_calls else now + NIGHT
             jobs.append(

@@ -19,6 +19,7 @@ from yiku.flows.handle import Handle
 from yiku.flows.record import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
+from yiku.rules.text.sure import pieces, sure_sentences
 from yiku.store import records
 from yiku.types import (
     Attachment,
@@ -312,7 +313,7 @@ def says(handle: Handle, goes: Goes, texts: Iterable[str]) -> Callable[[str], bo
     names = handle.settings.names
 
     def stated(text: str) -> bool:
-        parts = [*redaction.sentences(text), *redaction.sure_sentences(text)]
+        parts = [*pieces(text), *sure_sentences(text)]
         return not sentences.isdisjoint(erasure.runs(text)) or any(
             redaction.says(part, one, speaker=None, names=names) for one in goes.statements for part in parts
         )

@@ -86,6 +86,7 @@ def recall(
     recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
     search = Search(
         handle=handle,
+        asked=text,
         question=ask.analyse(text, handle.settings.names, valid or recorded or now),
         scopes=handle.reads(),
         now=now,
@@ -114,6 +115,7 @@ def recall(
         windows=tuple(window.text for window in search.question.windows),
         routes=dict(counts.most_common()),
         left_out=tuple(search.left_out),
+        said_later=tuple(search.compared),
         weights=dict(fuse.WEIGHTS),
     )
     exact = max((hit.relevance for hit in hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word

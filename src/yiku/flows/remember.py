@@ -22,6 +22,7 @@ from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import conflict, cues, slots
 from yiku.rules.analyze import fold
+from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.slots import index_tokens
 from yiku.types import (
     AddMemory,
@@ -111,7 +112,7 @@ def remember(
                 barred.lift(handle, new)
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
         if new.state is State.CANDIDATE:
-            return _as_candidate(handle, new, Expect(erasure=erasure))
+            return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         if (
@@ -122,7 +123,9 @@ def remember(
             return done
         expect, decision = _decided(handle, new, dated, confirms)
         if decision.outcome == "new" and short and not new.flag and not _one_known(new):
-            expect, decision = _beside(handle, new, expect, decision)
+            met, said = _beside(handle, new, expect, decision)
+            if said.outcome != "flagged" or how is None or how.method != "rules":  # shared words say too little about talk
+                expect, decision = met, said
         if confirms is not None:
             expect = replace(expect, rows={**expect.rows, confirms.n: confirms.changed})
             decision = replace(decision, updates=(*decision.updates, (confirms, CONFIRMED)))
@@ -137,11 +140,17 @@ def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
     return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
 
 
-def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect) -> Outcome:
-    """Kept apart until somebody confirms it: it meets nothing, and is not kept where its words stand already, in whatever state."""
-    same = handle.store.memories(handle.own(), Memories(hash=new.content_hash))
+def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
+    """
+    Kept apart until somebody confirms it: it meets nothing, and is not kept where its words stand already, in whatever state.
+
+    What went only because the rules did not learn it any more may come again.
+    """
+    same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
     if same:
         return Confirmed(memory=handle.store.filled(same[:1])[0])
+    if dry_run:
+        return New(memory=new)
     done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
     return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
 

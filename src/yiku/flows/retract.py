@@ -93,12 +93,12 @@ def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker
     select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
     told = handle.store.filled(handle.store.memories(own, select)) if own else []
     told = [memory for memory in told if not _said_behind(memory, new)]
-    last = _last_turn(handle, new.sources[0])
+    last = last_turn(handle, new.sources[0])
     recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
     return retract.meant(replace(new, content=text), told[::-1], sort, recent)
 
 
-def _last_turn(handle: Handle, source: Source) -> Turn | None:
+def last_turn(handle: Handle, source: Source) -> Turn | None:
     """What its speaker said before this turn, but for «lol» and the like; None where no turn takes back."""
     if source.turn is None or source.session is None:
         return None

@@ -11,7 +11,7 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, modes, mounts
-from yiku.flows import backup, embed, learn, pause, recall
+from yiku.flows import backup, embed, learn, pause, recall, relearn
 from yiku.flows.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
@@ -102,6 +102,8 @@ def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
     if dead := len(handle.store.jobs(own[0], dead=True)) if own else 0:
         what = "question to the model" if dead == 1 else "questions to the model"
         yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
+    if (proposed := relearn.proposal(handle)) is not None:
+        yield proposed
     if candidates := memories.get("candidate", 0):
         yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
 

@@ -1,11 +1,11 @@
 """
-undo: one operation is taken back, with the images that the journal kept.
+undo: one operation is taken back, or a run of them, with the images that the journal kept.
 
 A memory that was added is archived, a column that was changed gets its old value, a turn that was
 recorded leaves recall (its text stays, as always). An episode, a scratchpad or an attachment is as it
-was, or is not there. Nothing is taken back from under a later change: then
-that one must be undone first. An undo is an operation itself and can be undone; an operation and its undo
-together are as if neither had been.
+was, or is not there. Operations that carry the name of one run are taken back together, the last first.
+Nothing is taken back from under a later change: then that one must be undone first. An undo is an
+operation itself and can be undone; an operation and its undo together are as if neither had been.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from yiku.types import (
 )
 
 UNDONE = "undone"
-OPERATION = "operation"  # with its number, the reason of an undo
+OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason of an undo
 
 
 def undo(handle: Handle, operation: int) -> Undone:
@@ -47,7 +47,7 @@ def undo(handle: Handle, operation: int) -> Undone:
     number = checks.whole(operation, "operation", at_least=1, at_most=2**62)
 
     def attempt() -> Undone:
-        done = handle.store.journal(handle.own(), transaction=number) if handle.own() else []
+        done = _done(handle, number)
         memories = [change for change in done if change.table == "memories"]
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
         grown = [change for change in done if change.table in records.KINDS]
@@ -63,38 +63,53 @@ def undo(handle: Handle, operation: int) -> Undone:
         hidden = [back for change in turns for back in _turns_back(handle, change)]
         others = [_record_back(handle, number, change) for change in reversed(grown)]
         expect = Expect(rows={n: row.changed for n, row in rows.items()})
-        cause = handle.cause("undo", f"{OPERATION} {number}")
+        cause = handle.cause("undo", f"{RUN} {done[0].run}" if done[0].run else f"{OPERATION} {number}")
         applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
         return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
 
     return settled(handle, attempt)
 
 
+def _done(handle: Handle, number: int) -> list[ChangeRow]:
+    """What an operation did, newest first; with it what the others of its run did."""
+    own = handle.own()
+    done = handle.store.journal(own, transaction=number) if own else []
+    return handle.store.journal(own, run=done[0].run) if done and done[0].run else done
+
+
 def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
     """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
-    rows: dict[str, set[int]] = {
-        "memories": set(),
-        "memory_sources": set(),
-        "turn_state": set(),
-        **{name: set() for name in records.KINDS},
-    }
-    for change in done:
+    since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *records.KINDS)}
+    for change in done:  # newest first: of each row the first operation that touched it stays
         if change.table in records.KINDS:
-            rows[change.table].add(change.row)
+            since[change.table][change.row] = change.transaction
         elif change.table in ("memories", "memory_sources"):
-            rows["memories"].add(change.row)
-            rows["memory_sources"].add(change.row)
+            since["memories"][change.row] = since["memory_sources"][change.row] = change.transaction
         else:
-            rows["turn_state"].update(range(change.row, change.row + change.count))
-    touched = [c for table, ns in rows.items() if ns for c in handle.store.journal(handle.own(), table=table, row_ns=sorted(ns))]
-    later = {change.transaction: change for change in touched if change.transaction > number}
+            since["turn_state"] |= dict.fromkeys(range(change.row, change.row + change.count), change.transaction)
+    ours = {change.transaction for change in done}
+    later = {
+        change.transaction: change
+        for table, rows in since.items()
+        if rows
+        for change in handle.store.journal(handle.own(), table=table, row_ns=sorted(rows))
+        if change.transaction not in ours and change.transaction > rows.get(change.row, number)
+    }
     for transaction in sorted(later, reverse=True):
         if transaction not in later:
             continue
         change = later[transaction]
-        taken_back = int((change.reason or "0").removeprefix(f"{OPERATION} ")) if change.operation == "undo" else 0
-        if later.pop(taken_back, None) is None:
+        taken_back = [other for other, earlier in later.items() if _undid(change, earlier)]
+        if not taken_back:
             raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
+        for other in taken_back:
+            del later[other]
+
+
+def _undid(change: ChangeRow, earlier: ChangeRow) -> bool:
+    """Whether one operation took back another."""
+    what = (f"{OPERATION} {earlier.transaction}", f"{RUN} {earlier.run}")
+    return change.operation == "undo" and change.reason in what
 
 
 def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory], rows: Mapping[int, SemanticMemory]) -> None:

@@ -20,8 +20,10 @@ from typing import NamedTuple
 
 from yiku.rules import keys, slots, when
 from yiku.rules.analyze import QUESTION_CHARS, UNSPACED_RUN, fold, normal, question
-from yiku.rules.lexicon import ATTRIBUTES, CALLED
+from yiku.rules.lexicon import built_in
 from yiku.rules.predicates import RELATIVES
+from yiku.rules.shared_words import ATTRIBUTES, CALLED
+from yiku.rules.text.sentences import MARKS, split
 from yiku.types import Tokens
 
 LONGEST_ASKED = 300  # characters; a longer message hardly asks for one slot
@@ -55,7 +57,6 @@ _PAST = _Want(
 )
 _WHO = re.compile(r"\bwho(?:'s| is| are| was)\b|(?:是|叫)谁|谁是")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|we|our|us)\b|我|咱|俺")
-_SENTENCE = re.compile(r"[^.!?。\n]++[.!?。]*+")
 _ASKING = re.compile(
     r"\s*(?:(?:and|so|but|also|ok|okay|hi|hey|hello|please)[\s,]+)*(?:what|who|whom|whose|which|when|where|why|how|is|are|am|was|were|do|does|did|can|could|should|would|will|has|have|had|tell me|remind me)\b"
     r"|.*(?:什么|哪|谁|怎么|怎样|几|多少|吗|呢|为何|是否|是不是|有没有|来着|请问|告诉我|提醒我)",
@@ -90,7 +91,9 @@ _PREFERS = _Want(
     frozenset(
         "recommend recommendation recommendations suggest suggestion suggestions tips ideas advice thoughts should could can help think".split()
     ),
-    r"\brecommend(?!ed\b|ations? you)|\bsuggest(?!ed\b)|\bsuggestions?(?=\?|$| (?:for|on|to|about)\b)|\bany suggestions?\b|\bany (?:tips|ideas|advice|thoughts)\b|\b(?:tips|ideas|advice) (?:for|on|about)\b|\bwhat should (?:i|we)\b(?! (?:do|focus|tackle|work|know|expect|be)\b[^.?!]{0,60}(?:next|first|today|now)?)|\bwhat should (?:i|we) do (?:in|with|for|on|about)\b|\bwhich (?:\w+ )?should (?:i|we)\b|\bshould i (?:get|buy|try|read|watch|cook|wear|choose|pick)\b"
+    r"\brecommend(?!ed\b|ations? you)|\bsuggest(?!ed\b)|\bsuggestions?(?=\?|$| (?:for|on|to|about)\b)|\bany suggestions?\b|\bany (?:tips|ideas|advice|thoughts)\b|\b(?:tips|ideas|advice) (?:for|on|about)\b|\bwhat should (?:i|we)\b(?! (?:do|focus|tackle|work|know|expect|be)\b"
+    rf"[^{MARKS}]"
+    r"{0,60}(?:next|first|today|now)?)|\bwhat should (?:i|we) do (?:in|with|for|on|about)\b|\bwhich (?:\w+ )?should (?:i|we)\b|\bshould i (?:get|buy|try|read|watch|cook|wear|choose|pick)\b"
     r"|\bwhat (?:could|can) (?:i|we) (?:cook|make|do|read|watch|try|give|get|buy|wear)\b|\bhelp me (?:choose|pick|decide|plan|find)\b|\bideas\?|\bdo you think (?:i|it)\b.{0,40}\b(?:like|enjoy|suit)\b",
     r"(?:^|[,。!?;、]|请|能不能|能否|可以|可否|帮我|帮忙|给我|求|再|麻烦|想让)你?(?:帮我|给我|向我)?(?:推荐|建议)(?!了|过|的|给)|推荐(?:一下|一[个本部家款些种条首]|几[个本部家款种条首]|个|些|点|下)|(?:求|有(?:没有|什么|啥)?.{0,8})推荐(?!了|过|的)|(?<!你)(?:有什么|给(?:点|些|我(?:点|些|个|一些|几个)?)?)(?:好的)?(?:建议|推荐|主意|点子)|给我(?:想|挑|选|找|出|安排|规划|推荐|建议)|帮我(?:想|挑|选|安排|规划|推荐|拿个?主意)|(?:吃|看|买|送|做|去|玩|穿|选|读|听)(?:点|些)?(?:什么|哪里|哪家|哪个)(?:比较)?(?:好|合适|呢)|应该(?:吃|看|买|送|做|去|玩|穿|选|读|听)|怎么(?:安排|选)(?:比较)?好",
 )
@@ -210,9 +213,13 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     return replace(found, carries_on=True) if tells and not asks else found
 
 
+def _sentences(folded: str) -> list[str]:
+    return [one.rstrip() for one in split(folded, built_in())]
+
+
 def _what_asks(folded: str) -> str:
     """The sentences that ask, of a message in which some do: «It seems like the best way. What's next?» asks for no liking."""
-    return " ".join(filter(_asks, _SENTENCE.findall(folded))) or folded
+    return " ".join(filter(_asks, _sentences(folded))) or folded
 
 
 def _asks(sentence: str) -> bool:
@@ -223,7 +230,7 @@ def _tells(folded: str) -> bool:
     """Whether somebody says something of himself, in a sentence that asks nothing."""
     if len(folded) + 2 * sum(len(run) for run in UNSPACED_RUN.findall(folded)) < LONG_ENOUGH:
         return False
-    return any(_FIRST.search(sentence) and not _asks(sentence) for sentence in _SENTENCE.findall(folded))
+    return any(_FIRST.search(sentence) and not _asks(sentence) for sentence in _sentences(folded))
 
 
 _OWN_KIN = re.compile(  # a term of kinship alone: no article, and nobody else whose it is

@@ -8,17 +8,15 @@ mean of both is kept. Tokens are estimated here, so no tokenizer is needed to cu
 
 from __future__ import annotations
 
-import re
-
 from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.lexicon import built_in
+from yiku.rules.text.sentences import split
 
 WINDOW_TOKENS = 480  # of the model's 512; its prefix and what the estimate gets wrong take the rest
 SHORT_TOKENS = 40
 TAIL_CHARS = 200
 CHARS_PER_TOKEN = 4.0
 TOKENS_PER_UNSPACED = 0.75
-
-_SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?。！？…]+[\"'”’」』)）]*|\n+|$)\s*")
 
 
 def tokens(text: str) -> int:
@@ -67,10 +65,9 @@ def _sentences(text: str, at_most: int) -> list[str]:
     """Sentences with the space behind them; one that is too long by itself is cut by its characters."""
     longest = int(at_most / max(TOKENS_PER_UNSPACED, 1 / CHARS_PER_TOKEN))
     found = []
-    for match in _SENTENCE.finditer(text):
-        sentence = match[0]
+    for sentence in split(text, built_in()):
         if tokens(sentence) <= at_most:
             found.append(sentence)
         else:
             found += [sentence[i : i + longest] for i in range(0, len(sentence), longest)]
-    return [sentence for sentence in found if sentence]
+    return found

@@ -20,6 +20,8 @@ from functools import lru_cache
 
 from yiku.rules import analyze, fence
 from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.lexicon import built_in
+from yiku.rules.text.sentences import MARKS, split
 from yiku.types import Origin, Turn
 
 TASK_CHARS = 80  # of a task; a Chinese character counts as 4/3, so 60 of them
@@ -32,10 +34,6 @@ GOING_ON_WORDS = 4  # for one that seems to go on with the last
 AGAIN_SHARE = 0.4  # of a message's words; so many in what the assistant said make it a follow-up
 
 # ------------------------------------------------------------------ lines
-
-_SENTENCE = re.compile(
-    r"[^.!?。！？；\n]*(?:(?:[.](?!\s|$)|[!?](?=[^\s.!?\"'”’)]))[^.!?。！？；\n]*)*(?:[.!?。！？；]+[\"'”’」』)）]*|\n+|$)"
-)
 
 
 def short(text: str, at_most: int = TASK_CHARS) -> str:
@@ -58,7 +56,7 @@ def _width(text: str) -> float:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order, without the space around them; a line ends one."""
-    return [sentence for match in _SENTENCE.finditer(text) if (sentence := match[0].strip())]
+    return [sentence for one in split(text, built_in()) if (sentence := one.strip())]
 
 
 # ------------------------------------------------------------------ the task in a message
@@ -122,12 +120,12 @@ _TRAILING = re.compile(
         r"|will) you)",
         r"谢谢(?:你|您|啦|了)?|多谢|感谢|拜托了?|辛苦(?:你|您|了|啦)*|麻烦了|好吗|行吗|可以吗|好不好|行不行|呗",
     )
-    + r"[\s.!?。！？~～]*$",
+    + rf"[\s{MARKS}~～]*$",
     re.IGNORECASE,
 )
 _AROUND = " \t.。!！,，;；:：~～—-"
 _PARTICLE = re.compile(
-    r"(?<![吧吗呢哈啊呀哦嘛])[吧吗呢哈啊呀哦嘛]+[\s.!?。！？~～]*$|(?<![\s.!。！~～，,;；:：])[\s.!。！~～，,;；:：]+$"
+    rf"(?<![吧吗呢哈啊呀哦嘛])[吧吗呢哈啊呀哦嘛]+[\s{MARKS}~～]*$|(?<![\s.!。！~～，,;；:：])[\s.!。！~～，,;；:：]+$"
 )
 _ASKED_POLITELY = re.compile(r"(?<=\w)[?？]+$")  # «can you …?» is no question
 _WONDERS = re.compile(r"(?i)(?:what|why|how|when|where|which|who|if|whether)\b|.*(?:怎么|如何|什么|哪|多少|几)")
@@ -241,7 +239,7 @@ def _stripped(sentence: str) -> tuple[str, bool]:
 
 # ------------------------------------------------------------------ another task
 
-_BEGINS = r"(?:^|(?<=[.!?。！？\n])|(?<=[.!?] ))\W{0,4}"
+_BEGINS = r"^\W{0,4}"  # a sentence
 _CHANGES = re.compile(  # said outright
     either(
         rf"{_BEGINS}(?:on|in) (?:another|a different|an unrelated|a completely different) (?:note|topic|subject|matter)\b",
@@ -325,7 +323,7 @@ def switched(previous_task: str, message: str, last_turns: Sequence[Turn] = ()) 
     if not previous_task:
         return False
     said = typed(message)
-    if _CHANGES.search(analyze.normal(said[:400])):
+    if any(map(_CHANGES.search, sentences(analyze.normal(said[:400])))):
         return True
     wanted, aside = task(message), _ASIDE.match(said)
     rest = said[aside.end() :].strip(_AROUND) if aside else said

@@ -15,16 +15,17 @@ from enum import Enum
 from itertools import accumulate
 from typing import Any
 
-from yiku.rules import analyze, lexicon, redaction
+from yiku.rules import analyze, redaction, shared_words
 from yiku.rules.analyze import UNSPACED_RUN, plain
 from yiku.rules.redaction import WEIGHT, weight
+from yiku.rules.text.sure import pieces, sure_sentences
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
 RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
 _CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
-_OF_ANY_TALK = lexicon.EVERYDAY | frozenset(analyze.tokens(" ".join(lexicon.LIGHT)).words)
+_OF_ANY_TALK = shared_words.EVERYDAY | frozenset(analyze.tokens(" ".join(shared_words.LIGHT)).words)
 _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
 
 
@@ -62,7 +63,7 @@ def of_record(id: str) -> str:
 
 def of_sentences(text: str) -> list[str]:
     """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
-    told = (plain(sentence) for sentence in redaction.sure_sentences(text))
+    told = (plain(sentence) for sentence in sure_sentences(text))
     return [f"text\0{words}" for words in dict.fromkeys(told) if weight(words) >= WEIGHT]
 
 
@@ -79,16 +80,16 @@ def runs(text: str) -> dict[str, list[redaction.Range]]:
     clauses is tried, each sentence and each that is surely one.
     """
     found: dict[str, list[redaction.Range]] = {}
-    pieces = [clause for sentence in redaction.sentences(text) for clause in _CLAUSE.findall(sentence)]
-    ends = [*accumulate(map(len, pieces))]
-    words = [plain(piece) for piece in pieces]
-    for first in range(len(pieces)):
-        start = ends[first] - len(pieces[first])
-        for last in range(first, min(first + RUN_PIECES, len(pieces))):
+    parts = [clause for sentence in pieces(text) for clause in _CLAUSE.findall(sentence)]
+    ends = [*accumulate(map(len, parts))]
+    words = [plain(part) for part in parts]
+    for first in range(len(parts)):
+        start = ends[first] - len(parts[first])
+        for last in range(first, min(first + RUN_PIECES, len(parts))):
             told = " ".join(filter(None, words[first : last + 1]))
             if weight(told) >= WEIGHT:
                 found.setdefault(f"text\0{told}", []).append(redaction.stripped(text, start, ends[last]))
-    for sentences in (redaction.sentences(text), redaction.sure_sentences(text)):
+    for sentences in (pieces(text), sure_sentences(text)):
         position = 0
         for sentence in sentences:
             if weight(told := plain(sentence)) >= WEIGHT:
@@ -103,7 +104,7 @@ def runs(text: str) -> dict[str, list[redaction.Range]]:
 def telling_words(texts: Iterable[str]) -> set[str]:
     """The words of the index that say what texts are about: names, numbers, things; not those of any talk."""
     told = {word for text in texts for word in analyze.tokens(text).words}
-    return {word for word in told if len(word) > 1 and word not in _OF_ANY_TALK and lexicon.LIGHT_CHINESE.isdisjoint(word)}
+    return {word for word in told if len(word) > 1 and word not in _OF_ANY_TALK and shared_words.LIGHT_CHINESE.isdisjoint(word)}
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -19,19 +19,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from yiku.rules import slots, values
 from yiku.rules.analyze import STOP_WORDS, UNSPACED_RUN, fold
 from yiku.rules.clauses import DENIES, Clause, clauses
-from yiku.rules.extract import clauses as spoken
-from yiku.rules.extract import entities
-from yiku.rules.extract import told as telling
-from yiku.rules.extract.clauses import Sentence
-from yiku.rules.lexicon import LIGHT, LIGHT_CHINESE
+from yiku.rules.learning import entities
+from yiku.rules.shared_words import LIGHT, LIGHT_CHINESE
+from yiku.rules.statements.clause import Clause as Spoken
+from yiku.rules.statements.clause import Mood
+from yiku.rules.statements.read import read
 from yiku.types import Kind, Turn
 
 LEAST_WORDS = 3.0  # of a quote that is no whole clause; a Chinese character counts as 0.6
+JOINS = 12  # characters between two clauses that join them
 READ_CHARS = 4_000  # of a text, from its beginning
 
 Standing = Literal["stands", "elsewhere", "missing"]
@@ -168,21 +170,51 @@ def is_a_clause(quote: str, clauses_: Sequence[str]) -> bool:
     return words + 0.5 >= LEAST_WORDS or any(bare(part) == bare(quote) for part in clauses_)
 
 
-def own_sentences(turn: Turn) -> tuple[Sentence, ...]:
+@dataclass(frozen=True, slots=True)
+class OwnSentence:
+    """
+    A sentence that a user says themselves.
+
+    states: its words up to where it asks something
+    orders: it tells the agent what to do from now on
+    """
+
+    words: str
+    states: str
+    orders: bool
+
+
+def own_sentences(turn: Turn) -> tuple[OwnSentence, ...]:
     """What of a turn its user says themselves: nothing that is quoted, pasted or made up."""
-    return spoken.sentences(turn.content) if turn.role == "user" else ()
+    if turn.role != "user":
+        return ()
+    found: dict[tuple[int, int], list[Spoken]] = {}
+    for clause in read(turn.content[:READ_CHARS]):
+        if clause.mood is not Mood.QUOTED:
+            found.setdefault(clause.sentence, []).append(clause)
+    return tuple(_own(turn.content, spoken) for spoken in found.values())
 
 
-def _stated(sentences: Sequence[Sentence]) -> str:
-    """The letters of what they state. Of a question only what stands before its last clause: «I live in Oslo, what do I wear?»."""
-    return bare(" ".join(part for one in sentences for part in (pieces(one.written)[:-1] if one.asks else [one.written])))
+def _own(text: str, spoken: Sequence[Spoken]) -> OwnSentence:
+    """A sentence by its clauses: with what joins them, but for what stands quoted between them."""
+    parts = [(clause.start, clause.end) for clause in spoken]
+    joined = []
+    for (start, end), (after, _) in pairwise([*parts, (len(text) + JOINS, 0)]):
+        joined.append(text[start : after if after - end < JOINS else end])
+    asked = next((place for place, clause in enumerate(spoken) if clause.mood is Mood.ASKED), len(spoken))
+    return OwnSentence(" ".join(joined), " ".join(joined[:asked]), any(clause.rule for clause in spoken))
 
 
-def _holding(quote: str, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+def _stated(sentences: Sequence[OwnSentence]) -> str:
+    """The letters of what they state. Of a question only what stands before it: "I live in Oslo, what do I wear?"."""
+    return bare(" ".join(one.states for one in sentences))
+
+
+def _holding(quote: str, sentences: Sequence[OwnSentence]) -> Iterator[OwnSentence]:
     """The sentences in which a quote lies, or which lie in it."""
     wanted = bare(quote)
     for one in sentences:
-        if (its := bare(one.written)) and (wanted in its or its in wanted):
+        if (its := bare(one.words)) and (wanted in its or its in wanted):
             yield one
 
 
@@ -315,7 +347,7 @@ _LASTING = re.compile(
 _ALWAYS = re.compile(r"\b(?:always|never|every|each|whenever|all|any)\b|总是|总|永远|每|凡是|一律|从不|绝不|都|全部|的?时候?")
 
 
-def _rule(content: str, said: _Said, sentences: Sequence[Sentence]) -> Judgement:
+def _rule(content: str, said: _Said, sentences: Sequence[OwnSentence]) -> Judgement:
     """A rule is what the user told the agent to do, in the user's words; nothing else makes one."""
     if not any(_asks_of_the_agent(one) for one in sentences):
         return Judgement("missing", "no imperative of the user says this rule")
@@ -331,7 +363,5 @@ def _rule(content: str, said: _Said, sentences: Sequence[Sentence]) -> Judgement
     return Judgement("stands", "", own_words=True)
 
 
-def _asks_of_the_agent(sentence: Sentence) -> bool:
-    if any(isinstance(one, telling.Told) and one.cue.kind is Kind.RULE for one in telling.read(sentence)):
-        return True
-    return any(_IMPERATIVE.search(part.strip()) for part in pieces(sentence.small))
+def _asks_of_the_agent(sentence: OwnSentence) -> bool:
+    return sentence.orders or any(_IMPERATIVE.search(part.strip()) for part in pieces(fold(sentence.words)))

@@ -6,8 +6,7 @@ source, wherever they stand (case, width, accents, punctuation and Chinese writi
 other words, by filling the same slot with the same value. The first two are cut out to the character. Of the third nobody knows
 where it ends, so the whole paragraph goes.
 
-Where a sentence ends is not always sure ("Dr. Okonkwo", "No. 12B", "the 3. May", "Yahoo! Japan", 第3. 章), and whoever learned
-the statement may have stopped too early. So a cut goes on to the next end that is sure: rather too much than too little.
+Whoever learned the statement may have stopped too early, at "Dr." So a cut goes on to the next end of a sentence that is sure.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from yiku.rules import analyze, lexicon, slots
+from yiku.rules import analyze, slots
 from yiku.rules.analyze import UNSPACED_RUN, fold, plain
+from yiku.rules.text.sure import pieces, sure
 from yiku.types import SemanticMemory
 
 T = TypeVar("T")
@@ -31,124 +31,13 @@ Range = tuple[int, int]  # characters, the end behind the last
 MARKS = {"en": "[erased]", "zh": "[已抹去]"}
 WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out; a Chinese character counts two
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
-STOPS = ".!?。！？；;…"  # what may end a sentence
-NEAR_CHARS = 200  # around a stop, which say whether it ends something
 KNOWN_WORDINGS = 4_096  # that are looked for in many texts
-PIECES_JOINED = 20  # by which a cut goes on where no end is sure
-FRAGMENT_WORDS = 2  # behind "Yahoo!" so few words may belong to the name
 _PARTICLES = frozenset("的了吧呢啊吗呀哦嘛啦着过")  # what may follow a Chinese statement without being part of its last word
-_SENTENCE = re.compile(r"[^.!?。！？；;\n]*(?:[.!?](?!\s)[^.!?。！？；;\n]*)*[.!?。！？；;\n]*\s*")
-_STOP_RUN = re.compile(rf"[{STOPS}]+")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _GAP = r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]"  # as analyze.plain leaves out
-_NEXT_WORDS = re.compile(rf"[^{STOPS}\n]*")
-_ORDINAL = re.compile(r"第\d+$")
-_MONTH = re.compile(rf"(?:{lexicon.MONTH})\b", re.IGNORECASE)
-# Behind these a stop ends no sentence; in small letters.
-_SHORT = frozenset(
-    """
-    dr mr mrs ms mx st no nr nos prof sr jr fr rev hon gen col maj capt cpt lt sgt gov sen rep approx ca vs etc cf e.g i.e eg ie
-    ave rd blvd dept est fig vol vols ed eds inc ltd co corp llc bros mt ft tel ext apt bldg fl art sec ch pp p max min tsp tbsp lb oz
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun str bzw usw z.b ing dipl op opp
-    """.split()
-)
 
 
-# ------------------------------------------------------------------ sentences and their ends
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each with what ends it, cut at every end that may be one; together they are the text."""
-    return [sentence for sentence in _SENTENCE.findall(text) if sentence]
-
-
-def sure_sentences(text: str) -> list[str]:
-    """The sentences of a text, cut only where an end is sure; together they are the text."""
-    found: list[str] = []
-    joined = 0
-    position = 0
-    for piece in sentences(text):
-        if found and joined < PIECES_JOINED and not _ends_surely(text, position):
-            found[-1] += piece
-            joined += 1
-        else:
-            found.append(piece)
-            joined = 0
-        position += len(piece)
-    return found
-
-
-def _ends_surely(text: str, position: int) -> bool:
-    """Whether a sentence surely ends before the piece that begins here."""
-    start, end = _stops_before(text, position)
-    return start == end or not _is_doubtful(text, start, end)
-
-
-def _stops_before(text: str, position: int) -> Range:
-    """The stops in front of white space that ends here."""
-    first = max(0, position - NEAR_CHARS)
-    before = text[first:position].rstrip()
-    return first + len(before.rstrip(STOPS)), first + len(before)
-
-
-def _is_doubtful(text: str, start: int, end: int) -> bool:
-    """Whether the stops there may be part of what is said, and end nothing."""
-    stops, following = text[start:end], text[end : end + 1]
-    if set(stops) - set(".!?") or not following:
-        return False
-    near = text[max(0, start - NEAR_CHARS) : start]
-    *chinese, own = UNSPACED_RUN.split(_last_word(near))
-    word = own.casefold()
-    if not following.isspace():
-        return following.isalnum()
-    gap = text[end : end + NEAR_CHARS]
-    behind = gap.lstrip()
-    short = stops == "." and (word in _SHORT or (len(word) == 1 and word.isalpha() and word.isascii()) or _is_dotted(word))
-    if "\n" in gap[: len(gap) - len(gap.lstrip())]:
-        return short
-    if not behind or short:
-        return short
-    if stops == ".":
-        ordinal = (word.isdigit() and len(word) <= 2 and _MONTH.match(behind)) or _ORDINAL.search(near)
-        return behind[0].isdigit() or bool(ordinal)
-    fragment = _NEXT_WORDS.match(behind)
-    words = fragment[0].split() if fragment else []
-    named = own[:1].isupper() and own != "I"
-    return named and 0 < len(words) <= FRAGMENT_WORDS and (behind[0].isascii() or bool(chinese))
-
-
-def _last_word(text: str) -> str:
-    """The letters, digits and stops at a text's end."""
-    at = len(text)
-    while at and (text[at - 1].isalnum() or text[at - 1] in "._"):
-        at -= 1
-    return text[at:]
-
-
-def _is_dotted(word: str) -> bool:
-    """Whether it is short for several words: "e.g", "U.S", "p.m"."""
-    return "." in word and all(len(part) == 1 and part.isalpha() for part in word.split("."))
-
-
-def sure(text: str, start: int, end: int) -> Range:
-    """A span up to ends that are sure, with the stops that end it."""
-    for _ in range(PIECES_JOINED):
-        stops = _STOP_RUN.match(text, end)
-        if stops is None:
-            break
-        end = stops.end()
-        if not _is_doubtful(text, *stops.span()):
-            break
-        following = _NEXT_WORDS.match(text, end)
-        end = following.end() if following else end
-        end = start + len(text[start:end].rstrip())
-    for _ in range(PIECES_JOINED):
-        stops_at, before = _stops_before(text, start)
-        if stops_at == before or not _is_doubtful(text, stops_at, before):
-            break
-        start = max((text.rfind(stop, 0, stops_at) + 1 for stop in (*STOPS, "\n")), default=0)
-        start += len(text[start:stops_at]) - len(text[start:stops_at].lstrip())
-    return start, end
+# ------------------------------------------------------------------ where it is said
 
 
 def paragraph(text: str, start: int, end: int) -> Range:
@@ -158,9 +47,6 @@ def paragraph(text: str, start: int, end: int) -> Range:
     last = blank.start() if blank else len(text)
     block = text[first:last]
     return first + len(block) - len(block.lstrip()), first + len(block.rstrip())
-
-
-# ------------------------------------------------------------------ where it is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +265,7 @@ def _rest(text: str, ranges: Sequence[Range]) -> Iterator[Range]:
     start = 0
     for first, last in [*ranges, (len(text), len(text))]:
         position = start
-        for sentence in sentences(text[start:first]):
+        for sentence in pieces(text[start:first]):
             yield position, position + len(sentence)
             position += len(sentence)
         start = last
@@ -402,12 +288,12 @@ def cut_out(text: str, ranges: Iterable[Range]) -> str:
 def around(text: str, ranges: Iterable[Range]) -> list[str]:
     """The whole sentences that ranges lie in: by these the text is known when it comes again."""
     found, position, wanted = [], 0, joined(ranges)
-    pieces: list[Range] = []
-    for piece in sentences(text):
-        pieces.append((position, position + len(piece)))
+    spans: list[Range] = []
+    for piece in pieces(text):
+        spans.append((position, position + len(piece)))
         position += len(piece)
     for start, end in wanted:
-        inside = [piece for piece in pieces if piece[0] < end and start < piece[1]]
+        inside = [piece for piece in spans if piece[0] < end and start < piece[1]]
         found.append(text[inside[0][0] : inside[-1][1]] if inside else text[start:end])
     return found
 

@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Literal
 
 from yiku.rules import analyze, cues, slots, values
+from yiku.rules.lexicon import built_in
+from yiku.rules.text.sentences import split
 from yiku.types import SemanticMemory
 
 Marker = Literal["joke", "void", "slip"]
@@ -23,7 +25,7 @@ SLIP_REACHES = timedelta(days=31)
 DAY = timedelta(days=1)
 ENOUGH = 6  # three words, or six Chinese characters
 _MARKS = f"{cues.JOKE}|{cues.VOID}"
-_PARTS = re.compile(r"(?<=[。！!；;])|(?<=[.?])(?=\s|$)|[,，:：]\s*|\s(?:and|but) ")
+_CLAUSE = re.compile(r".+?(?:[,，:：]\s*|\s(?:and|but) |$)", re.DOTALL)
 # What people call a statement whose own words are others: «about the job» takes back 我在腾讯上班.
 _NOUNS = {
     "works at": r"\b(?:job|work)\b|工作|上班",
@@ -50,12 +52,8 @@ def marker(text: str) -> Marker | None:
 
 def rest(text: str) -> str:
     """What a text says beside taking back."""
-    told = analyze.normal(text)
     kept: list[str] = []
-    start = 0
-    for match in [*_PARTS.finditer(told), None]:
-        part = told[start : match.end() if match else None]
-        start = match.end() if match else start
+    for part in (part for sentence in split(analyze.normal(text), built_in()) for part in _CLAUSE.findall(sentence)):
         bare = re.sub(_MARKS, "", part, flags=re.IGNORECASE)
         if (
             re.search(_MARKS, analyze.fold(part))

@@ -25,6 +25,7 @@ from yiku.types import (
     Expect,
     HeldText,
     Job,
+    LearningState,
     Memories,
     Met,
     ModelCall,
@@ -78,6 +79,9 @@ class Store(Protocol):
     def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
         """Version rows, without their sources, entities, relations and tags; without those that are `unreadable`."""
 
+    def count(self, scopes: Sequence[int], select: Memories) -> int:
+        """How many version rows a selection has, whatever its page; with those that cannot be read."""
+
     def version(self, scope: int, id: str) -> SemanticMemory:
         """One version by its id, whole. Raises NotFound, Damaged."""
 
@@ -114,6 +118,9 @@ class Store(Protocol):
     def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
         """Which of these turns learning has dealt with ahead of that."""
 
+    def learning(self, scope: int) -> LearningState:
+        """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""
+
     def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
         """Which of these turns left a host's context, and the ids of the episodes that tell of them."""
 
@@ -131,13 +138,14 @@ class Store(Protocol):
         scopes: Sequence[int],
         *,
         transaction: int | None = None,
+        run: str | None = None,
         table: str | None = None,
         row_ns: Sequence[int] | None = None,
         since: datetime | None = None,
         after: int | None = None,
         limit: int | None = None,
     ) -> list[ChangeRow]:
-        """Rows of the journal, newest first; those after a number oldest first. Of one transaction all, or Damaged."""
+        """Rows of the journal, newest first; those after a number oldest first. Of one transaction or run all, or Damaged."""
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """Digest and result of the call made under an idempotency key."""

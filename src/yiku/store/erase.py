@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, pages, records, rows, texts
+from yiku.store import index, jobs, pages, records, rows, texts
 from yiku.store.api import Journal
 from yiku.types import Blanked, Erase, Gone, State
 
@@ -248,6 +248,7 @@ def _scope(connection: apsw.Connection, scope: int) -> None:
         connection.execute(f"delete from {table} where scope_id = ?", (scope,))
     sql = "update changes set reason = null, before = null, actor = null, run = null where scope_id = ?"
     connection.execute(sql, (scope,))
+    connection.execute("delete from meta where key = ?", (jobs.LEARNING.format(scope),))
     connection.execute("delete from scopes where id = ?", (scope,))
 
 

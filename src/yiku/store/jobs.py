@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -24,11 +25,15 @@ from yiku.types import (
     Job,
     KeepReply,
     Learned,
+    LearningState,
     MarkCompressed,
     ModelCall,
     Session,
+    SetLearning,
     SetSession,
 )
+
+LEARNING = "learning {}"  # the key in meta, with the number of a scope
 
 _JOB = "n, kind, session, turn_n, content_hash, state, tries, due_at, fence, error, reply, created_at"
 _CALL = "at, purpose, session, model, prompt_tokens, completion_tokens, seconds, outcome"
@@ -66,6 +71,19 @@ def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -
         sql = "insert into learned values (?1, ?2) on conflict do update set upto = max(upto, ?2)"
         connection.execute(sql, (scope, change.upto))
     return change.turns
+
+
+def learning(connection: apsw.Connection, scope: int) -> LearningState:
+    """With which version of the rules a scope was last read."""
+    found: Any = connection.execute("select value from meta where key = ?", (LEARNING.format(scope),)).fetchone()
+    return LearningState(**json.loads(found[0])) if found else LearningState()
+
+
+def set_learning(connection: apsw.Connection, scope: int, change: SetLearning) -> Iterable[int]:
+    """The same, and how far a run with a newer version came."""
+    sql = "insert into meta (key, value) values (?1, ?2) on conflict do update set value = ?2"
+    connection.execute(sql, (LEARNING.format(scope), json.dumps(asdict(change.state))))
+    return ()
 
 
 def compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:

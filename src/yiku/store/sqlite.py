@@ -53,6 +53,7 @@ from yiku.types import (
     Expect,
     HeldText,
     Job,
+    LearningState,
     Memories,
     Met,
     ModelCall,
@@ -393,8 +394,9 @@ class SqliteStore:
             with translated(str(self.path)):
                 expect = replace(expect, pairs={pair: write.pair_mark(self._connection(), scope, *pair)})
             rivals = self._exactly(_RIVALS, scope, *pair)
+        same = [] if previous or following else self._exactly(_SAME, scope, new.content_hash, new.kind.value)
         first, second, third = (next(iter(found), None) for found in (previous, following, live))
-        return Met(expect=expect, previous=first, following=second, live=third, rivals=rivals)
+        return Met(expect=expect, same=same, previous=first, following=second, live=third, rivals=rivals)
 
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
         """What can be read of the memories that are asked for."""
@@ -430,6 +432,13 @@ class SqliteStore:
             return self._merged(self.memories, scopes, select)
         sql, values = where.memories(scopes, select)
         return self._memories(sql, *values)
+
+    def count(self, scopes: Sequence[int], select: Memories) -> int:
+        """See Store.count."""
+        if not scopes:
+            return 0
+        sql, values = where.memories(scopes, replace(select, order="n", limit=None))
+        return int(self._all(f"select count(*) {_FROM_MEMORIES} {sql}", *values)[0][0])
 
     def _merged(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
         """A page over several scopes: each is read through its own index up to the page's end, then they are merged."""
@@ -533,6 +542,11 @@ class SqliteStore:
         with translated(str(self.path)):
             return jobs.extracted(self._connection(), scope, ns)
 
+    def learning(self, scope: int) -> LearningState:
+        """See Store.learning."""
+        with translated(str(self.path)):
+            return jobs.learning(self._connection(), scope)
+
     def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
         """See Store.compressions."""
         with translated(str(self.path)):
@@ -558,6 +572,7 @@ class SqliteStore:
         scopes: Sequence[int],
         *,
         transaction: int | None = None,
+        run: str | None = None,
         table: str | None = None,
         row_ns: Sequence[int] | None = None,
         since: datetime | None = None,
@@ -566,10 +581,10 @@ class SqliteStore:
     ) -> list[ChangeRow]:
         """See Store.journal."""
         sql, values = where.journal(
-            scopes, transaction=transaction, table=table, row_ns=row_ns, since=since, after=after, limit=limit
+            scopes, transaction=transaction, run=run, table=table, row_ns=row_ns, since=since, after=after, limit=limit
         )
         found = self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)
-        if transaction is not None:  # who takes it back needs all of it
+        if transaction is not None or run is not None:  # who takes it back needs all of it
             return [rows.change(row) for row in found]
         return rows.each(rows.change, found, lambda error: self._left_out(error, scopes[0]))
 

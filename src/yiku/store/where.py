@@ -82,13 +82,20 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         add(f"m.state in ({marks(select.states)})", *(state.value for state in select.states))
     if select.current:
         add("m.superseded_by is null")
+    if select.live_kind is not None:  # these words, not bound values, are what the index `one_live_text` is known by
+        add("m.kind = ? and m.state = 'active' and m.superseded_by is null", select.live_kind.value)
     if select.unexpired_at is not None:
         at = micros(select.unexpired_at)
         add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
-    order = {"n": ("m.n",), "said": ("m.said_at", "m.place", "m.n"), "updated": ("m.updated_at", "m.n")}[select.order]
-    if by_number or select.line is not None:
+    order = {
+        "n": ("m.n",),
+        "said": ("m.said_at", "m.place", "m.n"),
+        "confirmed": ("m.confirmed_at", "m.place", "m.n"),
+        "updated": ("m.updated_at", "m.n"),
+    }[select.order]
+    if by_number or select.line is not None or select.live_kind is not None:
         order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
 
@@ -157,6 +164,7 @@ def journal(
     scopes: Sequence[int],
     *,
     transaction: int | None,
+    run: str | None,
     table: str | None,
     row_ns: Sequence[int] | None,
     since: datetime | None,
@@ -168,6 +176,9 @@ def journal(
     if transaction is not None:
         parts.append("tx = ?")
         values.append(transaction)
+    if run is not None:
+        parts.append("run = ?")
+        values.append(run)
     if table is not None:
         parts.append("tbl = ?")
         values.append(table)
@@ -198,7 +209,9 @@ def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias
             return _any_of(sets[name], operator, value)
         case Condition(field=name, operator=operator, value=value) if name.startswith("metadata."):
             key = json.dumps(name.removeprefix("metadata."), ensure_ascii=False)
-            sql, values = _compared(f"json_extract({alias}.metadata, ?)", operator, value)
+            kept = f"{alias}.metadata"  # no JSON in a damaged row, which fits nothing
+            read = f"case when json_valid({kept}) then json_extract({kept}, ?) end"
+            sql, values = _compared(read, operator, value)
             return f"coalesce({sql}, 0)", ["$." + key, *values]
         case Condition(field=name, operator=operator, value=value) if name in fields:
             sql, values = _compared(fields[name], operator, value)
@@ -252,5 +265,6 @@ def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
         return lambda item: (item.n,)
     if select.order == "updated":
         return lambda item: (item.updated_at, item.n)
+    at = "confirmed_at" if select.order == "confirmed" else "said_at"
     place = "place" if isinstance(select, Memories) else "position"
-    return lambda item: (item.said_at, getattr(item, place), item.n)
+    return lambda item: (getattr(item, at), getattr(item, place), item.n)

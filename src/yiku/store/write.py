@@ -39,12 +39,14 @@ from yiku.types import (
     Expect,
     KeepReply,
     Learned,
+    LearningState,
     Lift,
     MarkCompressed,
     Put,
     Receipt,
     RemoveSources,
     Replayed,
+    SetLearning,
     SetSession,
     SetTurnHidden,
     Source,
@@ -165,6 +167,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
     match change:
         case Learned():
             return jobs.learned(connection, scope, change, at)
+        case SetLearning():
+            return jobs.set_learning(connection, scope, change)
         case SetSession():
             return jobs.set_session(connection, scope, change)
         case MarkCompressed():
@@ -290,6 +294,8 @@ def _add_scope(connection: apsw.Connection, change: AddScope, journal: Journal) 
     sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
     number = index.one(connection, sql, change.name, change.label, rows.micros(journal.cause.at))[0]
     journal.note("insert", "scopes", number, scope=number)
+    if change.learning:
+        jobs.set_learning(connection, number, SetLearning(LearningState(change.learning)))
     return (number,)
 
 

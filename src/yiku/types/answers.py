@@ -175,6 +175,8 @@ class Hit:
     sources: tuple[Link, ...]
     superseded_by: str | None = None  # what is said now instead; of a turn, what its statement was replaced by
     taken_back: bool = False  # of a turn: «just kidding» was said of its statement
+    said_later: str | None = None  # the id of a memory or turn that was said later and answers the question otherwise
+    outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
 
     @property
     def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
@@ -212,7 +214,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How an answer came about: the terms and slots asked for, what each route found, what was left out and why."""
+    """
+    How an answer came about: the terms and slots asked for, what each route found, what was left out and why.
+
+    said_later: of two hits that answer the same question the id of the earlier, that of the later, and what decided
+    """
 
     terms: tuple[str, ...]
     dropped_terms: tuple[str, ...]
@@ -222,6 +228,7 @@ class Explanation:
     routes: Mapping[str, int]
     left_out: tuple[tuple[str, str], ...]
     weights: Mapping[str, float]
+    said_later: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +279,31 @@ class LearnReport:
     waiting: int = 0
     dead: int = 0
     model: str | None = None
+    seconds: float = 0.0
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relearned:
+    """
+    What reading all turns again changed, or with `dry_run` would change.
+
+    turns:     of the user, read in this call; left: those that wait for the next
+    archived:  what the rules do not learn any more; learned: what they learn now, and was not known
+    unflagged: what is not marked as a contradiction any more; unpinned: what is no rule
+    outcomes:  as of `LearnReport`
+    operation: by which `undo` takes back all of the run, over several calls too; 0 where nothing changed
+    """
+
+    turns: int = 0
+    left: int = 0
+    archived: tuple[SemanticMemory, ...] = ()
+    learned: tuple[SemanticMemory, ...] = ()
+    unflagged: tuple[SemanticMemory, ...] = ()
+    unpinned: tuple[SemanticMemory, ...] = ()
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    operation: int = 0
+    dry_run: bool = False
     seconds: float = 0.0
     troubles: tuple[str, ...] = ()
 
@@ -329,8 +361,10 @@ class Context:
     """
     A packed text for a prompt, its estimated tokens, what went in, and how much did not fit.
 
-    diagnostics: what was missing when it was looked for, a line each
-    confidence:  how sure it is that what was asked for is in it, as of Hits
+    diagnostics:    what was missing when it was looked for, a line each
+    confidence:     how sure it is that what was asked for is in it, as of Hits
+    rules:          the standing rules at the beginning of the text, newest first; none of them is among the hits
+    rules_left_out: how many more there are that did not fit their share of the budget
     """
 
     text: str
@@ -339,6 +373,8 @@ class Context:
     omitted: int
     diagnostics: tuple[str, ...] = ()
     confidence: float = 0.0
+    rules: tuple[SemanticMemory, ...] = ()
+    rules_left_out: int = 0
 
     def __str__(self) -> str:
         return self.text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.sessions import Attachment, Episode, Scratchpad
-from yiku.types.words import Access, SemanticMemory, Source, State, Tokens, Turn
+from yiku.types.words import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AddScope:
-    """A scope gets a number. Adding one that exists changes nothing."""
+    """A scope gets a number. Adding one that exists changes nothing. learning: as of `LearningState.version`, where it is known."""
 
     name: str
     label: str | None = None
+    learning: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,28 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningState:
+    """
+    With which version of the rules the turns of a scope were last read, and the run that reads them with a newer one.
+
+    version: 0 where nothing says so: the scope is older than such versions, or came with an import
+    target:  the version of the run under way; run: its name in the journal; upto: the last turn that it has read
+    """
+
+    version: int = 0
+    target: int = 0
+    run: str | None = None
+    upto: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SetLearning:
+    """How far the turns of a scope were read again."""
+
+    state: LearningState
+
+
+@dataclass(frozen=True, slots=True)
 class MarkCompressed:
     """These turns left a host's context, and which episode tells of them."""
 
@@ -297,6 +320,7 @@ Change = (
     | Put
     | Drop
     | Learned
+    | SetLearning
     | MarkCompressed
     | SetSession
     | AddJobs
@@ -328,7 +352,7 @@ class Met:
     """
     What a new statement meets in its scope, and what a decision on that rests on.
 
-    same:      live rows of its kind with the same words, when it fills no slot
+    same:      live rows of its kind with the same words, when it fills no slot, or is the first of its slot
     previous:  the last active version of its slot said before it or with it, with its sources if it was confirmed later
     following: the first active version said after it; live: the live one
     rivals:    live rows of its subject and predicate, when it is the first of its slot and cardinality is unknown
@@ -402,11 +426,12 @@ class Memories:
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
     current: bool = False  # not superseded
+    live_kind: Kind | None = None  # active and current rows of this kind, found by an index of just these
     unexpired_at: datetime | None = None  # neither expired nor past its days at this time
     where: Filter | None = None
     since: datetime | None = None
     until: datetime | None = None
-    order: Literal["n", "said", "updated"] = "n"
+    order: Literal["n", "said", "confirmed", "updated"] = "n"
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0

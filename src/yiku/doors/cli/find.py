@@ -150,6 +150,8 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
         rows.append((f"{hit.score:.2f}", routes, say.short(hit.id), say.day(hit.said_at), say.flat(hit.text)))
     yield from say.table(rows if len(rows) > 1 else [], dim=[1, 2, 3])
+    for earlier, later, reason in why.said_later:
+        yield say.paint(f"said later than {say.short(earlier)}: {say.short(later)}, {reason}", "dim")
     if why.left_out:
         yield ""
         yield say.paint(f"left out: {len(why.left_out)}", "dim")
@@ -166,12 +168,19 @@ def context(
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
+    no_rules: Annotated[bool, typer.Option("--no-rules", help="Without the standing rules.")] = False,
 ) -> None:
-    """What memory has to say on a question, packed for a prompt."""
+    """Standing rules, and what memory has to say on a question, packed for a prompt."""
     asked = text(question, "question")
     with call.memory() as memory:
         packed = memory.context(
-            asked, max_tokens=max_tokens, where=parsed(where, "--where"), as_of=as_of, valid_at=valid_at, session=session
+            asked,
+            max_tokens=max_tokens,
+            where=parsed(where, "--where"),
+            as_of=as_of,
+            valid_at=valid_at,
+            session=session,
+            rules=not no_rules,
         )
     data = {
         "question": asked,
@@ -179,13 +188,15 @@ def context(
         "tokens": packed.tokens,
         "omitted": packed.omitted,
         "hits": [shapes.hit(hit) for hit in packed.hits],
+        "rules": [shapes.item(rule) for rule in packed.rules],
+        "rules_left_out": packed.rules_left_out,
         "diagnostics": list(packed.diagnostics),
         "confidence": packed.confidence,
     }
     call.answer(data, say.harmless(packed.text).splitlines())
     for diagnostic in packed.diagnostics:
         call.hint(diagnostic)
-    if not packed.text:
+    if not packed.hits:
         call.hint(f"{packed.omitted} hits, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
 
 

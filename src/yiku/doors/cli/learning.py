@@ -14,7 +14,7 @@ from yiku.doors.cli import say, shapes
 from yiku.doors.cli.call import Call
 from yiku.doors.cli.keep import became, moved
 from yiku.errors import InvalidInput
-from yiku.types import Forgotten, Job, LearnReport, Outcome, SemanticMemory, ToReview
+from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
 
 Name = str | None
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as yiku review prints them, with or without the #.")]
@@ -24,6 +24,12 @@ SORTS = {
     "unconfirmed": "Not confirmed: nobody told these outright, so they are not used yet",
     "conflict": "In conflict: nothing says which of these holds",
     "belief": "Believed: said with a doubt",
+}
+CHANGED = {  # by a new reading of all turns
+    "archived": "archived",
+    "learned": "learned",
+    "unflagged": "no longer in conflict",
+    "unpinned": "no longer pinned",
 }
 WORK = {"extract": "read a turn", "episode": "tell an episode", "scratchpad": "go on with the scratchpad"}
 
@@ -36,6 +42,8 @@ def learn(
     ] = None,
     session: Annotated[Name, typer.Option(metavar="ID", help="Of what waits for the model, only this session's.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also what is not due yet, and what failed for good.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read all turns again, after an upgrade.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: only say what would change.")] = False,
 ) -> None:
     """
     Learn from what was said and waits.
@@ -43,6 +51,13 @@ def learn(
     Rules read every turn. A model, where one is set, reads what may hold more; what it finds counts only where
     the turns say it too. It may be stopped at any time, and goes on from there.
     """
+    if again and (session is not None or all_):
+        raise InvalidInput("--again reads all turns with the rules: it takes no --session and no --all")
+    if dry_run and not again:
+        raise InvalidInput("--dry-run goes with --again")
+    if again:
+        _relearn(call, seconds, dry_run)
+        return
     with call.memory() as memory:
         began = datetime.now().astimezone()
         with call.watched() as progress:
@@ -68,6 +83,38 @@ def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
         yield f"  {done.dead:,} failed for good: yiku queue says why, yiku learn --all tries once more"
     for trouble in done.troubles:
         yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+
+
+def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
+    with call.memory() as memory, call.watched() as progress:
+        done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
+    lists = {name: [shapes.item(one) for one in getattr(done, name)] for name in CHANGED}
+    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done))
+
+
+def _relearned(done: Relearned) -> Iterator[str]:
+    changed = {word: getattr(done, name) for name, word in CHANGED.items() if getattr(done, name)}
+    counts = {word: len(found) for word, found in changed.items()}
+    counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
+    told = ", ".join(f"{count:,} {word}" for word, count in counts.items())
+    if done.dry_run:
+        yield f"{say.paint('would change', 'yellow')} after reading {say.plural(done.turns, 'turn')} again: {told or 'nothing'}"
+    else:
+        yield f"{say.paint('read', 'green')} {say.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
+    for word, found in changed.items():
+        yield f"{word}:"
+        rows = [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]]
+        yield from say.table(rows, dim=[0, 1])
+        if len(found) > SHOWN:
+            yield f"  and {len(found) - SHOWN:,} more: --json has all"
+    if done.left:
+        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again goes on"
+    for trouble in done.troubles:
+        yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+    if done.dry_run:
+        yield say.paint("  nothing was written", "dim")
+    elif done.operation:
+        yield say.paint(f"  undo with: yiku undo {done.operation}", "dim")
 
 
 def counted(outcomes: Mapping[str, int]) -> str:

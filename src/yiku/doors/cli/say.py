@@ -224,7 +224,9 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
         body = wrapped(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)
         for index, line in enumerate(body):
             yield f"{number:>2}  {line}" if index == 0 else f"    {line}"
-        tail = (
-            f" · no longer so, see {short(hit.superseded_by)}" if hit.superseded_by else " · taken back" if hit.taken_back else ""
-        )
+        tail = " · taken back" if hit.taken_back else ""
+        if hit.superseded_by:
+            tail = f" · no longer so, see {short(hit.superseded_by)}"
+        elif hit.said_later:
+            tail = f" · said later: {short(hit.said_later)}"
         yield f"    {paint(cut(source(hit.item) + tail, limit and limit - 4), 'dim')}"

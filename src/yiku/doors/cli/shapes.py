@@ -60,6 +60,8 @@ def hit(found: Hit) -> dict[str, Any]:
         "score": round(found.score, 4),
         "superseded_by": found.superseded_by,
         "taken_back": found.taken_back,
+        "said_later": found.said_later,
+        "outdated": [list(span) for span in found.outdated],
         "routes": {name: {"rank": rank, "relevance": round(value, 4)} for name, (rank, value) in found.routes.items()},
         "sources": plain(found.sources),
         "item": item(found.item),

@@ -1,0 +1,135 @@
+"""Of what answers the same question the last said stands first, and the earlier says so; what only looks like it stays."""
+
+import pytest
+
+from yiku.rules.statements.read import read
+
+
+def say(memory, clock, *lines, hours=30):
+    """Each line in a session of its own, a day later than the one before."""
+    turns = []
+    for line in lines:
+        clock.advance(hours=hours)
+        turns.append(memory.record_turn("user", line, session=f"s{clock.now:%d%H}"))
+    return turns
+
+
+@pytest.mark.spec("S3-70", "S0-97")
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        (
+            "Nana has her warfarin after breakfast.",
+            "Correction: Nana has her warfarin after supper.",
+            "When does Nana have her warfarin?",
+        ),
+        (
+            "For the cake the Khans want lemon sponge.",
+            "Actually, for the cake the Khans want pistachio.",
+            "What do the Khans want for the cake?",
+        ),
+        ("Our CI runs on Jenkins.", "Our CI runs on Drone now.", "What does our CI run on?"),
+        ("我们的CI跑在Jenkins上。", "更正：我们的CI跑在Drone上。", "我们的CI跑在哪里？"),
+        ("订单服务的超时是3秒。", "其实订单服务的超时是8秒。", "订单服务的超时是多少？"),
+    ],
+)
+def test_the_later_stands_first_and_the_earlier_says_so(memory, clock, earlier, later, question):
+    """Whether a slot was learned or not; in the answer, in what a prompt gets, and in what explains it."""
+    say(memory, clock, earlier, later)
+    hits = memory.recall(question)
+
+    assert later.rstrip("。.")[-4:] in hits[0].text
+    behind = next(hit for hit in hits if earlier.rstrip("。.")[-4:] in hit.text)
+    if not behind.superseded_by:
+        assert behind.said_later == hits[0].id
+        assert all(behind.text[start:end].strip() for start, end in behind.outdated)
+        assert (behind.id, hits[0].id) in {(one, other) for one, other, _ in hits.explanation.said_later}
+    shown = memory.context(question, max_tokens=400).text
+    (line,) = [line for line in shown.splitlines() if earlier.rstrip("。.")[-4:] in line]
+    assert any(mark in line for mark in ("said later: #", "此后另有说法：#", "no longer so", "已不再成立"))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("I live in Oslo.", "My sister lives in Rome.", "Where do I live?"),
+        ("Our CI runs on Jenkins.", "I'm thinking of moving our CI to Drone.", "What does our CI run on?"),
+        (
+            "The dev server listens on port 8080.",
+            "The docs server listens on port 9090.",
+            "Which port does the dev server listen on?",
+        ),
+        ("我对花生过敏。", "我妹妹对虾过敏。", "我对什么过敏？"),
+        ("我们的CI跑在Jenkins上。", "要是我们的CI跑在Drone上就好了。", "我们的CI跑在哪里？"),
+        ("I like tea.", "I like coffee.", "What do I like?"),
+        ("Ann's bus leaves at 8.", "Ben's bus leaves at 9.", "When does the bus leave?"),
+        ("小安的班车8点开。", "小宁的班车9点开。", "班车几点开？"),
+    ],
+)
+def test_what_only_looks_like_a_change_marks_nothing(memory, clock, earlier, later, question):
+    """Other people, plans, wishes, other things, and what may be many."""
+    say(memory, clock, earlier, later)
+    hits = memory.recall(question)
+
+    assert all(hit.said_later is None for hit in hits)
+    if not any(word in earlier for word in ("like", "bus", "班车")):  # else either may be meant
+        assert earlier.rstrip("。.")[-4:] in hits[0].text
+
+
+@pytest.mark.spec("T-23")
+def test_scores_never_rise_down_the_list(memory, clock):
+    """What moves up takes the score of what it passes, though fewer words of the question stand in it."""
+    say(
+        memory,
+        clock,
+        "The retry limit of the payment gateway in production is 3.",
+        "Correction: the retry limit is 5.",
+        "Lunch was nice.",
+    )
+    hits = memory.recall("What is the retry limit of the payment gateway in production?")
+    scores = [hit.score for hit in hits]
+
+    assert "is 5" in hits[0].text
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("question", ["What did our CI run on before?", "我们的CI以前跑在哪里？"])
+def test_a_question_for_the_past_marks_nothing(memory, clock, question):
+    """Who asks how it was is answered by how it was."""
+    say(memory, clock, "Our CI runs on Jenkins. 我们的CI跑在Jenkins上。", "Our CI runs on Drone now. 现在我们的CI跑在Drone上。")
+
+    assert all(hit.said_later is None for hit in memory.recall(question))
+
+
+def test_a_time_that_is_asked_for_compares_nothing(memory, clock):
+    """`valid_at` and `as_of` show what counted then."""
+    first, _ = say(memory, clock, "Our CI runs on Jenkins.", "Our CI runs on Drone now.")
+    hits = memory.recall("What does our CI run on?", valid_at=first.said_at)
+
+    assert all(hit.said_later is None for hit in hits)
+
+
+def test_one_hit_is_the_first_of_many(memory, clock):
+    """However many are asked for, the same are compared."""
+    say(memory, clock, *[f"Our CI runs on {name} now." for name in ("Jenkins", "Drone", "Woodpecker")])
+
+    assert memory.recall("What does our CI run on?", limit=1)[0].id == memory.recall("What does our CI run on?", limit=20)[0].id
+
+
+def test_a_correction_that_names_nothing_is_found_by_what_it_corrects(memory, clock):
+    """Said right behind it: its words alone would find it nowhere."""
+    memory.record_turn("user", "The dentist is on 4 March.", session="s")
+    clock.advance(minutes=1)
+    memory.record_turn("user", "no wait, 14 March", session="s")
+
+    assert "14 March" in memory.recall("When is the dentist?")[0].text
+
+
+def test_an_erasure_empties_what_was_read(memory, clock):
+    """Nothing of what is erased stays in the readings of a process."""
+    turn, _ = say(memory, clock, "Our CI runs on Jenkins.", "Our CI runs on Drone now.")
+    memory.recall("What does our CI run on?")
+    assert read.cache_info().currsize > 0
+    memory.admin.erase(turn.id)
+
+    assert 0 == read.cache_info().currsize

@@ -1,0 +1,80 @@
+"""Sentences are split in one place: outside of rules/text no module names the marks that end one."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "yiku"
+SPLITTER = PACKAGE / "rules" / "text"
+# Readers of the words themselves, which rules/statements replaces predicate by predicate; they go, and this list with them.
+LEFT = {f"rules/{name}.py" for name in ("slots", "questions", "cues", "predicates")}
+
+STOPS, ASKS, COMMAS = set(".。"), set("?!？！"), set(",，、:：")
+CLASS = re.compile(r"(?<!\\)\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+
+
+def ends_sentences(text: str) -> bool:
+    """
+    Whether a string is a pattern with a class of the marks that end sentences, or is a list of them.
+
+    With a comma or colon among them a class cuts clauses, or is all punctuation; with one mark it looks for a question or a stop.
+    """
+    lists = [text] if not any(map(str.isalnum, text)) and not {*"[(|*+\\"} & {*text} else []
+    return any(STOPS & {*one} and ASKS & {*one} and not COMMAS & {*one} for one in (*CLASS.findall(text), *lists))
+
+
+def strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The strings of a module and their lines, those between the fields of an f-string too; no docstrings."""
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.lineno, node.value
+
+
+def modules() -> list[Path]:
+    found = [path for floor in ("rules", "flows") for path in sorted((PACKAGE / floor).rglob("*.py"))]
+    return [path for path in found if SPLITTER not in path.parents and path.relative_to(PACKAGE).as_posix() not in LEFT]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('re.compile(r".*?(?:[.!?](?=\\s)|[。！？]|$)")', True),
+        ('re.compile(r"[^.!?。！？\\n]*[.!?]+")', True),
+        ('re.compile(rf"(?<=[。！!；;]){X}")', True),
+        ('STOPS = ".!?。！？"', True),
+        ('re.compile(r"[，。！？；;!?\\n]+")', False),
+        ('re.compile(r"[?？]\\s*$")', False),
+        ('"""Not [.!?], as a docstring says."""', False),
+    ],
+)
+def test_a_second_splitter_is_noticed(code, found):
+    """In a pattern, an f-string or a list of marks, in both languages; clauses and questions are something else."""
+    assert found == any(ends_sentences(text) for _, text in strings(ast.parse(code)))
+
+
+def test_no_module_but_the_splitter_names_the_marks_that_end_a_sentence():
+    """Whoever needs sentences asks rules/text for them, so all of Yiku ends them at the same places."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text[:60]}"
+        for path in modules()
+        for line, text in strings(ast.parse(path.read_text(encoding="utf-8")))
+        if ends_sentences(text)
+    ]
+
+    assert len(modules()) > 100
+    assert [] == found
+
+
+def test_what_is_left_of_other_splitters_is_there():
+    """A module that is gone, or names no marks any more, leaves the list of exceptions."""
+    left = {
+        name
+        for name in LEFT
+        if any(ends_sentences(text) for _, text in strings(ast.parse((PACKAGE / name).read_text(encoding="utf-8"))))
+    }
+
+    assert left == LEFT
