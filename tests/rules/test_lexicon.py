@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from yiku.rules.lexicon import Gap, built_in, compiled
+from yiku.rules.lexicon import Gap, built_in, compiled, lists
 from yiku.rules.statements.clause import Mood, Tense
 from yiku.rules.statements.read import read
 from yiku.rules.text.blocks import Kind
@@ -119,3 +119,11 @@ def test_a_template_leaves_what_only_looks_like_it(language, name, text):
 
 def test_the_lexicon_is_made_once():
     assert built_in() is built_in()
+
+
+def test_words_are_looked_for_whole_and_inside_a_run():
+    """Who is found as a word; 谁 wherever it stands."""
+    assert lists.has("who is it", "asking.who")
+    assert not lists.has("a whole day", "asking.who")
+    assert lists.has("这是谁的", "asking.who")
+    assert {"who", "谁"} <= lists.words("asking.who")

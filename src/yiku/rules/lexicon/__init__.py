@@ -86,7 +86,6 @@ class Lexicon:
     words:    a word → what is known of it
     phrases:  the first word of a phrase → the phrases, longest first
     runs:     the first character of a word without spaces → the lengths of such words, longest first
-    asks:     a word of a question → the predicates that a question with it may ask for
     """
 
     words: Mapping[str, Entry]
@@ -101,6 +100,7 @@ class Lexicon:
     attributes: Mapping[str, str]  # an attribute → the sort of its value
     predicates: Mapping[str, Predicate]
     templates: Mapping[str, tuple[Template, ...]]  # by the first word of their anchor
+    lists: Mapping[str, tuple[str, ...]]  # words that are only looked for, and not read: `asking.history` → used to, 以前
 
     def is_abbreviation(self, word: str) -> bool:
         """Whether a full stop behind this word belongs to it."""

@@ -16,6 +16,7 @@ from yiku.rules.text.folding import folded
 
 _FILES_OF_WORDS = ("persons", "moods", "changes", "functions", "times", "numbers", "units", "values", "synonyms", "attributes")
 _FILES_OF_NOUNS = ("units", "values", "synonyms", "attributes")
+FILES_OF_LISTS = ("asking", "records", "secrets", "clock", "forms")
 _PART = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|\{([a-z:]*)\}|([^\s()\[\]{}]+)")
 WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
 
@@ -32,6 +33,7 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
     attributes: dict[str, str] = {}
     predicates: dict[str, Predicate] = {}
     templates: list[Template] = []
+    lists: dict[str, dict[str, None]] = defaultdict(dict)
     for tables in languages:
         capitals = tables.get("values", {}).get("names", {}).get("nouns", False)  # whether all nouns have them
         for name in _FILES_OF_WORDS:
@@ -65,6 +67,9 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
                         words[folded(word)][f"{'has' if name == 'attributes' else table}.{entry}"] = None
                         if name == "attributes" and table == "person":
                             words[folded(word)][f"holder.{entry}"] = None
+        for name in FILES_OF_LISTS:
+            for key, several in tables.get(name, {}).items():
+                lists[f"{name}.{key}"] |= dict.fromkeys(map(folded, several))
         for name, told in tables.get("predicates", {}).items():
             known = predicates.get(name)
             asks = tuple(tuple(folded(word) for word in line) for line in told["asks"])
@@ -97,6 +102,7 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
         attributes,
         predicates,
         _anchored(templates),
+        {name: tuple(each) for name, each in lists.items()},
     )
 
 
