@@ -1,5 +1,7 @@
 """
-Write rules/lexicon/compiled.py from the TOML files of the languages: `make lexicon`.
+Write rules/lexicon/compiled.py and rules/text/compiled.py from the TOML files of the languages: `make lexicon`.
+
+The second has what every text needs, and a search: it is imported where the words of the lexicon are not.
 """
 
 import sys
@@ -12,7 +14,8 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from yiku.rules.lexicon import Lexicon, build  # noqa: E402  (after the path)
 
-HOME = ROOT / "src" / "yiku" / "rules" / "lexicon"
+RULES = ROOT / "src" / "yiku" / "rules"
+HOME = RULES / "lexicon"
 LANGUAGES = ("en", "zh")
 HEAD = '''"""Written by `make lexicon` from the TOML files beside it; do not edit."""
 
@@ -28,16 +31,26 @@ def lexicon() -> Lexicon:
 '''
 
 
+PLAIN_HEAD = '''"""What folding and search need of the languages, written by `make lexicon` from the TOML files; do not edit."""
+
+# fmt: off
+# ruff: noqa
+
+'''
+
+
 def tables(folder: Path) -> dict[str, dict[str, Any]]:
     """The tables of a language by the name of their file."""
     return {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.toml"))}
 
 
-def written() -> str:
-    """The module, as it should stand: one entry a line."""
-    lexicon = build.lexicon([tables(HOME / language) for language in LANGUAGES])
+def written() -> dict[Path, str]:
+    """Each module as it should stand: one entry a line."""
+    languages = [tables(HOME / language) for language in LANGUAGES]
+    lexicon = build.lexicon(languages)
     fields = "".join(f"        {name}={_value(getattr(lexicon, name))},\n" for name in Lexicon.__slots__)
-    return f"{HEAD}{fields}    )\n"
+    plain = "".join(f"{name} = {_value(value)}\n" for name, value in build.plain(languages).items())
+    return {HOME / "compiled.py": f"{HEAD}{fields}    )\n", RULES / "text" / "compiled.py": PLAIN_HEAD + plain}
 
 
 def _value(value: object) -> str:
@@ -59,4 +72,5 @@ def _short(value: object) -> str:
 
 
 if __name__ == "__main__":
-    (HOME / "compiled.py").write_text(written(), "utf-8")
+    for path, text in written().items():
+        path.write_text(text, "utf-8")

@@ -3,7 +3,7 @@
 import pytest
 
 from yiku import Memory
-from yiku.rules import analyze, slots
+from yiku.rules import analyze, erasure, slots
 
 
 def test_a_text_keeps_its_length_and_what_has_one_writing_only() -> None:
@@ -17,6 +17,19 @@ def test_a_word_has_few_other_writings() -> None:
     assert [] == analyze.writings("花生")
     assert [] == analyze.writings("allergy")
     assert all(len(analyze.writings(word)) <= analyze.MOST_WRITINGS for word in ("干干干干", "复后系发"))
+
+
+def test_less_common_characters_have_both_writings_too() -> None:
+    """The table is that of OpenCC, as far as the simplified character is a common one."""
+    assert "弥漫，颠簸，馋，锅贴，诽谤" == analyze.simple("瀰漫，顛簸，饞，鍋貼，誹謗")
+    assert ["馋"] == analyze.writings("饞")
+
+
+def test_what_is_hashed_stays_as_it_was_first() -> None:
+    """A tombstone holds for what was erased before the table grew: only the first characters of it count in a hash."""
+    assert "我妹妹对花生过敏 饞" == analyze.hashed_plain("我妹妹對花生過敏，饞！")
+    assert "我妹妹对花生过敏 馋" == analyze.plain("我妹妹對花生過敏，饞！")
+    assert ["text\0饞嘴的猫很饞嘴"] == erasure.of_parts(["饞嘴的貓很饞嘴。"])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ How a text becomes search tokens: one analyzer for writing and for asking.
 
 Text is folded (NFKC, case, accents of Latin letters) and cut into runs. A run of Latin letters and
 digits gives one word; a compound of them (a path, a version, an address: python-3.10, foo@bar.com)
-gives itself and its parts. English words are stemmed (Porter), and some 150 that carry no meaning
+gives itself and its parts. English words are stemmed (Porter), and those that carry no meaning
 are left out. A run of Chinese (or of another script written without spaces) gives its pairs of
 neighbours as words and its single characters apart, so that one, two and more characters are found.
 
@@ -21,7 +21,8 @@ from operator import add
 
 from Stemmer import Stemmer
 
-from yiku.rules.characters import SIMPLIFIED, TRADITIONAL
+from yiku.rules.text import compiled
+from yiku.rules.text.compiled import FURTHER, FURTHER_SIMPLIFIED, HASHED, HASHED_SIMPLIFIED
 from yiku.types import Tokens
 
 VERSION = "1"
@@ -41,10 +42,12 @@ UNSPACED = (
 EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7"
 
+STOP_WORDS = compiled.STOP_WORDS
+FUNCTION_CHARACTERS = compiled.FUNCTION_CHARACTERS  # left out of questions, never of what is kept
+
 _ASCII = re.compile(r"[a-z0-9]+(?:['._@/:+#\-]+[a-z0-9]+)*[+#]*")
-_ANY = re.compile(
-    rf"[{UNSPACED}]+|[{EMOJI}]|(?:(?![{UNSPACED}_])[\w{MARKS}])+(?:['._@/:+#\-]+(?:(?![{UNSPACED}_])[\w{MARKS}])+)*[+#]*"
-)
+_LETTER = rf"(?!_)[\w{MARKS}]"  # of a script with spaces: the others are cut out before
+_ANY = re.compile(rf"[{EMOJI}]|(?:{_LETTER})+(?:['._@/:+#\-]+(?:{_LETTER})+)*[+#]*")
 UNSPACED_RUN = re.compile(rf"([{UNSPACED}]+)")  # shared: to compile so wide a class takes milliseconds
 _PARTS = re.compile(r"[._@/:+#\-]+")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
@@ -55,28 +58,13 @@ _PERHAPS_A_MARK, _PERHAPS_MARKS = re.compile(_MARK), re.compile(f"{_MARK}{{{MANY
 _PLAIN = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "\\": "/", "’": "'", "_": " "}
 )
-_TO_SIMPLE = str.maketrans(TRADITIONAL, SIMPLIFIED)
+_TO_SIMPLE = str.maketrans(HASHED + FURTHER, HASHED_SIMPLIFIED + FURTHER_SIMPLIFIED)
+_TO_HASHED = str.maketrans(HASHED, HASHED_SIMPLIFIED)
 _TO_TRADITIONAL: defaultdict[str, str] = defaultdict(str)
-for _traditional, _simplified in zip(TRADITIONAL, SIMPLIFIED, strict=True):
-    _TO_TRADITIONAL[_simplified] += _traditional
-_TWO_WAYS = frozenset(TRADITIONAL + SIMPLIFIED)
+for _traditional, _simplified in _TO_SIMPLE.items():
+    _TO_TRADITIONAL[chr(_simplified)] += chr(_traditional)
+_TWO_WAYS = frozenset(HASHED + FURTHER).union(_TO_TRADITIONAL)
 _NOT_PLAIN = re.compile(r"[øæœđðþłı\\’_]")  # to look is ten times faster than to translate
-
-STOP_WORDS = frozenset(
-    """
-    a about above after again against all also am an and any are aren as at be because been before being below between both but by
-    can cannot could couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn have haven
-    having he her here hers herself him himself his how i if in into is isn it its itself just let ll m me more most must my myself
-    no nor not now of off on once only or other ought our ours ourselves out over own please re s same shall she should shouldn so
-    some such t than that the their theirs them themselves then there these they this those through to too under until up us ve very
-    was wasn we were weren what when where which while who whom whose why will with won would wouldn yes you your yours yourself
-    yourselves
-    """.split()
-)
-# Characters that only bind a Chinese sentence together; left out of questions, never out of what is kept.
-FUNCTION_CHARACTERS = frozenset(
-    "的了是在我你您他她它们这那和与就都也很吗呢吧啊哦呀么把被给让对从到为以及着过地得之其个有没不什怎哪里谁几多少请会能要说"
-)
 
 
 class _Words(dict[str, tuple[str, ...]]):
@@ -170,6 +158,11 @@ def writings(word: str) -> list[str]:
 def plain(text: str) -> str:
     """The words of a text alone, in one form: two texts that only differ in case, width or punctuation are one."""
     return _PUNCTUATION.sub(" ", fold(text)).strip()
+
+
+def hashed_plain(text: str) -> str:
+    """The same in the form that stays: what is kept of it is a hash, and only the first table of characters made those."""
+    return _PUNCTUATION.sub(" ", _folded(text).translate(_TO_HASHED)).strip()
 
 
 def tokens(text: str) -> Tokens:

@@ -40,7 +40,12 @@ class Template(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """What a predicate takes, and what a question for it has: all words of one of the lines."""
+    """
+    What a predicate takes, and what a question for it has: all words of one of the lines.
+
+    names:    what else callers and people call it
+    opposite: the predicate that it denies, with which it shares a slot
+    """
 
     name: str
     takes: str
@@ -48,6 +53,8 @@ class Predicate(NamedTuple):
     kind: str
     of: str
     asks: tuple[tuple[str, ...], ...] = ()
+    names: tuple[str, ...] = ()
+    opposite: str = ""
 
 
 class Entry(NamedTuple):
@@ -100,7 +107,9 @@ class Lexicon:
     attributes: Mapping[str, str]  # an attribute → the sort of its value
     predicates: Mapping[str, Predicate]
     templates: Mapping[str, tuple[Template, ...]]  # by the first word of their anchor
+    compounds: frozenset[str]  # words without spaces that hold together, and of which nothing is known
     lists: Mapping[str, tuple[str, ...]]  # words that are only looked for, and not read: `asking.history` → used to, 以前
+    labels: Mapping[str, Mapping[str, str]]  # what is shown to people, by language: `episode.goal` → Wanted: {}, 目标：{}
 
     def is_abbreviation(self, word: str) -> bool:
         """Whether a full stop behind this word belongs to it."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.rules.analyze import UNSPACED_RUN
@@ -16,7 +16,17 @@ from yiku.rules.text.folding import folded
 
 _FILES_OF_WORDS = ("persons", "moods", "changes", "functions", "times", "numbers", "units", "values", "synonyms", "attributes")
 _FILES_OF_NOUNS = ("units", "values", "synonyms", "attributes")
-FILES_OF_LISTS = ("asking", "records", "secrets", "clock", "forms")
+FILES_OF_LISTS = ("slots", "asking", "records", "secrets", "clock", "forms", "erasing")
+_TABLES_OF_VALUES = (  # which are looked up by themselves, too
+    ("numbers", "number"),
+    ("units", "unit"),
+    ("times", "month"),
+    ("times", "weekday"),
+    ("synonyms", "same"),
+    ("synonyms", "value"),
+    ("synonyms", "city"),
+)
+LEFT_OUT = (*FILES_OF_LISTS, "characters", "compounds", "labels", "search")  # by a language that is only read
 _PART = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|\{([a-z:]*)\}|([^\s()\[\]{}]+)")
 WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
 
@@ -34,6 +44,8 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
     predicates: dict[str, Predicate] = {}
     templates: list[Template] = []
     lists: dict[str, dict[str, None]] = defaultdict(dict)
+    compounds: list[str] = []
+    labels: dict[str, dict[str, str]] = defaultdict(dict)
     for tables in languages:
         capitals = tables.get("values", {}).get("names", {}).get("nouns", False)  # whether all nouns have them
         for name in _FILES_OF_WORDS:
@@ -67,9 +79,13 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
                         words[folded(word)][f"{'has' if name == 'attributes' else table}.{entry}"] = None
                         if name == "attributes" and table == "person":
                             words[folded(word)][f"holder.{entry}"] = None
-        for name in FILES_OF_LISTS:
-            for key, several in tables.get(name, {}).items():
-                lists[f"{name}.{key}"] |= dict.fromkeys(map(folded, several))
+        compounds += tables.get("compounds", {}).get("words", ())
+        for name, several in _lists(tables):
+            lists[name] |= dict.fromkeys(map(folded, several))
+        for name, told in tables.get("labels", {}).items():
+            if name != "language":
+                code = tables["labels"]["language"]["code"]
+                labels[code] |= {f"{name}.{key}": text for key, text in told.items()}
         for name, told in tables.get("predicates", {}).items():
             known = predicates.get(name)
             asks = tuple(tuple(folded(word) for word in line) for line in told["asks"])
@@ -80,6 +96,8 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
                 told.get("kind", "fact"),
                 told.get("of", "person"),
                 (*(known.asks if known else ()), *asks),
+                (*(known.names if known else ()), *map(folded, told.get("names", ()))),
+                told.get("opposite", "") or (known.opposite if known else ""),
             )
             templates += [_template(name, folded(says), told["takes"]) for says in told["says"]]
     for template in templates:
@@ -92,7 +110,7 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
     return Lexicon(
         every,
         _phrases(every, contractions),
-        _runs(every),
+        _runs([*every, *compounds]),
         contractions,
         frozenset(abbreviations),
         frozenset(firsts),
@@ -102,11 +120,43 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
         attributes,
         predicates,
         _anchored(templates),
+        frozenset(compounds),
         {name: tuple(each) for name, each in lists.items()},
+        dict(labels),
     )
 
 
-_CONCEPTS = ("same.", "has.", "kin.", "month.", "weekday.")
+def _lists(tables: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The lists of a language with their names: `asking.who`; of a table of lists `forms.thing.peanut`, `numbers.number.3`."""
+    for name in FILES_OF_LISTS:
+        for key, told in tables.get(name, {}).items():
+            if isinstance(told, dict):
+                yield from ((f"{name}.{key}.{each}", words) for each, words in told.items())
+            else:
+                yield f"{name}.{key}", told
+    for name, table in _TABLES_OF_VALUES:
+        yield from ((f"{name}.{table}.{key}", told) for key, told in tables.get(name, {}).get(table, {}).items())
+
+
+def plain(languages: Sequence[Mapping[str, Any]]) -> dict[str, str | frozenset[str]]:
+    """What folding and search need, by the names that rules/text/compiled.py has."""
+
+    def joined(name: str, table: str, form: str) -> str:
+        return "".join(line for tables in languages for line in tables.get(name, {}).get(table, {}).get(form, ()))
+
+    search = [tables["search"] for tables in languages if "search" in tables]
+
+    return {
+        "HASHED": joined("characters", "hashed", "traditional"),
+        "HASHED_SIMPLIFIED": joined("characters", "hashed", "simplified"),
+        "FURTHER": joined("characters", "further", "traditional"),
+        "FURTHER_SIMPLIFIED": joined("characters", "further", "simplified"),
+        "STOP_WORDS": frozenset(word for each in search for word in each["stop_words"]),
+        "FUNCTION_CHARACTERS": frozenset(character for each in search for character in each["function_characters"]),
+    }
+
+
+_CONCEPTS = ("same.", "value.", "city.", "has.", "kin.", "month.", "weekday.")
 
 
 def _entry(classes: Mapping[str, object]) -> Entry:
@@ -157,7 +207,7 @@ def _phrases(words: Mapping[str, Entry], contractions: Mapping[str, tuple[str, .
     return {first: tuple(sorted(each, key=lambda one: -len(one.words))) for first, each in found.items()}
 
 
-def _runs(words: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
+def _runs(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, set[int]] = defaultdict(set)
     for word in words:
         if UNSPACED_RUN.match(word):

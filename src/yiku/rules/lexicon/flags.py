@@ -9,7 +9,7 @@ from collections.abc import Iterable
 _NAMES = """
     person person.speaker person.agent person.other person.it own own.speaker own.agent own.other kin has holder ask.where
     ask.when ask.who ask.amount ask.thing ask.reason ask.manner ask.first request.first request.inside request.task request.text
-    request.ought suppose plan.here plan.wish plan.will report joke hedge deny deny.longer past.used past.was past.did now.here
+    request.ought suppose plan.here plan.wish plan.will report joke hedge deny deny.longer past.used past.was past.did past.until now.here
     now.still correct correct.slip change change.moved change.shifted end retract remember remember.task standing
     standing.task verb verb.be verb.have verb.aux verb.other verb.can verb.many place place.from join join.but join.so lead
     clock article article.the also list.count list.before list.once list.change light month weekday day day.ahead every
@@ -38,7 +38,7 @@ WHAT, ASKS_FIRST = BIT["ask.thing"] | BIT["ask.manner"], BIT["ask.first"]
 REQUEST, REQUESTED, TASK, OUGHT = (BIT[n] for n in ("request.first", "request.inside", "request.task", "request.ought"))
 SUPPOSE, PLAN, WILL = BIT["suppose"], BIT["plan.here"] | BIT["plan.wish"], BIT["plan.will"]
 REPORT, JOKE, HEDGE, DENY, NO_LONGER = (BIT[n] for n in ("report", "joke", "hedge", "deny", "deny.longer"))
-DID = BIT["past.did"]
+DID, UNTIL = BIT["past.did"], BIT["past.until"]
 ONCE, WAS, NOW, STILL = BIT["past.used"], BIT["past.was"], BIT["now.here"], BIT["now.still"]
 SLIP = BIT["correct.slip"]
 SHIFT = BIT["change.moved"] | BIT["change.shifted"]

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from yiku.rules.lexicon.lists import words
+from yiku.rules.text.folding import folded
+
 
 class Kind(StrEnum):
     """What a block is."""
@@ -38,7 +41,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"(?:```|~~~)")
 _OPENS = re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _SPEAKS = re.compile(r"(?:\*\*)?[A-Z\u3400-\u9fff][\w .\u3400-\u9fff]{0,24}(?:\*\*)?[:：]\s?\S")
-_ROLE = re.compile(r"(?i:user|assistant|human|system|用户|助手)\s?[:：]")
+_ROLE = re.compile(r"(\w{1,12})\s?[:：]")
 _QUOTED = re.compile(r">")
 _TABLE = re.compile(r"\|")
 _LOG = (
@@ -76,7 +79,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
     spoken = len(filled) >= FEW and 2 * sum(_SPEAKS.match(match[0][:MOST_CHARS].strip()) is not None for match in filled) >= len(
         filled
     )
-    roles = [match.start() for match in filled if _ROLE.match(match[0][:MOST_CHARS].strip())]
+    roles = [match.start() for match in filled if _is_role(match[0][:MOST_CHARS].strip())]
     pasted = roles[0] if len(roles) > 1 else len(text)  # where the transcript of a chat begins, which goes to the end
     closes = ""  # of the block that a line is in
     for match in told:
@@ -95,6 +98,12 @@ def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
         else:
             kind = Kind.QUOTATION if spoken and _SPEAKS.match(line) else _kind(line)
         yield match.start(), match.end(), kind
+
+
+def _is_role(line: str) -> bool:
+    """Whether a line says who speaks in the transcript of a chat."""
+    role = _ROLE.match(line)
+    return role is not None and folded(role[1]) in words("records.roles")
 
 
 def _ends(line: str, closes: str) -> bool:

@@ -4,12 +4,12 @@ One form of case, width and Chinese writing, letter for letter: a place in the f
 
 from __future__ import annotations
 
-from yiku.rules.characters import SIMPLIFIED, TRADITIONAL
+from yiku.rules.text.compiled import FURTHER, FURTHER_SIMPLIFIED, HASHED, HASHED_SIMPLIFIED
 
 _FULL_WIDTH = {0xFF01 + n: 0x21 + n for n in range(94)}
 _QUOTES = {ord(curly): ord(straight) for curly, straight in zip("’‘“”„«»\u00a0\u3000", '\'\'"""""  ', strict=True)}
 _MARKS = {ord(wide): ord(narrow) for wide, narrow in zip("，。！？；：", ",。!?;:", strict=True)}
-_ONE_FORM = {**_FULL_WIDTH, **_QUOTES, **_MARKS, **{ord(a): ord(b) for a, b in zip(TRADITIONAL, SIMPLIFIED, strict=True)}}
+_ONE_FORM = {**_FULL_WIDTH, **_QUOTES, **_MARKS, **str.maketrans(HASHED + FURTHER, HASHED_SIMPLIFIED + FURTHER_SIMPLIFIED)}
 
 
 def folded(text: str) -> str:

@@ -17,7 +17,9 @@ from yiku.rules.analyze import UNSPACED
 from yiku.rules.lexicon import Lexicon
 from yiku.rules.text.folding import folded
 
-MARKS = ".!?。！？"  # what ends a sentence, for those who only take it off
+STOPS, ASKING = ".!。！", "?？"  # what ends a sentence, and a question
+MARKS = STOPS + ASKING  # for those who only take them off
+WIDE_STOP = "。"  # what a sentence without spaces is closed with
 LONGEST = 600  # characters of a sentence; longer ones are cut in pieces
 CLOSING = "\"'”’」』）)]】"  # what may stand between a mark and the space behind it
 _RUN = rf"[.!?。！？…]*+[{re.escape(CLOSING)}]*+"

@@ -9,11 +9,12 @@ them is in doubt.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 
-from yiku.rules import shared_words
 from yiku.rules.analyze import UNSPACED_RUN
-from yiku.rules.lexicon import built_in
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import CLOSING, possible_ends
 
 Range = tuple[int, int]  # characters, the end behind the last
@@ -25,16 +26,7 @@ PIECES_JOINED = 20  # by which a cut goes on where no end is sure
 FRAGMENT_WORDS = 2  # behind "Yahoo!" so few words may belong to the name
 _STOP_RUN = re.compile(rf"[{STOPS}]+")
 _NEXT_WORDS = re.compile(rf"[^{STOPS}\n]*")
-_ORDINAL = re.compile(r"第\d+$")
-_MONTH = re.compile(rf"(?:{shared_words.MONTH})\b", re.IGNORECASE)
-# Behind these a stop ends no sentence; in small letters.
-_SHORT = frozenset(
-    """
-    dr mr mrs ms mx st no nr nos prof sr jr fr rev hon gen col maj capt cpt lt sgt gov sen rep approx ca vs etc cf e.g i.e eg ie
-    ave rd blvd dept est fig vol vols ed eds inc ltd co corp llc bros mt ft tel ext apt bldg fl art sec ch pp p max min tsp tbsp lb oz
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun str bzw usw z.b ing dipl op opp
-    """.split()
-)
+_LAST_WORD = re.compile(r"[\w.]*")  # read from the end
 
 
 def pieces(text: str) -> list[str]:
@@ -46,16 +38,40 @@ def sure_sentences(text: str) -> list[str]:
     """The sentences of a text, cut only where an end is sure; together they are the text."""
     found: list[str] = []
     joined = 0
-    position = 0
-    for piece in pieces(text):
-        if found and joined < PIECES_JOINED and not _ends_surely(text, position):
-            found[-1] += piece
+    for start, end in spans(pieces(text)):
+        if found and joined < PIECES_JOINED and not _ends_surely(text, start):
+            found[-1] += text[start:end]
             joined += 1
         else:
-            found.append(piece)
+            found.append(text[start:end])
             joined = 0
-        position += len(piece)
     return found
+
+
+def spans(parts: Iterable[str]) -> list[Range]:
+    """Where the parts of a text stand in it."""
+    return [*pairwise((0, *accumulate(map(len, parts))))]
+
+
+def sure(text: str, start: int, end: int) -> Range:
+    """A span up to ends that are sure, with the stops that end it."""
+    for _ in range(PIECES_JOINED):
+        stops = _STOP_RUN.match(text, end)
+        if stops is None:
+            break
+        end = stops.end()
+        if not _is_doubtful(text, *stops.span()):
+            break
+        following = _NEXT_WORDS.match(text, end)
+        end = following.end() if following else end
+        end = start + len(text[start:end].rstrip())
+    for _ in range(PIECES_JOINED):
+        stops_at, before = _stops_before(text, start)
+        if stops_at == before or not _is_doubtful(text, stops_at, before):
+            break
+        start = max((text.rfind(stop, 0, stops_at) + 1 for stop in (*STOPS, "\n")), default=0)
+        start += len(text[start:stops_at]) - len(text[start:stops_at].lstrip())
+    return start, end
 
 
 def _ends_surely(text: str, position: int) -> bool:
@@ -79,57 +95,33 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
     stops, following = text[start:end], text[end : end + 1]
     if set(stops) - INNER or not following:
         return False
-    near = text[max(0, start - NEAR_CHARS) : start]
-    *chinese, own = UNSPACED_RUN.split(_last_word(near))
-    word = own.casefold()
     if not following.isspace():
         return following.isalnum()
+    near = text[max(0, start - NEAR_CHARS) : start]
+    last = _LAST_WORD.match(near[::-1])
+    *unspaced, word = UNSPACED_RUN.split(last[0][::-1] if last else "")
     gap = text[end : end + NEAR_CHARS]
     behind = gap.lstrip()
-    known = word in _SHORT or built_in().is_abbreviation(word) or _is_dotted(word)
-    short = stops == "." and (known or (len(word) == 1 and word.isalpha() and word.isascii()))
-    if "\n" in gap[: len(gap) - len(gap.lstrip())]:
-        return short
-    if not behind or short:
-        return short
+    if stops == "." and _is_short(folded(word)):
+        return True
+    if not behind or "\n" in gap[: len(gap) - len(behind)]:
+        return False
     if stops == ".":
-        ordinal = (word.isdigit() and len(word) <= 2 and _MONTH.match(behind)) or _ORDINAL.search(near)
-        return behind[0].isdigit() or bool(ordinal)
-    fragment = _NEXT_WORDS.match(behind)
-    words = fragment[0].split() if fragment else []
-    named = own[:1].isupper() and own != "I"
-    return named and 0 < len(words) <= FRAGMENT_WORDS and (behind[0].isascii() or bool(chinese))
+        month = len(word) <= 2 and built_in().is_month(_first_word(behind))
+        counted = bool(unspaced) and unspaced[-1].endswith(tuple(lists.words("erasing.ordinal")))
+        return behind[0].isdigit() or (word.isdigit() and (month or counted))
+    words = (_NEXT_WORDS.match(behind) or [""])[0].split()
+    named = word[:1].isupper() and (len(word) > 1 or not built_in().is_person(folded(word)))
+    return named and 0 < len(words) <= FRAGMENT_WORDS and (behind[0].isascii() or bool(unspaced))
 
 
-def _last_word(text: str) -> str:
-    """The letters, digits and stops at a text's end."""
-    at = len(text)
-    while at and (text[at - 1].isalnum() or text[at - 1] in "._"):
-        at -= 1
-    return text[at:]
+def _is_short(word: str) -> bool:
+    """Whether it is short for something longer: Dr, e.g, an initial."""
+    initials = all(len(part) == 1 and part.isalpha() for part in word.split("."))
+    return (
+        built_in().is_abbreviation(word) or word in lists.words("erasing.short") or (initials and (word.isascii() or "." in word))
+    )
 
 
-def _is_dotted(word: str) -> bool:
-    """Whether it is short for several words: "e.g", "U.S", "p.m"."""
-    return "." in word and all(len(part) == 1 and part.isalpha() for part in word.split("."))
-
-
-def sure(text: str, start: int, end: int) -> Range:
-    """A span up to ends that are sure, with the stops that end it."""
-    for _ in range(PIECES_JOINED):
-        stops = _STOP_RUN.match(text, end)
-        if stops is None:
-            break
-        end = stops.end()
-        if not _is_doubtful(text, *stops.span()):
-            break
-        following = _NEXT_WORDS.match(text, end)
-        end = following.end() if following else end
-        end = start + len(text[start:end].rstrip())
-    for _ in range(PIECES_JOINED):
-        stops_at, before = _stops_before(text, start)
-        if stops_at == before or not _is_doubtful(text, stops_at, before):
-            break
-        start = max((text.rfind(stop, 0, stops_at) + 1 for stop in (*STOPS, "\n")), default=0)
-        start += len(text[start:stops_at]) - len(text[start:stops_at].lstrip())
-    return start, end
+def _first_word(text: str) -> str:
+    return folded(re.split(r"\W", text[:NEAR_CHARS], maxsplit=1)[0])

@@ -8,22 +8,21 @@ stays together as one unknown word. A contraction gives its two words, both at i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 
 from yiku.rules.analyze import UNSPACED
 from yiku.rules.lexicon import UNKNOWN, Entry, Lexicon
-from yiku.rules.lexicon.flags import BEGINS_NAME, HOUR, MONTH, ORDINAL, PLACE, PLAN, TIME
+from yiku.rules.lexicon.flags import BEGINS_NAME, CAN, HOUR, LIGHT, MONTH, NUMBER, ORDINAL, PLACE, PLAN, TIME, UNIT, VERB
 
 MANY_CHARS = 3  # a word must be longer to be looked up without the ending of its plural
 NAME_CHARS = (2, 3)  # characters of a name of a person, where no capitals tell it
-_SPACED = rf"(?:(?![{UNSPACED}])[^\W_])+"
+_SPACED = rf"(?:[a-z0-9]|(?![{UNSPACED}a-z0-9])[^\W_])+"
 _TOKEN = re.compile(rf"([{UNSPACED}]+)|({_SPACED}(?:(?:['._@/:+#\-]|(?<=\d),(?=\d\d\d(?!\d))){_SPACED})*[%+#]*)|(\S)")
+_RUN, _WORD = 1, 2  # groups of it
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Word:
     """
     A word where it stands in the text.
@@ -35,6 +34,7 @@ class Word:
     sign:   it is punctuation
     inside: it stands in a phrase, behind its first word
     cjk:    it is of a script that is written without spaces
+    about:  what it is about (statements/content.py), once that was asked
     """
 
     start: int
@@ -46,41 +46,63 @@ class Word:
     sign: bool = False
     inside: bool = False
     cjk: bool = False
+    about: Sequence[str] | None = None
 
 
 def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
     """The words of folded[start:end]."""
     found: list[Word] = []
     for match in _TOKEN.finditer(folded, start, end):
-        if match[2]:
-            found += _spaced(match[2], match.start(), lexicon)
-        elif match[1]:
-            found += _run(match[1], match.start(), lexicon)
+        if match.lastindex == _WORD:
+            found += _spaced(match[0], match.start(), lexicon)
+        elif match.lastindex == _RUN:
+            found += _run(match[0], match.start(), lexicon)
         else:
-            found.append(Word(match.start(), match.end(), match[3], sign=True))
+            found.append(Word(match.start(), match.end(), match[0], sign=True))
     _phrases(found, lexicon)
     for place, word in enumerate(found):
-        word.flags |= lexicon.marks.get(word.text, 0) | _by_form(word, lexicon)
-        if word.flags & MONTH and word.flags & PLAN:  # a month, and a verb: may
-            beside = [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
-            dated = any(each.text[0].isdigit() for each in beside) or bool(place and found[place - 1].flags & PLACE)
-            word.flags &= ~PLAN if dated else ~TIME
-            word.entry = word.entry if dated else UNKNOWN
+        word.flags |= lexicon.marks.get(word.text, 0)
+        if not word.known:
+            word.flags |= _by_form(word, lexicon)
+        elif word.flags & MONTH and word.flags & (PLAN | CAN):
+            _tell_month(found, place)
     return found
+
+
+def _tell_month(found: Sequence[Word], place: int) -> None:
+    """Whether a word that is a month and a verb (may) is the one or the other, as its neighbours say."""
+    word, beside = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
+    if any(each.text[0].isdigit() for each in beside) or (place and found[place - 1].flags & PLACE):
+        word.flags &= TIME
+    else:
+        word.flags &= ~TIME
+        word.entry = UNKNOWN
 
 
 def _by_form(word: Word, lexicon: Lexicon) -> int:
     """The bits that its form gives a word: a number that ends as an hour or a day, characters that may be a name."""
-    if word.text[0].isdigit():
-        hour, ordinal = (word.text.endswith(lexicon.endings[name]) for name in ("hour", "ordinal"))
-        return (HOUR if hour else 0) | (ORDINAL if ordinal else 0)
-    fewest, most = NAME_CHARS
-    return BEGINS_NAME if word.cjk and not word.known and fewest <= len(word.text) <= most and word.text[0] in lexicon.firsts else 0
+    text = word.text
+    if text[0].isdigit():
+        return (HOUR if text.endswith(lexicon.endings["hour"]) else 0) | (
+            ORDINAL if text.endswith(lexicon.endings["ordinal"]) else 0
+        )
+    return BEGINS_NAME if word.cjk and text[0] in lexicon.firsts and len(text) in NAME_CHARS else 0
 
 
-def flags_of(some: Sequence[Word]) -> int:
+def flags_of(some: Iterable[Word]) -> int:
     """The bits of all these words."""
-    return reduce(or_, (word.flags for word in some), 0)
+    bits = 0
+    for word in some:
+        bits |= word.flags
+    return bits
+
+
+def first_with(some: Sequence[Word], bits: int) -> int:
+    """The place of the first word with one of these bits; behind the last where none has."""
+    for place, word in enumerate(some):
+        if word.flags & bits:
+            return place
+    return len(some)
 
 
 def _word(start: int, end: int, text: str, lexicon: Lexicon) -> Word:
@@ -93,45 +115,53 @@ def _word(start: int, end: int, text: str, lexicon: Lexicon) -> Word:
 def _singular(text: str, lexicon: Lexicon) -> Entry | None:
     """What the lexicon knows of a thing that is named in the plural."""
     for ending, singular in lexicon.plurals:
-        entry = lexicon.words.get(text.removesuffix(ending) + singular) if text.endswith(ending) else None
-        if entry is not None:
+        if text.endswith(ending) and (entry := lexicon.words.get(text.removesuffix(ending) + singular)) is not None:
             return entry if entry.means or entry.sorts else None
     return None
 
 
-def _spaced(text: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
+def _spaced(text: str, start: int, lexicon: Lexicon) -> list[Word]:
     end = start + len(text)
-    if text in lexicon.contractions:
-        for part in lexicon.contractions[text]:
-            yield _word(start, end, part, lexicon)
-        return
-    clitic = next((each for each in lexicon.endings["clitic"] if text.endswith(each)), "")
-    yield _word(start, end - len(clitic), text.removesuffix(clitic), lexicon)
-    if clitic:
-        yield _word(end - len(clitic), end, clitic, lexicon)
+    if (parts := lexicon.contractions.get(text)) is not None:
+        return [_word(start, end, part, lexicon) for part in parts]
+    if not text.endswith(lexicon.endings["clitic"]):
+        return [_word(start, end, text, lexicon)]
+    clitic = next(each for each in lexicon.endings["clitic"] if text.endswith(each))
+    cut = end - len(clitic)
+    return [_word(start, cut, text.removesuffix(clitic), lexicon), _word(cut, end, clitic, lexicon)]
 
 
 def _run(run: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
     """The words of a run without spaces."""
     place = unknown = 0
     while place < len(run):
-        known = next(
-            (n for n in lexicon.runs.get(run[place], ()) if place + n <= len(run) and run[place : place + n] in lexicon.words), 0
-        )
-        if known:
-            if unknown < place:
-                yield Word(start + unknown, start + place, run[unknown:place], cjk=True)
-            text = run[place : place + known]
-            yield Word(start + place, start + place + known, text, lexicon.words[text].flags, lexicon.words[text], True, cjk=True)
-            unknown = place + known
-        place += known or 1
+        for size in lexicon.runs.get(run[place], ()):
+            text = run[place : place + size]
+            entry = lexicon.words.get(text) or (UNKNOWN if text in lexicon.compounds else None)
+            if entry is not None and len(text) == size and (size > 1 or not place or _may_be_alone(run[place - 1], entry, lexicon)):
+                if unknown < place:
+                    yield Word(start + unknown, start + place, run[unknown:place], cjk=True)
+                place += size
+                yield Word(start + place - size, start + place, text, entry.flags, entry, True, cjk=True)
+                unknown = place
+                break
+        else:
+            place += 1
     if unknown < len(run):
         yield Word(start + unknown, start + len(run), run[unknown:], cjk=True)
 
 
+def _may_be_alone(before: str, entry: Entry, lexicon: Lexicon) -> bool:
+    """Whether one character is a word here: a unit is one behind a number only, and none in 阿司匹林."""
+    if not entry.flags & UNIT or entry.flags & (VERB | LIGHT | NUMBER):
+        return True
+    number = lexicon.words.get(before)
+    return number is not None and bool(number.flags & NUMBER)
+
+
 def _phrases(found: list[Word], lexicon: Lexicon) -> None:
     """Give the classes of a phrase to its first word, and take those of the others."""
-    texts = tuple(word.text for word in found)
+    texts = tuple([word.text for word in found])
     place, last = 0, len(found) - 1
     while place < last:
         following = texts[place + 1]
@@ -147,6 +177,3 @@ def _phrases(found: list[Word], lexicon: Lexicon) -> None:
                 place += size - 1
                 break
         place += 1
-
-
-__all__ = ["Word", "flags_of", "words"]
