@@ -58,6 +58,7 @@ def test_a_clause_knows_how_it_is_said(text, mood):
         ("I live in Oslo.", Tense.NOW),
         ("I used to live in Oslo.", Tense.PAST),
         ("我以前住在奥斯陆。", Tense.PAST),
+        ("我平时会做瑜伽。", Tense.NOW),
         ("I'm planning to move to Oslo.", Tense.PLANNED),
         ("我打算搬到奥斯陆。", Tense.PLANNED),
         ("I moved to Oslo.", Tense.NOW),
@@ -67,6 +68,20 @@ def test_a_clause_knows_how_it_is_said(text, mood):
 def test_a_clause_knows_its_time(text, tense):
     """A change tells of what holds since."""
     assert tense is read(text)[0].tense
+
+
+@pytest.mark.parametrize(
+    ("text", "tense"),
+    [
+        ("In those days we rent a flat, and walk to work.", Tense.PAST),
+        ("前几年我家宽带是海讯的，一到晚上就卡顿得厉害。", Tense.PAST),
+        ("In those days I rent a flat, now I own a house.", Tense.NOW),
+        ("以前我住在奥斯陆，现在我住在上海。", Tense.NOW),
+    ],
+)
+def test_what_goes_on_behind_the_past_tells_of_then(text, tense):
+    """Until a clause names its subject, or says that it is of now."""
+    assert tense is read(text)[-1].tense
 
 
 @pytest.mark.parametrize(
@@ -157,3 +172,9 @@ def test_a_plural_is_that_of_its_own_word(text, predicates):
 def test_what_corrects_holds_for_the_whole_turn(text):
     """The values of a correction often stand in another sentence than the words that announce it."""
     assert "corrects" == read(text)[-1].cue
+
+
+@pytest.mark.parametrize("text", ["The retention of the audit logs has gone up to 400 days.", "审计日志的保留期延长到了400天。"])
+def test_what_has_changed_is_told_by_its_verb(text):
+    """An auxiliary before a verb of change is no verb of its own."""
+    assert ["retention"] == [slot.predicate for clause in read(text) for slot in clause.slots if slot.one]

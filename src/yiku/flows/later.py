@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from yiku.rules import analyze
 from yiku.rules.finding import said_later
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.question import question
+from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn, Turns
 
 if TYPE_CHECKING:
@@ -37,9 +39,9 @@ def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
     stated = search.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
     after = _said_next(search, [hit.item for hit in pool if isinstance(hit.item, Turn)])
-    order = said_later.compared(
-        asked, [_statement(items[hit.id]) for hit in pool], {id: _statement(turn) for id, turn in after.items()}
-    )
+    terms = analyze.question(folded(search.asked)).words
+    following = {id: _statement(turn) for id, turn in after.items()}
+    order = said_later.compared(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
     order = replace(
         order,

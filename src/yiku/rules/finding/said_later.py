@@ -9,24 +9,29 @@ or the later corrects or changes something and holds at least one of them. What 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from yiku.rules import values
 from yiku.rules.analyze import tokens
 from yiku.rules.lexicon import built_in
+from yiku.rules.lexicon.flags import CHANGE, CORRECT, JOKE, NOW, RETRACT
 from yiku.rules.statements.clause import AGENT, USER, Asked, Clause, Mood, Slot, Tense, Value
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
+from yiku.rules.text.words import flags_of, words
 
 ENOUGH = 2  # words of the question that both hold before the earlier is marked
 POOL = 10  # of the fused order, whatever the limit
-SHORT = 160  # characters of a hit that is read whole; of a longer one the sentences that hold words of the question
-SENTENCES = 1  # of a longer one that are read
-LONGEST_READ = 4_000  # characters of a hit in which they are looked for
+SHORT = 160  # characters of a hit that is read whole; of a longer one the sentence that holds most words of the question
+PASSAGES = 8  # of the pool that are read
+LONGEST_READ = 4_000  # characters of a hit in which its sentence is looked for
+_TAKES_BACK = RETRACT | JOKE | CORRECT | CHANGE | NOW  # what a turn may begin with that takes back or corrects the one before
 _SORTS = {"place": ("place", "name"), "person": ("name", "person"), "amount": ("amount", "time"), "time": ("time", "amount")}
 
 
@@ -67,6 +72,15 @@ class Order:
     before: tuple[tuple[str, str], ...] = ()
 
 
+class _Passage(NamedTuple):
+    """Some of a statement that is read, and how many words of the question stand in it."""
+
+    statement: Statement
+    start: int
+    end: int
+    holds: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """A clause that may answer the question."""
@@ -83,16 +97,28 @@ class _Answer:
         return self.statement.said_at, self.statement.place, self.clause.start
 
 
-def compared(asked: Asked, pool: Sequence[Statement], following: Mapping[str, Statement]) -> Order:
+def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], following: Mapping[str, Statement]) -> Order:
     """
     What of these statements something said later replaces as an answer, and what does not answer at all.
 
+    terms:     the index terms of the question: what is read is chosen by them
     following: by the id of a turn, what its speaker said next in the session, which may take it back or correct it
     """
-    taken_back = frozenset(id for id, after in following.items() if _takes_back(after))
-    names = _names(pool)
-    found = [answer for statement in pool if statement.id not in taken_back for answer in _candidates(asked, statement, names)]
-    found += [fuller for answer in found if (after := following.get(answer.statement.id)) and (fuller := _corrected(answer, after))]
+    said = [(passage.statement, _read(passage)) for passage in _chosen(pool, terms)]
+    next_said = {one.id: first for one, _ in said if one.id in following and (first := _opening(following[one.id]))}
+    taken_back = frozenset(id for id, first in next_said.items() if first.cue == "retracts" or first.mood is Mood.JOKED)
+    names = _names(said)
+    found = [
+        answer
+        for statement, clauses in said
+        if statement.id not in taken_back
+        for answer in _candidates(asked, statement, clauses, names)
+    ]
+    found += [
+        fuller
+        for answer in found
+        if (first := next_said.get(answer.statement.id)) and (fuller := _corrected(answer, following[answer.statement.id], first))
+    ]
     answers = sorted(
         (each for each in found if _is_plain(each.clause) and _is_about(asked, each.clause)), key=lambda each: each.key
     )
@@ -133,10 +159,12 @@ def _answers_better(best: _Answer, seeming: _Answer) -> bool:
     return best.covered >= seeming.covered and (bool(best.exact) or best.covered >= ENOUGH)
 
 
-def _candidates(asked: Asked, statement: Statement, names: Mapping[str, frozenset[str]]) -> Iterator[_Answer]:
+def _candidates(
+    asked: Asked, statement: Statement, clauses: Iterable[Clause], names: Mapping[str, frozenset[str]]
+) -> Iterator[_Answer]:
     """The clauses of a statement that hold something of the question."""
     corrected = frozenset[str]()  # what a clause before said is to be corrected
-    for said in _clauses(statement.text, asked.content):
+    for said in clauses:
         clause = replace(said, called=said.called | names[said.subject]) if said.subject in names else said
         filled = tuple(slot for slot in clause.slots if slot.predicate in asked.wanted or slot.predicate in asked.content)
         holds = clause.content | clause.about | corrected
@@ -152,30 +180,50 @@ def _candidates(asked: Asked, statement: Statement, names: Mapping[str, frozense
             yield _Answer(statement, clause, filled, told, exact, covered)
 
 
-def _names(pool: Sequence[Statement]) -> dict[str, frozenset[str]]:
+def _names(said: Iterable[tuple[Statement, Sequence[Clause]]]) -> dict[str, frozenset[str]]:
     """The other names of whoever is called something in one of the statements: my brother is @tom, and @tom my brother."""
     names: dict[str, set[str]] = {}
-    for statement in pool:
-        if len(statement.text) <= SHORT:
-            for slot in (slot for clause in read(statement.text) for slot in clause.slots if slot.predicate == "name"):
-                called = f"@{next(iter(tokens(slot.value.text).words), slot.value.text) if slot.value.text.isascii() else slot.value.text}"
-                names.setdefault(slot.subject, set()).add(called)
-                names.setdefault(called, set()).add(slot.subject)
+    for slot in (slot for _, clauses in said for clause in clauses for slot in clause.slots if slot.predicate == "name"):
+        first = next(iter(tokens(slot.value.text).words), "") if slot.value.text.isascii() else slot.value.text
+        called = f"@{first or slot.value.text}"
+        names.setdefault(slot.subject, set()).add(called)
+        names.setdefault(called, set()).add(slot.subject)
     return {one: frozenset(others) for one, others in names.items()}
 
 
-def _clauses(text: str, content: Collection[str]) -> Iterator[Clause]:
-    """The clauses of a text that may answer, with their places in it: of a long one those of its best sentences."""
-    if len(text) <= SHORT:
-        yield from read(text)
-        return
-    looked_at = text[:LONGEST_READ]
-    small = folded(looked_at)
-    places = [one for one in sentences(looked_at, built_in()) if any(word in small[one.start : one.stop] for word in content)]
-    best = sorted(places, key=lambda one: -sum(word in small[one.start : one.stop] for word in content))[:SENTENCES]
-    for one in sorted(best, key=lambda one: one.start):
-        for clause in read(looked_at[one.start : one.stop]):
-            yield _moved(clause, one.start)
+def _chosen(pool: Sequence[Statement], terms: Sequence[str]) -> list[_Passage]:
+    """What is read: of each statement its best passage, of all those that hold most words of the question."""
+    best = [passage for statement in pool if (passage := _best_passage(statement, terms)) is not None]
+    return sorted(best, key=lambda one: -one.holds)[:PASSAGES]
+
+
+def _best_passage(statement: Statement, terms: Sequence[str]) -> _Passage | None:
+    """The whole of a short statement; of a long one the sentence with most words of the question, if one has any."""
+    small = folded(statement.text[:LONGEST_READ])
+    if len(statement.text) <= SHORT:
+        return _Passage(statement, 0, len(small), _held(small, terms))
+    line = _fullest(small, accumulate(map(len, small.splitlines(keepends=True)), initial=0), terms)
+    start, end, holds = line
+    if not holds:
+        return None
+    told = sentences(statement.text[start:end], built_in())
+    return _Passage(statement, *_fullest(small, (start, *(start + one.end for one in told)), terms))
+
+
+def _fullest(small: str, ends: Iterable[int], terms: Sequence[str]) -> tuple[int, int, int]:
+    """The part of a text, between two of these places, that holds most words of the question, and how many; the first of several."""
+    parts = ((start, end, _held(small[start:end], terms)) for start, end in pairwise(ends))
+    return max(parts, key=lambda part: part[2])
+
+
+def _held(small: str, terms: Sequence[str]) -> int:
+    return sum(term in small for term in terms)
+
+
+def _read(passage: _Passage) -> Sequence[Clause]:
+    """The clauses of a passage, with their places in the statement."""
+    clauses = read(passage.statement.text[passage.start : passage.end])
+    return [_moved(clause, passage.start) for clause in clauses] if passage.start else clauses
 
 
 def _moved(clause: Clause, by: int) -> Clause:
@@ -188,16 +236,17 @@ def _moved(clause: Clause, by: int) -> Clause:
     return replace(clause, start=clause.start + by, end=clause.end + by, values=tuple(map(behind, clause.values)), slots=slots)
 
 
-def _takes_back(after: Statement) -> bool:
-    """Whether a turn begins with a clause that takes back what was said before it."""
-    first = next(iter(read(after.text[:SHORT])), None)
-    return first is not None and (first.cue == "retracts" or first.mood is Mood.JOKED)
+def _opening(turn: Statement) -> Clause | None:
+    """The first clause of a turn, if a word in its first sentence may take back or correct what was said before it."""
+    first = next(iter(sentences(turn.text[:SHORT], built_in())), None)
+    if first is None or not flags_of(words(folded(turn.text[: first.stop]), 0, first.stop, built_in())) & _TAKES_BACK:
+        return None
+    return next(iter(read(turn.text[: first.stop])), None)
 
 
-def _corrected(answer: _Answer, after: Statement) -> _Answer | None:
+def _corrected(answer: _Answer, after: Statement, clause: Clause) -> _Answer | None:
     """The answer with the value that its speaker gave instead right after it: «no, 14 March»."""
-    clause = next(iter(read(after.text[:SHORT])), None)
-    if clause is None or clause.mood is not Mood.ASSERTED or len(answer.exact) != 1:
+    if clause.mood is not Mood.ASSERTED or len(answer.exact) != 1:
         return None
     if clause.cue != "corrects" and (clause.cue != "changes" or clause.explicit):
         return None
@@ -218,17 +267,22 @@ def _is_about(asked: Asked, clause: Clause) -> bool:
     """Whether a clause speaks of whom the question names, if it names somebody; of a thing it may always."""
     if not is_person(clause.subject):
         return not any(map(is_person, asked.subjects)) or not clause.subject or clause.subject not in (USER, AGENT)
-    return not asked.subjects or bool(clause.who & asked.subjects)
+    if asked.sort == "person" and clause.subject.startswith("@"):
+        return True  # who it is may be the subject: Ann chairs it
+    return not asked.subjects or bool(clause.who & asked.subjects) or any(content_of(one) & clause.about for one in asked.subjects)
 
 
 def _replaces(asked: Asked, earlier: _Answer, later: _Answer) -> str:
     """Why the later of two answers takes the place of the earlier; empty where it does not."""
     one, other = earlier.clause, later.clause
-    if not _same_subject(one, other) or earlier.statement.speaker != later.statement.speaker:
+    if (
+        not (_same_subject(one, other) or _both_answer_who(asked, earlier, later))
+        or earlier.statement.speaker != later.statement.speaker
+    ):
         return ""
     left, right = one.about - other.about, other.about - one.about
     corrected = other.cue in ("corrects", "ends")
-    if left and right and (left | right) & (asked.content | asked.around):
+    if left and right and (right if corrected else left | right) & (asked.content | asked.around):
         return ""  # the port of the docs server is asked for, and one of them is of the dev server
     if (
         not left
@@ -240,7 +294,7 @@ def _replaces(asked: Asked, earlier: _Answer, later: _Answer) -> str:
         return ""  # the gateway listens on 8081, and its metrics port is another
     if (
         other.denied is not one.denied
-        and later.covered >= earlier.covered
+        and later.covered >= min(ENOUGH, earlier.covered)
         and (asked.sort == "yes" or earlier.told <= other.content)
     ):
         return "the later denies it" if other.denied else "the earlier denies it"
@@ -265,6 +319,9 @@ def _replaces(asked: Asked, earlier: _Answer, later: _Answer) -> str:
         return f"both fill {pairs[0][0].predicate}"
     if earlier.covered and later.covered >= earlier.covered:
         return "the later covers the question as well"
+    told_of_it = other.content - other.about  # nothing, where only a name stands: my brother Tom
+    if told_of_it and other.about & asked.content and not right and not other.beside - one.content:
+        return "the later says it in fewer words"
     return f"the later {other.cue}" if later.covered and other.cue in ("corrects", "changes", "ends") else ""
 
 
@@ -302,12 +359,18 @@ def _same_subject(earlier: Clause, later: Clause) -> bool:
         return True
     if "'s " in earlier.subject or "'s " in later.subject:
         return False
-    named = {each.removeprefix("@") for each in (earlier.subject, later.subject) if each.startswith("@")}
+    named = {each for each in (earlier.subject, later.subject) if each.startswith("@")}
     if named:
         return any(content_of(name) & earlier.content & later.content for name in named)
     return AGENT not in (earlier.subject, later.subject) or earlier.subject == later.subject
 
 
-def content_of(name: str) -> set[str]:
-    """The stems of a name."""
-    return {*tokens(name).words}
+def _both_answer_who(asked: Asked, earlier: _Answer, later: _Answer) -> bool:
+    """Whether the subject of each is a name that the question asks for: Ann chairs it."""
+    subjects = (earlier.clause.subject, later.clause.subject)
+    return asked.sort == "person" and bool(earlier.exact and later.exact) and any(one.startswith("@") for one in subjects)
+
+
+def content_of(subject: str) -> set[str]:
+    """The stems of a name; none of somebody who is not named."""
+    return {*tokens(subject[1:]).words} if subject.startswith("@") else set()

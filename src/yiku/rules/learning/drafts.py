@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from yiku.rules import importance, keys
+from yiku.rules import importance, keys, retract
+from yiku.rules import slots as stored
 from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.learning import durations, entities
 from yiku.rules.lexicon import built_in
-from yiku.rules.statements import slots
 from yiku.rules.statements.clause import AGENT, USER, Clause, Mood, Tense
-from yiku.rules.statements.clause import Slot as Filled
 from yiku.rules.statements.read import read
-from yiku.rules.text.sentences import MARKS
+from yiku.rules.text.sentences import MARKS, WIDE_STOP
 from yiku.types import Cardinality, Kind, Slot, Standing
 from yiku.types.learning import Draft
 from yiku.types.words import Relation
@@ -30,7 +29,6 @@ ENDS = 600  # characters of such a turn that are read, at either end
 ASIDE = 200  # characters beside a task on a text that are the speaker's own
 AT_MOST = 24  # drafts of one turn
 LONGEST = 300  # characters of a statement; what is longer is a story
-NAMES_IT = 3  # content words with which a clause that takes something back names what it means
 UNSURE = 0.6  # the confidence of what is hedged
 WEIGHT = {Kind.RULE: 0.9, Kind.PREFERENCE: 0.8, Kind.EVENT: 0.7}  # importance, at least
 _HANDS_OVER = frozenset(":：")
@@ -72,7 +70,7 @@ def _of_part(text: str, said_at: datetime, speaker: str | None, names: Sequence[
             break
         if clause.start < read_until:
             continue
-        if _takes_back(clause):
+        if retract.takes_back(text, clause):
             if told:
                 found.clear()
             else:
@@ -104,15 +102,6 @@ def _own_words(text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
         len(text) - end > ASIDE or text[clauses[place].end : clauses[place].end + 1] in _HANDS_OVER or "\n" in text[end:].strip()
     )
     return before if handed else [*before, *(clause for clause in clauses if clause.sentence[0] >= end)]
-
-
-def _takes_back(clause: Clause) -> bool:
-    """Whether a clause takes back what was said before it, and says nothing more than what that was about."""
-    if clause.mood is Mood.ASKED or clause.values or clause.slots:
-        return False
-    if clause.slip:
-        return clause.bare
-    return (clause.jest or clause.cue == "retracts") and len(clause.beside) <= NAMES_IT
 
 
 def _retraction(text: str, clause: Clause) -> Draft:
@@ -180,7 +169,7 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
     filled = next((slot for slot in clause.slots if slot.subject in (clause.subject, USER)), None)
     holds = filled is not None and (filled.denial or not (clause.denied or clause.cue == "ends"))
     if filled is not None and holds and clause.tense is Tense.NOW:
-        slot = slot_of(text, clause, filled, speaker, names)
+        slot = stored.of(text, clause, filled, speaker=speaker, names=names)
         kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
         yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)
         if (named := _called(text, clause)) is not None and not clause.hedged:
@@ -243,33 +232,6 @@ def _called(text: str, clause: Clause) -> Draft | None:
     )
 
 
-def slot_of(text: str, clause: Clause, filled: Filled, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
-    """A slot in the form in which it is stored: subjects and predicates as keys know them, the object as it was said."""
-    subject = _subject(clause.subject, speaker, names)
-    object_ = text[filled.value.start : filled.value.end].strip(" \"'“”「」")
-    many = Cardinality.SINGLE if filled.one and not clause.also else Cardinality.MULTI if not filled.one else Cardinality.UNKNOWN
-    if filled.predicate == slots.SCHEDULED:
-        whose = f"{subject}'s {filled.noun}" if "'s " in clause.subject else filled.noun or subject
-        return keys.finished(whose, "date" if filled.value.dated else "time", object_, many)
-    if filled.noun:
-        return keys.finished(
-            subject if filled.subject == USER or "'s " in filled.subject or filled.subject.startswith("@") else USER,
-            filled.noun,
-            object_,
-            many,
-        )
-    return keys.finished(subject, filled.predicate, object_, many)
-
-
-def _subject(subject: str, speaker: str | None, names: Sequence[str]) -> str:
-    mine = keys.subject_of("i", speaker, names)
-    if subject == USER:
-        return mine
-    if subject.startswith(f"{USER}'s "):
-        return f"{mine}{subject[len(USER) :]}"
-    return keys.subject_of(subject.removeprefix("@"), speaker, names)
-
-
 def _resolved(text: str, clause: Clause) -> str:
     """The words of a clause with whom its pronoun means, or who was left out, in them."""
     said = text[clause.start : clause.end]
@@ -285,5 +247,5 @@ def _sentence(said: str) -> str:
     """Words as a sentence: a capital where English has one, a stop at its end."""
     said = said.replace("**", "").replace("`", "").strip()
     if UNSPACED_RUN.search(said):
-        return said if said[-1] in f"{MARKS}」”" else f"{said}。"
+        return said if said[-1] in f"{MARKS}」”" else f"{said}{WIDE_STOP}"
     return f"{said[0].upper()}{said[1:]}" + ("" if said[-1] in f"{MARKS}…" else ".")

@@ -4,11 +4,34 @@ What a reading gives: the clauses of a text, and what a question asks for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from yiku.rules.lexicon.flags import (
+    ALSO,
+    CAN,
+    DID,
+    EVENT,
+    EVERY,
+    FOR_THIS,
+    IT,
+    JOKE,
+    MANY,
+    ONCE,
+    OTHER,
+    SLIP,
+    TO_DO,
+    UNTIL,
+    YOU,
+    YOUR,
+)
 
 USER = "user"  # the speaker of a turn, who is the owner where no other is named
 AGENT = "agent"
+KEPT = (
+    ALSO | CAN | DID | EVENT | EVERY | FOR_THIS | IT | JOKE | MANY | ONCE | OTHER | SLIP | TO_DO | UNTIL | YOU | YOUR
+)  # of a clause
+NOWHERE = (0, 0)  # where a clause names its subject that leaves it out
 
 
 class Mood(StrEnum):
@@ -58,7 +81,8 @@ class Slot:
     subject:    USER, `user's sister`, a name; empty where unknown
     predicate:  of the lexicon
     topic:      the content words beside it that say which one is meant: `retry` of the retry limit
-    noun:       of an attribute or an appointment, its words as said, folded: `gateway retry limit`
+    noun:       of an attribute or an appointment, its words as said, folded: `retry limit`
+    holder:     the thing that has an attribute, as said: `gateway`
     """
 
     subject: str
@@ -68,6 +92,7 @@ class Slot:
     one: bool
     noun: str = ""
     denial: bool = False  # the predicate itself denies: does not like
+    holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,61 +101,44 @@ class Clause:
     One clause of a text, where it stands.
 
     start:    where its own words begin, behind what joins it to what stands before
+    sentence: where its sentence stands, as (start, end)
+    flags:    of the bits of the classes of its words (lexicon/flags.py) those that are KEPT
     subject:  USER, AGENT, `user's sister`, `@name` or the words of a thing; empty where it is unknown, `?` where unsure
+    called:   other names of the subject that the text gave: `user's sister` is ann
     named:    the words that name its subject here, as (start, end); both 0 where it has none of its own
     meant:    what stands for its subject where the clause alone does not say it: `my husband Tom` for `he`
-    rule:     it tells the agent what to do from now on
-    task:     and only for the task or session at hand
-    possible: it tells what can be
-    alone:    it points at nothing outside of it: no `this`, no `he`
-    habit:    it tells what is so again and again
-    event:    it tells of something that is arranged for a time
-    to_do:    what is to be remembered is to be done
-    tells:    where what is to be remembered begins, behind the words that ask for it
-    slip:     it corrects what its speaker said wrongly: a typo
-    beside:   its content words without those of its values and its cue
-    jest:     it says that something was a joke
-    bare:     it says nothing beside its cue
-    sentence: where its sentence stands, as (start, end)
-    material: it hands something in to be worked on (text), sets a scene (fiction), or is how an assistant speaks (assistant)
-    called:   other names of the subject that the text gave: `user's sister` is ann
-    also:     it adds to what was said before
     cue:      corrects, changes, ends, retracts, remembers, or nothing
     content:  its content words by their one name in both languages
+    about:    those of them before its verb
+    beside:   those without its values and its cue
+    bare:     it says nothing beside its cue
+    rule:     it tells the agent what to do from now on
+    tells:    where what is to be remembered begins, behind the words that ask for it
+    material: it hands something in to be worked on (text), sets a scene (fiction), or is how an assistant speaks (assistant)
     """
 
     start: int
     end: int
+    sentence: tuple[int, int]
+    flags: int = field(compare=False)
     subject: str
     called: frozenset[str]
-    about: frozenset[str]  # the content words before its verb
-    explicit: bool  # whether the clause names its subject
+    named: tuple[int, int]
+    meant: str
     mood: Mood
     tense: Tense
     denied: bool
     hedged: bool
     cue: str
-    also: bool
-    many: bool  # its verb takes many things: one reads several books
     values: tuple[Value, ...]
     slots: tuple[Slot, ...]
     content: frozenset[str]
-    named: tuple[int, int] = (0, 0)
-    meant: str = ""
-    rule: bool = False
-    task: bool = False
-    possible: bool = False
-    alone: bool = False
-    habit: bool = False
-    event: bool = False
-    to_do: bool = False
-    tells: int = 0
-    slip: bool = False
-    beside: frozenset[str] = frozenset()
-    jest: bool = False
-    bare: bool = False
-    sentence: tuple[int, int] = (0, 0)
-    material: str = ""
+    about: frozenset[str]
+    beside: frozenset[str]
+    bare: bool
+    rule: bool
+    tells: int
+    material: str
 
     @property
     def plain(self) -> bool:
@@ -141,6 +149,61 @@ class Clause:
     def who(self) -> frozenset[str]:
         """All names of its subject; none where it is unknown."""
         return self.called | {self.subject} if self.subject else frozenset()
+
+    @property
+    def explicit(self) -> bool:
+        """Whether it names its subject."""
+        return self.named != NOWHERE
+
+    @property
+    def also(self) -> bool:
+        """Whether it adds to what was said before."""
+        return bool(self.flags & ALSO)
+
+    @property
+    def many(self) -> bool:
+        """Whether its verb takes many things: one reads several books."""
+        return bool(self.flags & MANY)
+
+    @property
+    def slip(self) -> bool:
+        """Whether it corrects what its speaker said wrongly: a typo."""
+        return bool(self.flags & SLIP)
+
+    @property
+    def jest(self) -> bool:
+        """Whether it says that something was a joke."""
+        return bool(self.flags & JOKE)
+
+    @property
+    def task(self) -> bool:
+        """Whether what it orders is for the task or session at hand alone."""
+        return bool(self.flags & FOR_THIS)
+
+    @property
+    def to_do(self) -> bool:
+        """Whether what is to be remembered is to be done."""
+        return bool(self.flags & TO_DO)
+
+    @property
+    def possible(self) -> bool:
+        """Whether it tells what can be."""
+        return bool(self.flags & CAN)
+
+    @property
+    def habit(self) -> bool:
+        """Whether it tells what is so again and again."""
+        return bool(self.flags & EVERY)
+
+    @property
+    def event(self) -> bool:
+        """Whether it tells of something that is arranged for a time."""
+        return bool(self.flags & EVENT)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it points at nothing outside of it: no `this`, no `he`."""
+        return not self.flags & (IT | OTHER | YOU | YOUR)
 
 
 @dataclass(frozen=True, slots=True)

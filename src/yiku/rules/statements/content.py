@@ -4,24 +4,29 @@ What words are about, by one name in both languages: a concept of the lexicon, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from yiku.rules import analyze
 from yiku.rules.lexicon.flags import DAY, EMPTY
 from yiku.rules.text.words import Word
 
 
-def content(own: Sequence[Word]) -> frozenset[str]:
+def content(own: Iterable[Word]) -> frozenset[str]:
     """The content words, without those that bind, ask, or tell of time and change."""
     found: set[str] = set()
     for word in own:
-        if word.entry.means:
-            found.update(word.entry.means)
-        elif word.sign or word.flags & (EMPTY | DAY):
-            continue
-        elif not word.cjk:
-            found.update(analyze.tokens(word.text).words)
-        else:
-            run = word.text
-            found.update([run[i : i + 2] for i in range(len(run) - 1)] or [run])
+        if word.about is None:
+            word.about = _about(word)
+        found.update(word.about)
     return frozenset(found)
+
+
+def _about(word: Word) -> Sequence[str]:
+    if word.entry.means:
+        return word.entry.means
+    if word.sign or word.flags & (EMPTY | DAY):
+        return ()
+    if not word.cjk:
+        return analyze.tokens(word.text).words
+    run = word.text
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]

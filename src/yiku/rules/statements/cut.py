@@ -31,6 +31,7 @@ from yiku.rules.lexicon.flags import (
 from yiku.rules.statements.values import is_number
 from yiku.rules.text.words import Word, flags_of
 
+_STATES = VERB | REQUEST | RETRACT | JOKE | REPORT
 _BREAKS = frozenset(",;:—–()")
 WORDS_AHEAD = 7  # words behind a joining word in which a clause must have its verb
 UNSPACED_CLAUSE = 4  # characters that tell something; so much between commas is a clause where no spaces are written
@@ -38,6 +39,8 @@ UNSPACED_CLAUSE = 4  # characters that tell something; so much between commas is
 
 def without_asides(found: Sequence[Word]) -> list[Word]:
     """The words without a mark in square brackets, which stands for what was taken out."""
+    if not any(word.text == "[" for word in found):
+        return [*found]
     kept: list[Word] = []
     place = 0
     while place < len(found):
@@ -53,12 +56,16 @@ def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]
     """The words of a sentence, clause by clause; a quotation is one by itself."""
     parts: list[list[Word]] = [[]]
     for place, word in enumerate(found):
+        if not (word.sign or word.flags & JOIN):
+            parts[-1].append(word)
+            continue
         dash = word.text == "-" and place and word.start > found[place - 1].end
         if word.start in quotes and parts[-1]:
             parts.append([])
             continue
         breaks = word.sign and (word.text in _BREAKS or dash)
-        begins = (breaks or word.flags & JOIN) and parts[-1] and _stands_alone(found, place + 1 if breaks else place)
+        said = breaks and place + 1 < len(found) and flags_of(parts[-1]) & (JOKE | RETRACT)  # just kidding, …
+        begins = (breaks or word.flags & JOIN) and parts[-1] and (said or _stands_alone(found, place + 1 if breaks else place))
         if begins and not breaks:
             parts.append([])
         parts[-1].append(word)
@@ -72,12 +79,12 @@ def _joined(parts: list[list[Word]]) -> list[list[Word]]:
     whole: list[list[Word]] = []
     waiting: list[Word] = []
     for part in parts:
-        waiting = [*waiting, *part]
+        waiting += part
         if _states(waiting):
             whole.append(waiting)
             waiting = []
-    if any(not word.sign for word in waiting):
-        if whole:
+    if not all(word.sign for word in waiting):
+        if whole and not flags_of(whole[-1]) & (JOKE | RETRACT):
             whole[-1] += waiting
         else:
             whole.append(waiting)
@@ -86,11 +93,10 @@ def _joined(parts: list[list[Word]]) -> list[list[Word]]:
 
 def _states(part: Sequence[Word]) -> bool:
     """Whether words have something like a verb, or a noun with its value."""
-    flags = flags_of(part)
-    if flags & (VERB | REQUEST | RETRACT | JOKE | REPORT):
+    if flags_of(part) & _STATES:
         return True
     telling = [word for word in part if not word.sign and not is_number(word) and not word.flags & (EMPTY | TIME)]
-    if sum(len(word.text) for word in telling if word.cjk) >= UNSPACED_CLAUSE:
+    if any(word.cjk for word in telling) and sum(len(word.text) for word in telling) >= UNSPACED_CLAUSE:
         return True
     return any(map(is_number, part)) and bool(telling)
 
@@ -103,7 +109,7 @@ def _stands_alone(found: Sequence[Word], place: int) -> bool:
     if place >= len(found):
         return False
     first = found[place]
-    if first.cjk:
+    if first.cjk or first.flags & (RETRACT | JOKE):
         return True  # where no spaces are written a comma is enough
     ahead = _until_break(found, place)
     if first.flags & (PERSON | OWN | ARTICLE | KIN | SUPPOSE | REQUEST | ASKS | STANDING | CORRECT | NOW | DENY):

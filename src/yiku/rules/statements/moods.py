@@ -18,6 +18,7 @@ from yiku.rules.lexicon.flags import (
     DENY,
     DID,
     END,
+    EVERY,
     FICTION,
     HAVE,
     JOIN,
@@ -60,6 +61,7 @@ def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: S
     if flags & SUPPOSE:
         return Mood.SUPPOSED
     lead = next((word.flags for word in own if not word.flags & (JOIN | CORRECT | ALSO)), 0)
+    asks = asks or bool(own[-1].cjk and own[-1].flags & ASKS_FIRST)  # 吗
     if asks or lead & ASKS or (lead & ASKS_FIRST and _inverted(own)):
         return Mood.ASKED
     if lead & (REQUEST | ASKS_FIRST) or flags & REQUESTED:
@@ -80,7 +82,7 @@ def tense_of(flags: int, cue: str, timed: bool) -> Tense:
         return Tense.PLANNED
     if flags & ONCE:
         return Tense.NOW if flags & NOW else Tense.PAST
-    if flags & WILL and not timed and not flags & NOW:
+    if flags & WILL and not timed and not flags & (NOW | EVERY):
         return Tense.PLANNED
     if flags & DID and not flags & (HAVE | NOW):
         return Tense.PAST  # lived, but not has lived

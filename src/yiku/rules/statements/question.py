@@ -5,10 +5,12 @@ What a question asks for: the sort of value, whom it names, which predicates, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
-from yiku.rules.lexicon import Lexicon
+from yiku.rules.lexicon import Lexicon, built_in, lists
 from yiku.rules.lexicon.flags import (
     AMOUNT,
+    ASKS,
     ASKS_FIRST,
     AUX,
     BE,
@@ -25,6 +27,7 @@ from yiku.rules.lexicon.flags import (
     PLACE,
     SEVERAL,
     SPEAKER,
+    UNIT,
     VERB,
     WAS,
     WHAT,
@@ -57,8 +60,61 @@ def question(text: str, lexicon: Lexicon) -> Asked:
         wanted=wanted,
         content=content([word for word in found if not word.flags & KIN]) | {word.entry.kin for word in found if word.flags & KIN},
         several=bool(flags & SEVERAL),
-        before=bool(flags & BEFORE) or bool(flags & EARLIER and flags & WAS),
+        before=asks_how_it_was(small, found, lexicon) or bool(flags & EARLIER and flags & WAS),
     )
+
+
+def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> bool:
+    """
+    Whether a question asks for how it was: previously; earlier, of what was. The past month and three days before are times.
+
+    asking: the words of the folded text that ask
+    """
+    meant, apart, ends = lists.words("asking.past"), list[tuple[int, int]](), list[int]()
+    for match in lists.looked_for("asking.past", "asking.past_else").finditer(small):
+        if match[0] not in meant:
+            apart.append(match.span())
+        elif any(word.start <= match.start() < word.end for word in asking):
+            ends.append(match.end())
+    did = lexicon.lists.get("asking.auxiliary", ())
+    past = any(word.flags & WAS or word.text in did for word in asking)
+    for place, word in enumerate(asking):
+        begins = word.flags & BEFORE or (past and word.flags & EARLIER)
+        if begins and not (place and asking[place - 1].flags & (UNIT | BE)) and not any(s <= word.start < e for s, e in apart):
+            ends.append(next((asking[n - 1].end for n in range(place + 1, len(asking)) if not asking[n].inside), asking[-1].end))
+    return any(not _is_counted([word for word in asking if word.start >= end]) for end in ends)
+
+
+def _is_counted(following: Sequence[Word]) -> bool:
+    """Whether so much of something follows, within two words: the past month, 过去三天."""
+    for word in following[:2]:
+        if word.flags & UNIT:
+            return True
+        if word.flags & (ASKS | VERB):
+            break
+    return False
+
+
+def stated(text: str) -> frozenset[str]:
+    """The content words of a text, as those of a question are told."""
+    small = folded(text)
+    return content(words(small, 0, len(small), built_in()))
+
+
+def names_of(name: str) -> Sequence[str]:
+    """What an attribute with this name is called, in all languages: boss, 主管 … for manager; nothing for another word."""
+    known = built_in().words.get(name)
+    return _attributes().get(known.has if known is not None and known.has else name, ())
+
+
+@cache
+def _attributes() -> dict[str, list[str]]:
+    """All names of each attribute."""
+    found: dict[str, list[str]] = {}
+    for word, entry in built_in().words.items():
+        if entry.has:
+            found.setdefault(entry.has, []).append(word)
+    return found
 
 
 def _asked_of(said: str, found: Sequence[Word]) -> set[str]:

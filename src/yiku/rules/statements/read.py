@@ -11,44 +11,48 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon.flags import (
     ALSO,
+    ARTICLE,
+    AUX,
+    BE,
     BUT,
     CAN,
     CORRECT,
     DENY,
     EMPTY,
-    EVENT,
-    EVERY,
-    FOR_THIS,
     FROM_NOW,
     HEDGE,
-    IT,
     JOIN,
     JOKE,
     KIN,
     LEAD,
-    MANY,
+    NOW,
     NUMBER,
-    OTHER,
+    ONCE,
     OUGHT,
+    OWN,
+    PERSON,
+    PLACE,
+    POSSESSIVE,
     REMEMBER,
     REPORT,
     REQUEST,
     RETRACT,
     SLIP,
     STANDING,
+    STILL,
     SUPPOSE,
-    TO_DO,
     UNIT,
     VERB,
+    WHEN,
     YOU,
-    YOUR,
 )
 from yiku.rules.statements import slots
-from yiku.rules.statements.clause import AGENT, USER, Clause, Mood
+from yiku.rules.statements.clause import AGENT, KEPT, NOWHERE, USER, Clause, Mood, Tense
 from yiku.rules.statements.content import content
 from yiku.rules.statements.cut import parts_of, without_asides
 from yiku.rules.statements.moods import (
@@ -68,11 +72,12 @@ from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import Sentence, is_wide, sentences
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, first_with, flags_of, words
 
 _OF_THE_LEAD = CORRECT | SLIP | RETRACT | JOIN | ALSO  # what a word that leads to a clause says of it
 _CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
 _QUOTATION = re.compile(r'"[^"\n]{1,1500}"|「[^」\n]{1,1500}」|『[^』\n]{1,1500}』')
+_TELLS_NOT = CORRECT | RETRACT | JOKE | EMPTY | LEAD | REMEMBER | HEDGE
 _LEADS_ON = REMEMBER | STANDING | REQUEST | SUPPOSE  # a heading has none of these
 LONG_QUOTE = 16  # characters; a shorter one is a name or a title, and the speaker's own
 
@@ -98,6 +103,8 @@ def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
 
 def _is_saying(quotation: str) -> bool:
     """Whether a quotation is what somebody says, and no name or title: longer, or with a sign in it."""
+    if quotation[-2] in ",，":  # "…," said Ann
+        return True
     weight = sum(2 if is_wide(character) else 1 for character in quotation) - 2
     return weight >= LONG_QUOTE or any(mark in quotation[1:-1].strip(", ") for mark in ",.!?。")
 
@@ -105,71 +112,98 @@ def _is_saying(quotation: str) -> bool:
 def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, spoken: Spoken) -> list[Clause]:
     """The clauses of a sentence; the last of them asks where the sentence does."""
     found = without_asides(found)
-    parts = parts_of(found, {start for start, _ in spoken.quoted} | {end - 1 for _, end in spoken.quoted})
-    jest = max((place for place, part in enumerate(parts) if flags_of(part) & JOKE and not flags_of(part) & DENY), default=-1)
-    reported = supposed = False
+    parts = parts_of(found, {place for start, end in spoken.quoted for place in (start, end - 1)})
+    jest = _last_in_jest(found, parts)
+    reported = supposed = past = False
     result: list[Clause] = []
     for place, words_and_signs in enumerate(parts):
         own = [word for word in words_and_signs if not word.sign]
         first = _begins(own, words_and_signs)
         refused = first + 1 < len(own) and bool(own[first].flags & DENY) and is_apart(own[first], own[first + 1])  # no, …
         lead, own = own[: first + refused], own[first + refused :]
-        part = [word for word in words_and_signs if word.start >= own[0].start]
+        _possessives(own)
+        part = words_and_signs[words_and_signs.index(own[0]) :]
+        _after_something(own)
         flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
-        verb = next((i for i, word in enumerate(own) if word.flags & VERB), len(own))
+        flags = flags if not flags & JOKE or _is_jest(own) else flags & ~JOKE
+        verb = first_with(own, VERB)
         order = _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
         mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
-        others = (named is not None and subject != USER) or bool(flags & KIN)
-        reported = reported or bool(
-            flags & REPORT and (others or _is_followed_by_colon(text, own))
-        )  # what follows is what they said
+        if mood is Mood.ASSERTED and flags_of(lead) & WHEN:
+            mood = Mood.SUPPOSED  # when I live in Oslo
+        others = (named is not None and subject != USER) or flags & KIN
+        leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
+        reported = reported or bool(flags & REPORT and (others or leads_on))  # what follows is what they said
         supposed = supposed or mood is Mood.SUPPOSED  # what follows a supposition hangs on it
+        past = (bool(flags & ONCE) or (past and named is None)) and not flags & (NOW | STILL)  # who goes on tells of then
         told = values(text, part)
         own_self = subject == USER or "'s " in subject
         elided = named is None and own_self and any(before.explicit and before.subject == subject for before in result)
-        cue = "corrects" if refused else cue_of(flags)
+        cue = cue_of(flags)
+        cue = "corrects" if refused and cue != "retracts" else cue
         spoken.corrects = spoken.corrects or cue == "corrects"
         cue = "corrects" if spoken.corrects and cue in ("", "changes") else cue
+        telling = [word for word in own if _tells(word)]
+        about = _about([*lead, *own[:verb]])
         result.append(
             Clause(
                 start=own[0].start,
                 end=_closed(text, own[0].start, own[-1].end),
                 sentence=(found[0].start, found[-1].end),
+                flags=flags & KEPT,
                 subject=subject,
-                called=spoken.called(subject) if subject else frozenset(),
-                about=_about([*lead, *own[:verb]]) | (result[-1].about if result and not named else frozenset()),
-                explicit=named is not None,
-                named=named or (0, 0),
+                called=spoken.called(subject),
+                named=named or NOWHERE,
                 meant=_meant(own, subject, named, spoken, bool(result)),
                 mood=mood,
-                tense=tense_of(flags, cue, any(value.sort == "time" for value in told)),
-                denied=denies(own),
+                tense=Tense.PAST if past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
+                denied=bool(flags & DENY) and denies(own),
                 hedged=bool(flags & HEDGE) and not spoken.corrects,
                 cue=cue,
-                slip=bool(flags & SLIP),
-                jest=bool(flags & JOKE) and not flags & DENY,
-                also=bool(flags & ALSO),
-                many=bool(flags & MANY),
                 values=told,
                 slots=tuple(slots.filled(slots.Told(text, part, subject, named, told, elided), lexicon)),
                 content=content(own),
-                beside=content([word for word in own if _tells(word) and not any(v.start <= word.start < v.end for v in told)]),
+                about=about | result[-1].about if result and not named else about,
+                beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
+                bare=not telling,
                 rule=mood in (Mood.ASSERTED, Mood.REQUESTED) and (order is not None or is_told_the_agent(own, subject)),
-                task=bool(flags & FOR_THIS),
-                possible=bool(flags & CAN),
-                alone=not flags & (IT | OTHER | YOU | YOUR),
-                habit=bool(flags & EVERY),
-                event=bool(flags & EVENT),
-                to_do=bool(flags & TO_DO),
                 tells=to_remember_from(own) if flags & REMEMBER else 0,
-                material=material_of(flags, mood, follows_colon=_is_followed_by_colon(text, own)),
-                bare=not any(map(_tells, own)),
+                material=material_of(flags, mood, follows_colon=leads_on),
             )
         )
     return result
+
+
+def _after_something(own: Sequence[Word]) -> None:
+    """Words for an earlier time are none behind a verb, where no spaces are written: before a meeting, 开会之前."""
+    for before, word in pairwise(own):
+        if word.cjk and word.flags & ONCE and before.flags & VERB:
+            word.flags &= ~ONCE
+
+
+def _is_jest(own: Sequence[Word]) -> bool:
+    """Whether words say that something was a joke: kidding, and not that somebody is not kidding."""
+    return any(word.flags & JOKE and not flags_of(own[max(0, place - 1) : place]) & DENY for place, word in enumerate(own))
+
+
+def _possessives(own: Sequence[Word]) -> None:
+    """Of what may be a possessive or a verb (Ann's) a clause that has another verb for its noun makes a possessive."""
+    for place, word in enumerate(own):
+        if word.flags & POSSESSIVE and word.flags & BE and place + 1 < len(own):
+            behind = own[place + 1 :]
+            verb = next((n for n, each in enumerate(behind) if each.flags & (VERB | AUX)), 0)
+            if verb and not flags_of(behind[:verb]) & (ARTICLE | PLACE | DENY | PERSON | OWN):
+                word.flags = POSSESSIVE
+
+
+def _last_in_jest(found: Sequence[Word], parts: Sequence[Sequence[Word]]) -> int:
+    """Which is the last of the parts of a sentence that says it was a joke; -1 where none does."""
+    if not flags_of(found) & JOKE:
+        return -1
+    return max((place for place, part in enumerate(parts) if _is_jest(part)), default=-1)
 
 
 def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequence[Clause]) -> int | None:
@@ -190,10 +224,6 @@ def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spo
     return spoken.words.get(subject, "") if is_pronoun(own, named) else ""
 
 
-def _is_followed_by_colon(text: str, own: Sequence[Word]) -> bool:
-    return text[own[-1].end : own[-1].end + 1] in COLONS
-
-
 def _closed(text: str, start: int, end: int) -> int:
     """Where a clause ends with the brackets and quotes that close behind it and were opened in it."""
     while (
@@ -203,21 +233,24 @@ def _closed(text: str, start: int, end: int) -> int:
     return end
 
 
-def _begins(own: Sequence[Word], words_and_signs: Sequence[Word]) -> int:
+def _begins(own: Sequence[Word], part: Sequence[Word]) -> int:
     """The place of the first word that is the clause's own, behind a heading and what joins, corrects or merely leads to it."""
-    verb = next((word.start for word in own if word.flags & (VERB | _LEADS_ON)), own[-1].end)
-    heading = max(
-        (word.end for word in words_and_signs if word.text == ":" and word.start < verb and word.start > own[0].start), default=0
-    )
-    behind = next((place for place, word in enumerate(own) if word.start >= heading), 0)
-    rest = own[behind:]
-    return behind + next((place for place, word in enumerate(rest) if not (word.inside or word.flags & (JOIN | CORRECT | LEAD))), 0)
+    behind = 0
+    if colons := [word.end for word in part if word.text == ":" and word.start > own[0].start]:
+        verb = first_with(own, VERB | _LEADS_ON)
+        until = own[verb].start if verb < len(own) else own[-1].end
+        heading = max((end for end in colons if end <= until), default=0)
+        behind = next((place for place, word in enumerate(own) if word.start >= heading), 0)
+    for place in range(behind, len(own)):
+        if not (own[place].inside or own[place].flags & (JOIN | CORRECT | LEAD)):
+            return place
+    return behind
 
 
 def _tells(word: Word) -> bool:
-    return not (word.sign or word.inside or word.flags & (CORRECT | RETRACT | JOKE | EMPTY | LEAD | REMEMBER | HEDGE))
+    return not (word.inside or word.flags & _TELLS_NOT)
 
 
 def _about(before: Sequence[Word]) -> frozenset[str]:
     """The content words before a verb, without amounts."""
-    return content([word for word in before if not word.flags & (NUMBER | UNIT) and not is_number(word)])
+    return content(word for word in before if not word.flags & (NUMBER | UNIT) and not is_number(word))

@@ -7,10 +7,11 @@ lexicon knows for an end, and is no longer than MOST_WORDS. So nothing is tried 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from yiku.rules.lexicon import Lexicon, Literal, Template
+from yiku.rules.lexicon import Gap, Lexicon, Literal, Template, lists
 from yiku.rules.lexicon.flags import (
     ALSO,
     ARTICLE,
@@ -24,6 +25,7 @@ from yiku.rules.lexicon.flags import (
     END,
     EVENT,
     EVERY,
+    FROM,
     HAVE,
     HEDGE,
     HOLDER,
@@ -33,6 +35,7 @@ from yiku.rules.lexicon.flags import (
     LEAD,
     LIGHT,
     MY,
+    NO_LONGER,
     NOW,
     NUMBER,
     ONCE,
@@ -66,8 +69,7 @@ MOST_CHARS = 6  # of one that is written without spaces
 LONGEST_NAME = 8  # characters of a name that is written without spaces
 MOST_BEFORE = 3  # words of a compound noun before its last
 TO_THE_VERB = 6  # words between a noun and the verb that gives its value
-_CLOSE = "close"
-_ANYTHING = "anything"  # what a predicate may be told of, where it is not told of persons alone
+_CLOSE, _PERSON, _ANYTHING = "close", "person", "anything"  # what a predicate may be told of
 _NAMED = ("place", "name", "person")
 _EXACT = {
     "time": (("time",),),
@@ -76,9 +78,11 @@ _EXACT = {
     "place": (("place", "name"),),
     "name": (("name", "place"),),
     "person": (("name", "place"),),
+    "contact": (("contact",),),
 }
+_WITH_A_FORM = frozenset((*_EXACT, "thing", "any", "noun", "named", "called", "kin"))  # a sort else is a closed list
 _ENDS_VALUE = JOIN | NOW | DENY | ALSO | BE | AUX
-_NO_NOUN = PERSON | OWN | KIN | ARTICLE | JOIN | NOW | ALSO | CORRECT | LIGHT | REMEMBER | LEAD
+_NO_NOUN = POSSESSIVE | PERSON | OWN | KIN | ARTICLE | JOIN | NOW | ALSO | CORRECT | LIGHT | REMEMBER | LEAD
 _BINDS = ARTICLE | LIGHT | POSSESSIVE | NOW | ALSO | STILL | AUX | HEDGE | PLACE
 # What may stand between a subject and what is said of it.
 _BETWEEN = AUX | BE | HAVE | NOW | STILL | ALSO | EVERY | TIME | HEDGE | JOIN | LEAD | CORRECT | DENY | PLACE | ONCE | PERSON
@@ -104,23 +108,28 @@ class Told(NamedTuple):
 def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
     """The slots that the words of a clause fill."""
     seen: set[tuple[str, int]] = set()
+    said = _may_be_said(told)
+    listed = {sort for word in told.own for sort in word.entry.sorts}
     for place, word in enumerate(told.own):
         for template in lexicon.templates.get(word.text, ()):
+            predicate = lexicon.predicates[template.predicate]
+            if predicate.of not in said or not (predicate.takes in _WITH_A_FORM or predicate.takes in listed):
+                continue
             matched = _matched(template, told.own, place)
             value = _exactly(told, matched[0]) if matched else None
-            if value is None or not _is_said_of(
-                lexicon.predicates[template.predicate].of, told, min(place, _place_of(told.own, value))
-            ):
+            if matched is None or value is None:
                 continue
-            if template.ends and matched and not _ends_clause(told.own[matched[1] :]):
+            if _PERSON in said and not _follows(told, min(place, _place_of(told.own, value))):
+                continue
+            if template.ends and not _ends_clause(told.own[matched[1] :]):
                 continue
             thing = told.own[:place] if template.predicate == SCHEDULED else ()
             if template.predicate == SCHEDULED and not (value.exact and _is_arranged(thing, word)):
                 continue
             if (template.predicate, value.start) not in seen:
                 seen.add((template.predicate, value.start))
-                one, denial = lexicon.predicates[template.predicate].one, _denies(template, told.own)
-                yield Slot(told.subject, template.predicate, content(thing), value, one, _noun(thing), denial)
+                denial = _denies(template, told.own)
+                yield Slot(told.subject, template.predicate, content(thing), value, predicate.one, _noun(thing), denial)
     yield from _attributes(told, lexicon)
 
 
@@ -128,32 +137,35 @@ def wanted(found: Sequence[Word], small: str, lexicon: Lexicon) -> frozenset[str
     """The predicates that a question asks for."""
     there = {word.text for word in found}
     return frozenset(
-        predicate.name
-        for predicate in lexicon.predicates.values()
-        if any(
-            all(each in there or ((" " in each or is_wide(each[0])) and each in small) for each in line) for line in predicate.asks
-        )
+        predicate.name for predicate in lexicon.predicates.values() if any(_has_all(line, there, small) for line in predicate.asks)
     )
+
+
+def _has_all(line: Sequence[str], there: Collection[str], small: str) -> bool:
+    """Whether all words of a line are there, one of several words or without spaces wherever it stands."""
+    for each in line:  # noqa: SIM110  (a generator takes twice as long, and each question tries every line)
+        if each not in there and not (each in small and (" " in each or is_wide(each[0]))):
+            return False
+    return True
 
 
 # ------------------------------------------------------------------ of whom
 
 
-def _is_said_of(of: str, told: Told, place: int) -> bool:
-    """Whether what stands here may be said of the subject: of somebody, and of nothing that is only theirs (my flat is in Oslo)."""
-    close = told.subject in (USER, AGENT, "", "?") or "'s " in told.subject
-    if not close and not told.subject.startswith("@"):
-        return of == _ANYTHING
-    if of == _CLOSE and (told.subject in ("", "?") or not close):
-        return False
-    return _follows(told, place)
+def _may_be_said(told: Told) -> Collection[str]:
+    """What may be said of the subject: of somebody all, and little of what is only theirs (my flat is in Oslo)."""
+    if told.subject == USER or "'s " in told.subject or told.subject == AGENT:
+        return (_CLOSE, _PERSON, _ANYTHING)
+    return (_PERSON, _ANYTHING) if told.subject in ("", "?") or told.subject.startswith("@") else (_ANYTHING,)
 
 
 def _follows(told: Told, place: int) -> bool:
     """Whether nothing that tells stands before the subject, or between it and what stands here."""
     start, end = told.named or (told.own[0].start, told.own[0].start)
     heading = max((word.end for word in told.own if word.sign and word.start < start), default=0)  # Big news: I live in …
+    away = {word.start for before, word in pairwise(told.own) if before.flags & FROM}  # from Oslo, 从奥斯陆
     around = [word for word in told.own[:place] if heading <= word.start < start or word.start >= end]
+    around = [word for word in around if word.start not in away and not word.flags & FROM]
     return all(word.inside or word.sign or word.flags & _BETWEEN for word in around)
 
 
@@ -167,10 +179,13 @@ def _place_of(own: Sequence[Word], value: Value) -> int:
 
 
 def _denies(template: Template, own: Sequence[Word]) -> bool:
-    """Whether the denial of a clause is the predicate's own: does not like."""
-    literals = [word for part in template.parts if isinstance(part, Literal) for choice in part.words for word in choice]
-    denials = [word.text for word in own if word.flags & DENY]
-    return bool(denials) and all(any(text in each for each in literals) for text in denials)
+    """Whether the denial of a clause is the predicate's own: does not like, any more or not."""
+    denials = [word for word in own if word.flags & DENY]
+    if not denials:
+        return False
+    said = {word for part in template.parts if isinstance(part, Literal) for choice in part.words for word in choice}
+    owned = [any(word.text in each for each in said) for word in denials]
+    return any(owned) and all(own or word.flags & NO_LONGER for own, word in zip(owned, denials, strict=True))
 
 
 # ------------------------------------------------------------------ templates
@@ -209,15 +224,16 @@ def _matched(template: Template, own: Sequence[Word], place: int) -> tuple[Value
 
 
 def _stands(choice: Sequence[str], own: Sequence[Word], at: int) -> bool:
-    if at < 0 or at + len(choice) > len(own) or own[at].text != choice[0]:
+    if at < 0 or at + len(choice) > len(own):
         return False
-    return all(own[at + i].text == choice[i] for i in range(1, len(choice)))
+    return all(own[at + i].text == word for i, word in enumerate(choice))
 
 
 def _literal(part: Literal, own: Sequence[Word], at: int) -> int | None:
     """Where the literal ends that stands here; None where none does and one must."""
+    here = own[at].text if at < len(own) else ""
     for choice in part.words:
-        if _stands(choice, own, at):
+        if choice[0] == here and (len(choice) == 1 or _stands(choice, own, at)):
             return at + len(choice)
     return at if part.optional else None
 
@@ -230,8 +246,11 @@ def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> in
     """Where the words of a gap end: at the next literal of the template, or where a value cannot go on."""
     following = template.parts[index + 1] if index + 1 < len(template.parts) else None
     for end in range(at, min(len(own), at + MOST_WORDS)):
-        if isinstance(following, Literal) and any(_stands(choice, own, end) for choice in following.words):
+        if isinstance(following, Literal) and _literal(following, own, end) not in (None, end):
             return end
+        part = template.parts[index]
+        if isinstance(part, Gap) and part.sort == "noun" and end > at and own[end].flags & PLACE:
+            return end  # a nurse in Bergen
         inside = own[end].text == "." and at < end < len(own) - 1  # St. Quillgate: the sentence goes on
         if (own[end].sign and not inside) or (end > at and own[end].flags & _ENDS_VALUE):
             return end
@@ -257,9 +276,22 @@ def _exactly(told: Told, value: Value) -> Value | None:
             if value.sort == "clock" and exact.dated:
                 continue
             if value.sort in _NAMED and inside[0].cjk and exact.start == value.start:
-                return value  # where no spaces are written a name goes on to where the gap ends
+                # where no spaces are written a name goes on to where the gap ends
+                return None if flags_of(inside) & (POSSESSIVE | IT | VERB) else value
+            if value.sort == "place" and _is_a_brand(told.text[exact.start : exact.end]):
+                return None
             return Value(value.sort, exact.start, min(exact.end, value.end), exact.text, exact.dated, exact.exact)
-    return value if value.sort not in ("time", "amount", "clock") and _fits(told.text, value.sort, inside) else None
+    if value.sort in ("time", "amount", "clock") or not _fits(told.text, value.sort, inside):
+        return None
+    return _listed(value, inside)
+
+
+def _listed(value: Value, inside: Sequence[Word]) -> Value:
+    """The value without what stands behind the word of its closed list: golf of `golf on Sundays`."""
+    last = next((place for place, word in enumerate(inside) if value.sort in word.entry.sorts), len(inside) - 1)
+    while last + 1 < len(inside) and inside[last + 1].inside:
+        last += 1
+    return value if last + 1 == len(inside) else _value(value.sort, inside, 0, last + 1)
 
 
 def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
@@ -278,7 +310,8 @@ def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
     if sort == "any":
         return not inside[0].flags & (DENY | BE) and not flags & (YOU | YOUR | IT | OTHER)
     if sort != "thing":
-        return any(sort in word.entry.sorts for word in inside)
+        listed = next((place for place, word in enumerate(inside) if sort in word.entry.sorts), None)
+        return listed is not None and listed < MOST_BEFORE and not flags_of(inside[:listed]) & (PLACE | PERSON | OWN | VERB)
     return not inside[0].flags & (DENY | BE | THE | LIGHT) and not flags & (YOU | YOUR | IT | OTHER)
 
 
@@ -286,6 +319,11 @@ def _is_arranged(thing: Sequence[Word], verb: Word) -> bool:
     """Whether something is arranged for a time: an event or an attribute of time, or what is moved to another time."""
     named = any("event" in word.entry.sorts or word.entry.has for word in thing)
     return named or bool(_noun(thing) and verb.flags & SHIFT and not flags_of(thing) & (PERSON | VERB))
+
+
+def _is_a_brand(name: str) -> bool:
+    """Whether a name is written as no place is: PostgreSQL."""
+    return not name.isupper() and any(word[1:] != word[1:].lower() for word in name.split())
 
 
 def _is_named(text: str, inside: Sequence[Word]) -> bool:
@@ -298,6 +336,8 @@ def _is_named(text: str, inside: Sequence[Word]) -> bool:
         return capital or (small and not inside[0].flags & ARTICLE)
     if sum(len(word.text) for word in inside) > LONGEST_NAME or flags_of(inside) & (VERB | PERSON | OWN | DENY | POSSESSIVE):
         return False
+    if first.flags & KIN or (len(inside) == 1 and (len(first.text) == 1 or first.entry.sorts)):
+        return False  # my parents' place, home, a doctor
     return not first.flags & LIGHT and not (first.known and not first.entry.means)
 
 
@@ -318,16 +358,28 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
         if verb is None or place + verb + 2 > len(own) - 1:
             continue
         heading = max((n + 1 for n, each in enumerate(own[:place]) if each.sign), default=0)
-        before, between = own[heading:place], rest[: max(verb, 0)]
-        if any(each.entry.has for each in between) or flags_of([*before, *between]) & VERB:
+        ends = next((n for n, each in enumerate(rest) if not each.inside), len(rest))  # of a noun of several words
+        before, between = own[heading:place], rest[ends : max(verb, ends)]
+        told_by = between[:-1] if between and between[-1].flags & (AUX | HAVE) else between  # the limit has gone up
+        if any(each.entry.has for each in between) or flags_of([*before, *told_by]) & VERB:
             continue
-        value = _given(told, sort, own[place + verb + 2 :])
+        value = _given(told, noun, sort, own[place + verb + 2 :])
         if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
             words = [*before, word, *between]
             whose = (
                 told.subject.removesuffix(f"'s {word.text}") if word.flags & HOLDER else told.subject
             )  # my manager is Ann: of me
-            yield Slot(whose, noun, content(words) - {noun}, value, True, _noun(words))
+            thing, which = _whose(told, before, between)
+            yield Slot(whose, noun, content(words) - {noun}, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
+
+
+def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
+    """The thing that has an attribute, in words, and the words that say which attribute of it: the gateway's retry limit."""
+    named = told.named if told.named and told.subject.startswith("@") else (0, 0)
+    which = [each for each in before if not named[0] <= each.start < named[1]]
+    cut = next((place + 1 for place in reversed(range(len(which))) if which[place].flags & POSSESSIVE), 0)
+    behind = [each for each in between if not named[0] <= each.start < named[1]]
+    return _noun(which[:cut]) or _noun(behind), which[cut:]
 
 
 def _holder(own: Sequence[Word], place: int) -> Value | None:
@@ -358,27 +410,31 @@ def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sor
     if flags & (OWN | KIN | SPEAKER) or (told.elided and not before):
         return True
     which = any(not word.flags & _BINDS for word in [*before, *between])
-    return which and not beside and sort != "thing"
+    named = any(each.sort == "name" and before[0].start <= each.start < before[-1].end for each in told.values if before)
+    of_it = sort != "thing" or named or bool(between or flags_of(before) & POSSESSIVE)  # the theme of the editor, Ann's theme
+    return which and of_it and not beside
 
 
-def _given(told: Told, sort: str, after: Sequence[Word]) -> Value | None:
+def _given(told: Told, noun: str, sort: str, after: Sequence[Word]) -> Value | None:
     """The value behind the verb: of the sort of the noun, or where that is a thing whatever looks like a value."""
     start, near = after[0].start, after[min(3, len(after) - 1)].start
     for sorts in _EXACT.get(sort, (("amount", "name"),)):
         if exact := next((each for each in told.values if start <= each.start <= near and each.sort in sorts), None):
             return exact
-    if sort in ("time", "amount") or (sort in _NAMED and not after[0].cjk):
+    if sort in ("time", "amount", "contact") or (sort in _NAMED and not after[0].cjk):
         return None
     inside: list[Word] = []
-    for each in after:
-        if each.sign or (inside and each.flags & _ENDS_VALUE) or len(inside) >= MOST_WORDS:
+    for each in after[after[0].text == "/" :]:  # of a path
+        if (each.sign and each.text != "/") or (inside and each.flags & _ENDS_VALUE) or len(inside) >= MOST_WORDS:
             break
         if inside or not each.flags & (ARTICLE | PLACE | NOW | CHANGE):
             inside.append(each)
-    return _value("thing", inside, 0, len(inside)) if inside and _looks_like_a_value(told.text, sort, inside) else None
+    while inside and inside[-1].flags & LIGHT and not inside[-1].flags & POSSESSIVE:
+        inside.pop()
+    return _value("thing", inside, 0, len(inside)) if inside and _looks_like_a_value(told.text, noun, sort, inside) else None
 
 
-def _looks_like_a_value(text: str, sort: str, inside: Sequence[Word]) -> bool:
+def _looks_like_a_value(text: str, noun: str, sort: str, inside: Sequence[Word]) -> bool:
     """Whether words name something, rather than say how it is: a capital, a digit, a word of a closed list, quotation marks."""
     if len(inside) > MOST_IN_A_VALUE or flags_of(inside) & (LIGHT | DENY | PERSON | ASKS | VERB):
         return False
@@ -386,6 +442,8 @@ def _looks_like_a_value(text: str, sort: str, inside: Sequence[Word]) -> bool:
         return sum(len(word.text) for word in inside) <= MOST_CHARS
     if len(inside) == 1 and not inside[0].known and not inside[0].text.isalpha():
         return True  # hunter2, correct-horse
+    if any("colour" in word.entry.sorts for word in inside) and noun not in lists.words("slots.coloured"):
+        return False  # my bike is blue
     return any(text[word.start].isupper() or word.text[0].isdigit() or word.entry.sorts or word.entry.means for word in inside)
 
 

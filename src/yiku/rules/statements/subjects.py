@@ -35,6 +35,7 @@ from yiku.rules.lexicon.flags import (
     REQUEST,
     SPEAKER,
     STANDING,
+    STILL,
     VERB,
     WAS,
     WILL,
@@ -58,8 +59,8 @@ class Spoken:
     corrects: bool = False  # whether something was corrected: what should be is then no doubt
 
     def called(self, subject: str) -> frozenset[str]:
-        """The names of a subject that were told."""
-        return frozenset(name for name, whose in self.names.items() if whose == subject)
+        """The names of a subject that were told; none of one that is unknown."""
+        return frozenset([name for name, whose in self.names.items() if whose == subject] if subject else ())
 
     def they(self) -> str:
         """The only person named so far; `?` where there are none or several."""
@@ -158,6 +159,6 @@ def _is_name(text: str, own: Sequence[Word], place: int) -> bool:
         if not text[word.start].isupper() or word.flags & (DATED | LIGHT | REQUEST | COMMON) or (word.known and not place):
             return False
         after = own[place + 1 : place + 2]
-        return place > 0 or (bool(after) and bool(after[0].flags & (POSSESSIVE | VERB | WAS | WILL | AUX | PLAN)))
+        return place > 0 or (bool(after) and bool(after[0].flags & (POSSESSIVE | VERB | WAS | WILL | AUX | PLAN | STILL | ALSO)))
     after = own[place + 1 : place + 2]
     return bool(word.flags & BEGINS_NAME and after and after[0].flags & (VERB | PLACE | NOW | ALSO | POSSESSIVE))

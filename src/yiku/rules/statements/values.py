@@ -18,6 +18,7 @@ from yiku.rules.lexicon.flags import (
     FROM,
     HOUR,
     IN_TIME,
+    JOKE,
     LIGHT,
     NAMES_A_DAY,
     NUMBER,
@@ -136,7 +137,7 @@ def _name_until(text: str, part: Sequence[Word], place: int) -> int:
     while end < len(part):
         if part[end].text == "." and place < end < len(part) - 1 and text[part[end + 1].start].isupper():
             end += 1  # Dr. Okonkwo
-        if part[end].sign or not text[part[end].start].isupper() or part[end].flags & (PERSON | OWN | LIGHT | COMMON):
+        if part[end].sign or not text[part[end].start].isupper() or part[end].flags & (PERSON | OWN | LIGHT | COMMON | JOKE):
             break
         end += 1
     if end > place:
