@@ -153,6 +153,19 @@ SAME = [
     ("左手", "left"),
     ("大约六公里", "5.9 km"),
     ("无（独生子）", "无"),
+    ("3,450.00", "3450"),
+    ("$2.5m", "2.5 million dollars"),
+    ("five o'clock", "5点"),
+    ("中午一点", "1pm"),
+    ("晚上12点", "midnight"),
+    ("三点一刻", "3:15"),
+    ("October", "十月"),
+    ("上周二", "2026-02-24"),
+    ("tomorrow evening", "明天晚上"),
+    ("2小时30分钟", "2.5 hours"),
+    ("5'11\"", "180.3 cm"),
+    ("每天两次", "every 12 hours"),
+    ("每月3000元", "36,000 yuan a year"),
 ]
 OTHER = [
     ("20417", "20471"),
@@ -203,6 +216,13 @@ OTHER = [
     ("下个月5号", "5月5日"),
     ("the last day of February 2028", "2028-02-28"),
     ("今年最后一天", "2027年12月31日"),
+    ("-5 °C", "5 °C"),
+    ("about 2019", "2020"),
+    ("C++", "C#"),
+    ("3.450,00 euros", "3.45 euros"),
+    ("12345678901234567890", "12345678901234567891"),
+    ("from 9 to 5", "from 5 to 9"),
+    ("10am", "晚上十点"),
 ]
 
 
@@ -251,6 +271,15 @@ def test_a_birthday_is_the_same_day_in_any_year() -> None:
 def test_the_sort_of_a_value_is_what_it_counts(text: str, sort: str) -> None:
     """A number is no date, a weight no length, and a name is none of them."""
     assert sort == values.sort_of(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["0 times a day", "every 0 hours", "0/0", "99:99", "99点", "2026-13-45", "31 February 2026", "1亿" * 60, "九" * 150]
+)
+def test_what_is_no_time_and_no_amount_is_words(text: str) -> None:
+    """No hour, day or number is too large or too small to be compared."""
+    assert values.same(text, MONDAY, text, MONDAY)
+    assert not values.same(text, MONDAY, "7 kg", MONDAY)
 
 
 def test_things_among_many_have_one_name() -> None:

@@ -227,7 +227,7 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
 def _told(turn: Turn) -> str:
     """What a turn says; nothing where only the mark of an erasure is left."""
     content = turn.content.strip()
-    return "" if content in redaction.MARKS.values() else content
+    return "" if content in redaction.marks() else content
 
 
 def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:

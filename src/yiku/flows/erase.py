@@ -592,7 +592,7 @@ def _named_turns(
 
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
         one = evidence.of_turn(handle, turn, memories, keep=True, also=also)
-        swept = any(mark in text for text in barred.texts(handle, turn) for mark in redaction.MARKS.values())
+        swept = any(mark in text for text in barred.texts(handle, turn) for mark in redaction.marks())
         if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
             one = evidence.whole(handle, turn)
         if one.after != turn:

@@ -12,20 +12,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from itertools import accumulate
+from functools import cache
 from typing import Any
 
-from yiku.rules import analyze, redaction, shared_words
-from yiku.rules.analyze import UNSPACED_RUN, plain
+from yiku.rules import analyze, redaction
+from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.analyze import hashed_plain as plain
+from yiku.rules.lexicon import lists
 from yiku.rules.redaction import WEIGHT, weight
-from yiku.rules.text.sure import pieces, sure_sentences
+from yiku.rules.text.sure import Range, pieces, spans, sure_sentences
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
 RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
 _CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
-_OF_ANY_TALK = shared_words.EVERYDAY | frozenset(analyze.tokens(" ".join(shared_words.LIGHT)).words)
 _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
 
 
@@ -63,8 +64,7 @@ def of_record(id: str) -> str:
 
 def of_sentences(text: str) -> list[str]:
     """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
-    told = (plain(sentence) for sentence in sure_sentences(text))
-    return [f"text\0{words}" for words in dict.fromkeys(told) if weight(words) >= WEIGHT]
+    return of_parts(sure_sentences(text))
 
 
 def of_parts(texts: Iterable[str]) -> list[str]:
@@ -72,29 +72,27 @@ def of_parts(texts: Iterable[str]) -> list[str]:
     return [f"text\0{words}" for words in dict.fromkeys(map(plain, texts)) if weight(words) >= WEIGHT]
 
 
-def runs(text: str) -> dict[str, list[redaction.Range]]:
+def runs(text: str) -> dict[str, list[Range]]:
     """
     Where each sentence may stand that was sealed, by the text that stands for it.
 
     What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
     clauses is tried, each sentence and each that is surely one.
     """
-    found: dict[str, list[redaction.Range]] = {}
+    found: dict[str, list[Range]] = {}
+
+    def tried(words: str, start: int, end: int) -> None:
+        if weight(words) >= WEIGHT:
+            found.setdefault(f"text\0{words}", []).append(redaction.stripped(text, start, end))
+
     parts = [clause for sentence in pieces(text) for clause in _CLAUSE.findall(sentence)]
-    ends = [*accumulate(map(len, parts))]
-    words = [plain(part) for part in parts]
+    places, words = spans(parts), [plain(part) for part in parts]
     for first in range(len(parts)):
-        start = ends[first] - len(parts[first])
         for last in range(first, min(first + RUN_PIECES, len(parts))):
-            told = " ".join(filter(None, words[first : last + 1]))
-            if weight(told) >= WEIGHT:
-                found.setdefault(f"text\0{told}", []).append(redaction.stripped(text, start, ends[last]))
+            tried(" ".join(filter(None, words[first : last + 1])), places[first][0], places[last][1])
     for sentences in (pieces(text), sure_sentences(text)):
-        position = 0
-        for sentence in sentences:
-            if weight(told := plain(sentence)) >= WEIGHT:
-                found.setdefault(f"text\0{told}", []).append(redaction.stripped(text, position, position + len(sentence)))
-            position += len(sentence)
+        for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
+            tried(plain(sentence), start, end)
     return found
 
 
@@ -103,8 +101,13 @@ def runs(text: str) -> dict[str, list[redaction.Range]]:
 
 def telling_words(texts: Iterable[str]) -> set[str]:
     """The words of the index that say what texts are about: names, numbers, things; not those of any talk."""
-    told = {word for text in texts for word in analyze.tokens(text).words}
-    return {word for word in told if len(word) > 1 and word not in _OF_ANY_TALK and shared_words.LIGHT_CHINESE.isdisjoint(word)}
+    told = {word for text in texts for word in analyze.tokens(text).words if len(word) > 1}
+    return {word for word in told - _of_any_talk() if lists.words("erasing.binding").isdisjoint(word)}
+
+
+@cache
+def _of_any_talk() -> frozenset[str]:
+    return frozenset(analyze.tokens(" ".join(lists.words("erasing.everyday"))).words)
 
 
 def strings(value: Any) -> Iterator[str]:

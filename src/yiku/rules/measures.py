@@ -1,56 +1,310 @@
 """
-What is counted, measured and paid: the units of both languages, each by how many of one unit of its sort it is.
+What is counted, measured and timed, read from words and digits of either language, one piece after the other.
 
-Data only. `UNITS["km"]` is `("m", 1000.0)`; an English name stands here without its plural s.
+A text is scanned into pieces: digits, and the longest words that the lexicon has for values, each with all that it may
+be (`second` is a unit and the 2nd). A reader begins at a piece and gives one token and where it ended, or nothing:
+
+    #3  #1800s  #2.5m  #12000usd/y     a number, an amount in the smallest unit of its sort, by the year
+    @2026-03-05  @--03-05  @?-03-07    a date, one without its year, one that is March or July
+    @2026-03  @--09end  @w2  @d5       a month, a part of one, a weekday, a day of some month
+    %15:00  %?03:00  %evening          a time of day, one by day or by night, a part of the day
 """
-
-# ruff: noqa: E501  (one sort of unit a line)
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache
 
-_SORTS: dict[str, dict[float, str]] = {
-        "s": {0.001: "ms millisecond 毫秒", 1: "s sec second 秒 秒钟", 60: "min minute 分钟", 900: "刻钟", 3600: "h hr hour 小时 钟头 个小时", 86400: "day 天 日", 604800: "week 周 星期 个星期", 1209600: "fortnight"},
-        "mo": {1: "month 个月", 3: "个季度", 12: "year yr 年", 120: "decade"},
-        "m": {0.001: "mm 毫米", 0.01: "cm centimetre centimeter 厘米 公分", 0.0254: "inch 英寸 寸", 0.3048: "feet foot ft 英尺", 0.9144: "yard", 1: "m metre meter 米", 500: "里 里地", 1000: "km kilometre kilometer 公里 千米", 1609.34: "mile 英里"},
-        "m2": {0.092903: "sqft 平方英尺", 1: "m2 sqm 平方米 平方 平米 平", 666.6667: "亩", 4046.86: "acre 英亩", 10_000: "hectare ha 公顷", 1e6: "km2 平方公里 平方千米"},
-        "g": {0.000001: "mcg μg microgram 微克", 0.001: "mg milligram 毫克", 1: "g gram 克", 28.3495: "oz ounce 盎司", 50: "两", 453.592: "lb pound 磅", 500: "斤", 1000: "kg kilo kilogram 公斤 千克", 1_000_000: "tonne 吨"},
-        "l": {0.001: "ml millilitre milliliter 毫升", 0.005: "tsp teaspoon 茶匙", 0.01: "cl", 0.015: "tbsp tablespoon 汤匙", 0.1: "dl", 1: "l litre liter 升", 1000: "m3 立方米 方"},
-        "b": {1024: "kb ki kib", 1024**2: "mb mi mib meg", 1024**3: "gb gi gib gig", 1024**4: "tb ti tib"},
-        "bps": {1e3: "kbps", 1e6: "mbps 兆宽带", 1e9: "gbps"},
-        "hz": {1: "hz 赫兹", 1e3: "khz", 1e6: "mhz 兆赫", 1e9: "ghz"},
-        "w": {1: "watt 瓦", 1e3: "kw kilowatt 千瓦", 735.5: "hp 匹 马力"},
-        "kwh": {1: "kwh 度电 千瓦时"}, "kcal": {1: "kcal 千卡 大卡", 0.239: "kj 千焦"}, "kpa": {1: "kpa 千帕", 6.895: "psi", 100: "bar"}, "mah": {1: "mah 毫安时", 1000: "ah 安时"},
-        "kmh": {1: "km/h kmh kph 公里每小时", 1.60934: "mph"},
-        "eur": {1: "euro eur € 欧元 欧"}, "usd": {1: "dollar usd buck 美元 美金 美刀"}, "cny": {1: "yuan rmb cny 块 块钱 元 元钱 人民币"}, "nok": {1: "nok kroner krone"}, "gbp": {1: "quid gbp 英镑"}, "jpy": {1: "yen jpy 日元"},
-}  # fmt: skip
-UNITS = {name: (unit, factor) for unit, sizes in _SORTS.items() for factor, names in sizes.items() for name in names.split()}
-SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "cny", "￥": "cny"}
-SIGNS_OF_MONEY = ("cny", "usd", "eur", "gbp", "jpy", "nok")
-# Ways to write a unit of two words as one.
-WRITTEN = (
-    (re.compile(r"\bsq(?:uare|\.)? ?(?:met(?:re|er)s?|m\b)"), "sqm"),
-    (re.compile(r"\bsq(?:uare|\.)? ?(?:feet|foot|ft\b)"), "sqft"),
-    (re.compile(r"\bsq(?:uare|\.)? ?(?:kilomet(?:re|er)s?|km\b)"), "km2"),
-    (re.compile(r"\b(?:kilomet(?:re|er)s?|km) (?:an|per) hour\b"), "km/h"),
-    (re.compile(r"\bmiles (?:an|per) hour\b"), "mph"),
-    (re.compile(r"\b(?:cubic met(?:re|er)s?)\b"), "m3"),
-    (re.compile(r"(每小时)([\d.]+) ?(?:公里|千米)"), r"\2公里每小时"),
-    (re.compile(r"华氏 ?([\d.]+) ?度"), r"\1华氏度"),
-    (re.compile(r"(?:摄氏 ?)([\d.]+) ?度"), r"\1摄氏度"),
-)
-# What is converted into these is rounded.
-ROUNDED = re.compile(
-    r"\b(?:lbs?|pounds?|feet|foot|ft|inch(?:es)?|yards?|miles?|acres?|mph|hp|psi|oz|ounces?|sqft)\b|\d ?f\b|°f|['\"′″]|fahrenheit|亩|华氏|英[尺寸里亩]|盎司|[匹磅]|马力"
-)
-ROUNDING = 0.005  # of the amount
-ABOUT = re.compile(
-    r"\b(?:about|around|roughly|approximately|approx|nearly|almost|some|just (?:over|under))\b|~|约|大概|左右|差不多|将近|上下"
-)
-ROUGHLY = 0.03  # of an amount that is told as one of these
+from yiku.rules.analyze import UNSPACED, UNSPACED_RUN, fold
+from yiku.rules.lexicon import built_in
+
+Read = tuple[str, int]  # a token, and the place behind its last piece
+
+_FILES = frozenset(("forms", "numbers", "units", "times"))
+_NOT_READ = frozenset(("thing", "about"))  # lists of `forms` for others
+_SPACED = rf"(?:(?![{UNSPACED}])[^\W_])"
+_TOKEN = re.compile(rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}|\d+(?:[.,:/]\d+)*|{_SPACED}+(?:['.@/:+#-]{_SPACED}+)*[+#]*|\S")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?")
+_LONG = 3  # letters; "a mile" is an amount, "a bar" is none
+_WITH_DECIMALS = frozenset(("1 m", "1 cny"))  # what may follow with its decimals: 一米七五, 两块五
+MOST_DIGITS = 15  # of a number; more are an id
+COUNTED = "*"  # behind the number of what is only counted: 16台, 7 people
+_YEAR_S = 365 * 86_400
 
 
-def unit_of(name: str) -> tuple[str, float]:
-    """The unit of its sort, and how many of it that is."""
-    return UNITS.get(name) or UNITS[name.removesuffix("s")]
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word, sign or run of digits; `reads`: what it may be, and what it says as that."""
+
+    text: str
+    start: int
+    end: int
+    reads: Mapping[str, str]
+
+    @property
+    def cjk(self) -> bool:
+        """Whether it is written without spaces."""
+        return UNSPACED_RUN.match(self.text) is not None
+
+
+# ------------------------------------------------------------------ pieces
+
+
+@lru_cache(maxsize=4_096)
+def scan(folded: str) -> tuple[Piece, ...]:
+    """The pieces of a folded text; what the lexicon does not know is in pieces of words, signs and single characters."""
+    known, lengths = _known()
+    found: list[Piece] = []
+    at = 0
+    while match := _TOKEN.search(folded, at):
+        at = match.start()
+        if match[0][0].isdecimal():
+            found.append(Piece(match[0], at, match.end(), _of_digits(match[0])))
+        else:
+            sizes = (size for size in lengths.get(folded[at], ()) if folded[at : at + size] in known and _ends(folded, at + size))
+            end = at + size if (size := next(sizes, 0)) else at + 1 if UNSPACED_RUN.match(match[0]) else match.end()
+            found.append(Piece(folded[at:end], at, end, known.get(folded[at:end], {}) if size else {}))
+        at = found[-1].end
+    return tuple(found)
+
+
+@cache
+def _known() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int]]]:
+    """The words that values are made of, what each may be, and by their first letter how long they are, longest first."""
+    known: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, words in built_in().lists.items():
+        file, kind, *told = name.split(".", 2)
+        if file in _FILES and kind not in _NOT_READ:
+            kind = "counted" if told == ["count"] else kind
+            for word in words:
+                known[fold(word)].setdefault(kind, *told or ("",))
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for word in known:
+        lengths[word[0]].add(len(word))
+    return dict(known), {first: sorted(sizes, reverse=True) for first, sizes in lengths.items()}
+
+
+def _ends(folded: str, end: int) -> bool:
+    """Whether a known word may end here: one of letters not inside of another."""
+    around = folded[end - 1 : end + 1]
+    return len(around) < 2 or UNSPACED_RUN.search(around) is not None or not (around.isalnum() or around[1] in "+#'")
+
+
+def _of_digits(text: str) -> Mapping[str, str]:
+    """What digits may be: a number, a time of day, a date; nothing of a version or an address."""
+    if _NUMBER.fullmatch(text) and len(text) <= MOST_DIGITS:
+        whole, comma, decimals = text.rpartition(",")
+        continental = comma and "." not in decimals and ("." in whole or len(decimals) != 3)  # 3.450,00
+        return {"number": f"{whole.replace('.', '')}.{decimals}" if continental else text.replace(",", "")}
+    if (clock := _CLOCK.fullmatch(text)) and int(clock[1]) <= 24 and clock[2] < "60":
+        return {"clock": f"{int(clock[1]):02}:{clock[2]}"}
+    sign = next((sign for sign in "-/." if sign in text), " ")
+    parts = text.split(sign)
+    told = [*map(int, parts)] if all(map(str.isdecimal, parts)) else []
+    match sign, [len(part) for part in parts]:
+        case "-" | "/", [4, 1 | 2, 1 | 2]:
+            return _dated(parts[0], told[1], told[2])
+        case ".", [1 | 2, 1 | 2, 4]:
+            return _dated(parts[2], told[1], told[0])
+        case "/", [1 | 2, 4]:
+            return {"date": day_of(parts[1], told[0], 0)} if 0 < told[0] <= 12 else {}
+        case "/", [1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4]:
+            first, second = sorted(told[:2])
+            either = 0 < first < second <= 12  # 03/07 is the third of July or the seventh of March
+            return {"date": f"@?-{first:02}-{second:02}"} if either else _dated("".join(parts[2:]), first, second)
+    return {}
+
+
+def _dated(year: str, month: int, day: int) -> Mapping[str, str]:
+    return {"date": day_of(year, month, day)} if 0 < month <= 12 and 0 < day <= 31 else {}
+
+
+def day_of(year: str | int | None, month: int, day: int) -> str:
+    """A day as a token, or a month."""
+    return f"@{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
+
+
+def says(pieces: Sequence[Piece], at: int, kind: str) -> str | None:
+    """What a piece says as one of a kind, if it may be one."""
+    return pieces[at].reads.get(kind) if 0 <= at < len(pieces) else None
+
+
+def past(pieces: Sequence[Piece], at: int, *kinds: str) -> int:
+    """The first place from here on that is none of some kinds."""
+    while any(says(pieces, at, kind) is not None for kind in kinds):
+        at += 1
+    return at
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def number(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
+    """A number that begins here: 12.5, three hundred and five, two and a half, half a dozen, 三千五, 二〇二六."""
+    parts: list[float] = []
+    last: list[str] = []  # what the pieces said, so far
+    while (place := _next(pieces, at, parts)) is not None:
+        told = pieces[place].reads["number"]
+        value = float(told.lstrip("x"))
+        if told[0] == "x":
+            low = sum(part for part in parts if part < value or value < 1) or 1
+            parts = [*(part for part in parts if part >= value >= 1), low * value]
+        elif place == at and parts and is_digit(pieces[place]) and is_digit(pieces[place - 1]):
+            parts[-1] = 10 * parts[-1] + value
+        else:
+            parts.append(value)
+        last.append(told)
+        at = place + 1
+    if not parts or sum(parts) >= 10**MOST_DIGITS:
+        return None
+    if len(last) > 1 and is_digit(pieces[at - 1]) and (scale := last[-2])[0] == "x" and float(scale[1:]) >= 100:
+        parts[-1] *= float(scale[1:]) / 10  # 一万二, 四千三
+    return sum(parts), at
+
+
+def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | None:
+    """Where a number goes on, behind what joins its parts."""
+    place = at
+    while says(pieces, place, "one") is not None or (
+        parts and place < len(pieces) and (pieces[place].text == "-" or not {"and", "counter"}.isdisjoint(pieces[place].reads))
+    ):
+        place += 1
+    told = says(pieces, place, "number")
+    if told is None or not told.lstrip("x").replace(".", "").isdecimal():
+        return None
+    value, joined = float(told.lstrip("x")), place > at
+    if not parts:
+        alone = value == 10 if told[0] == "x" else not joined
+        return place if alone or (joined and (told[0] == "x" or value < 1)) else None
+    if "unit" in pieces[place].reads:
+        return None
+    if told[0] == "x":
+        return place if not joined or parts[-1] < 1 else None
+    if 0 < value < 1:
+        return place if parts[-1] >= 1 and (joined or pieces[place].cjk) else None
+    if not joined and is_digit(pieces[place]) and is_digit(pieces[place - 1]):
+        return place
+    word = not pieces[place].text[0].isdecimal() or pieces[place].start == pieces[place - 1].end
+    return place if word and value < _lowest(parts[-1]) and (not joined or parts[-1] >= 20) else None
+
+
+def is_digit(piece: Piece) -> bool:
+    """Whether it is one of the digits of a script without spaces."""
+    return piece.cjk and piece.reads.get("number", "").isdecimal()
+
+
+def _lowest(value: float) -> int:
+    """The place of the last digit that is not zero."""
+    place = 1
+    while value >= 10 * place and value % (10 * place) == 0:
+        place *= 10
+    return place
+
+
+# ------------------------------------------------------------------ amounts
+
+
+def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
+    """A number with its unit, and with what it is for: $12,500, an hour and a half, 七斤二两, 90 km/h, 每月三千元."""
+    if (period := _period(pieces, at)) and (found := _measured(pieces, period[2])) and (found[1] or found[2] == len(pieces)):
+        return _rate(*found[:2], *period[:2]), found[2]
+    if (found := _measured(pieces, at)) is None:
+        return None
+    told, unit, end = found
+    if period := _period(pieces, end):
+        return _rate(told, unit, *period[:2]), period[2]
+    counted = not unit and says(pieces, end, "counter") is not None
+    return token(told, unit) + (f" {COUNTED}" if counted else ""), end + counted
+
+
+def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
+    """How much, of which sort, and the place behind."""
+    if (times := says(pieces, at, "count")) is not None:
+        return float(times), "times", at + 1
+    before = says(pieces, at, "before") or says(pieces, at, "sign")
+    found = number(pieces, at + (before is not None)) or _a_unit(pieces, at)
+    if found is None:
+        return None
+    told, end = found
+    if before and (scale := says(pieces, end, "of_money")) is not None:
+        told, end = told * float(scale), end + 1
+    if says(pieces, end, "over") is not None and (of := number(pieces, end + 1)):
+        return of[0] / max(told, 1), "", of[1]
+    place = past(pieces, end, *(("of", "one") if told < 1 else ("counter",)))
+    unit = before or says(pieces, place, "unit")
+    if unit is None:
+        return None if _is_a_word(pieces, at, end, told) else (told, "", end)
+    factor, sort = _unit(unit)
+    total, end = told * factor, place + (says(pieces, place, "unit") is not None)
+    while more := _more(pieces, end, unit):
+        unit = more[1]
+        total, end = total + more[0], more[2]
+    return total, sort, end
+
+
+def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int] | None:
+    """What is added to an amount: 30 minutes to two hours, a half to a year, its decimals to 一米七五."""
+    factor, sort = _unit(unit)
+    found = number(pieces, past(pieces, at, "and"))
+    if found is None:
+        return None
+    told, end = found
+    following = says(pieces, end, "unit")
+    if following is not None:
+        less, other = _unit(following)
+        return (told * less, following, end + 1) if other == sort and less < factor and sort != "times" else None
+    if told < 1:
+        return told * factor, unit, end
+    decimals = unit in _WITH_DECIMALS and pieces[at - 1].cjk and pieces[at].start == pieces[at - 1].end
+    return (float(f"0.{told:.0f}") * factor, "", end) if decimals else None
+
+
+def _unit(unit: str) -> tuple[float, str]:
+    """How many of the unit of its sort it is; what is only counted has none."""
+    factor, _, sort = unit.strip("~").rpartition(" ")
+    return (float(factor), sort) if factor else (1.0, "")
+
+
+def _a_unit(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
+    """One of a unit that is spelled out: a mile, an hour."""
+    if says(pieces, at, "one") is None or says(pieces, at + 1, "unit") is None:
+        return None
+    spelled = len(pieces[at + 1].text) > _LONG and "number" not in pieces[at + 1].reads
+    return (1.0, at + 1) if spelled else None
+
+
+def _is_a_word(pieces: Sequence[Piece], at: int, end: int, told: float) -> bool:
+    """Whether a lone number is part of a word: 三 in 三文鱼, half in half-brother."""
+    if end == len(pieces) or end > at + 1 or not (told < 1 or pieces[at].cjk):
+        return False
+    beside = pieces[end]
+    return told < 1 or (beside.cjk and beside.start == pieces[at].end and not beside.reads)
+
+
+def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
+    """How often: a month, every 12 hours, 每天."""
+    if says(pieces, at, "per") is None:
+        return None
+    count = number(pieces, at + 1)
+    told, end = count or (1.0, at + 1)
+    factor, sort = _unit(says(pieces, end, "unit") or "")
+    return (told * factor, sort, end + 1) if sort in ("s", "mo") and told else None
+
+
+def _rate(told: float, sort: str, period: float, of: str) -> str:
+    """So much in a period, by the year; so many times in one as the time between two."""
+    if sort == "times" and told:
+        return token(period / told, of)
+    return token(told * (round(_YEAR_S / period) if of == "s" else 12 / period), f"{sort}/y")
+
+
+def token(told: float, sort: str = "") -> str:
+    """An amount as a token; degrees in Celsius."""
+    if sort in ("degc", "degf"):
+        told, sort = round((told - 32) / 1.8 if sort == "degf" else told, 1), "degc"
+    return f"#{round(told, 9):.15g}{sort}"

@@ -13,40 +13,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TypeVar
 
 from yiku.rules import analyze, slots
 from yiku.rules.analyze import UNSPACED_RUN, fold, plain
-from yiku.rules.text.sure import pieces, sure
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.text.sure import pieces, spans, sure
 from yiku.types import SemanticMemory
 
 T = TypeVar("T")
 Range = tuple[int, int]  # characters, the end behind the last
 
-MARKS = {"en": "[erased]", "zh": "[已抹去]"}
 WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out; a Chinese character counts two
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
 KNOWN_WORDINGS = 4_096  # that are looked for in many texts
-_PARTICLES = frozenset("的了吧呢啊吗呀哦嘛啦着过")  # what may follow a Chinese statement without being part of its last word
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _GAP = r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]"  # as analyze.plain leaves out
 
 
 # ------------------------------------------------------------------ where it is said
-
-
-def paragraph(text: str, start: int, end: int) -> Range:
-    """The block of lines around a span, up to empty lines, without white space at its ends."""
-    first = max((match.end() for match in _BLANK_LINE.finditer(text, 0, start)), default=0)
-    blank = _BLANK_LINE.search(text, end)
-    last = blank.start() if blank else len(text)
-    block = text[first:last]
-    return first + len(block) - len(block.lstrip()), first + len(block.rstrip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +50,19 @@ def cuts(
     text: str, statements: Sequence[SemanticMemory], *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()
 ) -> Cuts:
     """What of a text says one of the statements; `spans` are known to."""
-    folded = Folded(text)
+    known = Folded(text)
     found = [sure(text, *span) for span in spans]
     for words in dict.fromkeys(words for statement in statements for words in wordings(statement)):
-        found += [sure(text, *place) for place in folded.places(words)]
+        found += [sure(text, *place) for place in known.places(words)]
     ranges, widened = joined(found), False
-    told = [(statement, plain(statement.content)) for statement in statements]
+    told = [plain(statement.content) for statement in statements]
     for start, end in _rest(text, ranges):
         words = plain(text[start:end])
-        if weight(words) >= WEIGHT and any(_stands_in(words, content) for _, content in told):  # a part of the statement
+        if weight(words) >= WEIGHT and any(_stands_in(words, content) for content in told):  # a part of the statement
             ranges = joined([*ranges, sure(text, *stripped(text, start, end))])
         elif words and any(_fills(text[start:end], words, statement, speaker, names) for statement in statements):
-            ranges, widened = joined([*ranges, paragraph(text, start, end)]), True
+            around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
+            ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True
     return Cuts(tuple(ranges), widened)
 
 
@@ -83,64 +73,49 @@ def wordings(statement: SemanticMemory) -> Iterator[str]:
 
 
 def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
-    """The blocks of lines that hold one of these words of the index."""
-    found, start = [], 0
-    for end in [*(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]:
-        told = analyze.tokens(text[start:end])
-        if not words or not {*told.words, *told.characters}.isdisjoint(words):
-            found.append(stripped(text, start, end))
-        start = end
-    return [(start, end) for start, end in found if start < end]
+    """The paragraphs that hold one of these words of the index; all where no words are given."""
+    told = {(start, end): analyze.tokens(text[start:end]) for start, end in _paragraphs(text)}
+    return [block for block, has in told.items() if not words or not {*has.words, *has.characters}.isdisjoint(words)]
+
+
+def _paragraphs(text: str) -> list[Range]:
+    """The blocks of lines between empty lines, without white space at their ends."""
+    ends = [0, *(place for match in _BLANK_LINE.finditer(text) for place in match.span()), len(text)]
+    blocks = (stripped(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
+    return [(start, end) for start, end in blocks if start < end]
 
 
 def says(sentence: str, statement: SemanticMemory, *, speaker: str | None, names: Sequence[str]) -> bool:
     """Whether a sentence says a statement: with its words, or by filling its slot with its value."""
-    words, told = plain(sentence), plain(statement.content)
-    if not words or not told:
-        return False
-    if _stands_in(told, words) or (weight(words) >= WEIGHT and _stands_in(words, told)):
-        return True
-    return _fills(sentence, words, statement, speaker, names)
+    return bool(cuts(sentence, [statement], speaker=speaker, names=names).ranges)
 
 
 def _fills(sentence: str, words: str, statement: SemanticMemory, speaker: str | None, names: Sequence[str]) -> bool:
     if not statement.predicate or not statement.object or (value := plain(statement.object)) not in words:
         return False
     slot = slots.read(sentence, speaker=speaker, names=names)
-    return slot is not None and (slot.subject, slot.predicate, plain(slot.object)) == (
-        statement.subject,
-        statement.predicate,
-        value,
-    )
+    told = (statement.subject, statement.predicate, value)
+    return slot is not None and (slot.subject, slot.predicate, plain(slot.object)) == told
 
 
 def _stands_in(part: str, whole: str) -> bool:
     """Whether words stand among others as words: "tea" is not in "teapot", 我喜欢茶 not in 我喜欢茶叶."""
     at = whole.find(part)
-    while at >= 0:
-        if _is_apart(whole, at, at + len(part)):
-            return True
+    while at >= 0 and not _is_apart(whole, at, at + len(part)):
         at = whole.find(part, at + 1)
-    return False
+    return at >= 0
 
 
 def _is_apart(whole: str, start: int, end: int) -> bool:
-    """Whether a part of a folded text ends where words end."""
+    """Whether a part of a folded text ends where words end; a Chinese one may go on behind its last character."""
     before, after, part = whole[start - 1 : start] if start else "", whole[end : end + 1], whole[start:end]
-    return not _joins(before, part[:1]) and not (_joins(part[-1:], after) or _goes_on(part, after))
-
-
-def _joins(left: str, right: str) -> bool:
-    """Whether two characters are inside one word of letters and digits."""
-    return all(side.isalnum() and not UNSPACED_RUN.match(side) for side in (left, right))
-
-
-def _goes_on(part: str, after: str) -> bool:
-    """Whether a Chinese word may go on behind its last character here."""
-    if not UNSPACED_RUN.match(after) or after in _PARTICLES:
+    joints = (before + part[:1], part[-1:] + after)
+    if any(len(joint) == 2 and joint.isalnum() and not UNSPACED_RUN.search(joint) for joint in joints):
         return False
-    runs = UNSPACED_RUN.findall(part)
-    return bool(runs) and part.endswith(runs[-1]) and len(runs[-1]) < RUN_CHARS
+    if not UNSPACED_RUN.match(after) or after in lists.words("erasing.particle"):
+        return True
+    *_, run, rest = ["", *UNSPACED_RUN.split(part)]
+    return bool(rest) or not 0 < len(run) < RUN_CHARS
 
 
 def weight(words: str) -> int:
@@ -153,45 +128,40 @@ class Folded:
     """A text in the form in which words are compared, and the way back to its own characters."""
 
     text: str
-    lines: list[str] = field(init=False)
     folded: str = field(init=False)
-    starts: list[int] = field(init=False)  # of the lines, in the text
-    folded_starts: list[int] = field(init=False)
-    _places: dict[int, list[Range] | None] = field(default_factory=dict)
+    _lines: list[str] = field(init=False)
+    _origins: list[Range] = field(default_factory=list)  # of each character of the folded text, made when one is asked for
 
     def __post_init__(self) -> None:
-        self.lines = [self.text] if self.text.isascii() else self.text.splitlines(keepends=True) or [""]
-        folded = [fold(line) for line in self.lines]
-        self.folded = "".join(folded)
-        self.starts = [0, *accumulate(map(len, self.lines))][:-1]
-        self.folded_starts = [0, *accumulate(map(len, folded))][:-1]
+        self._lines = self.text.splitlines(keepends=True)
+        self.folded = fold(self.text) if self.text.isascii() else "".join(map(fold, self._lines))
 
     def places(self, words: str) -> list[Range]:
         """Where words stand in the text, as words, in whatever case, width, accents and punctuation."""
         runs = _runs(words)
         if not runs or not all(run in self.folded for run in runs):
             return []
-        pattern = _of_runs(runs)
-        found = [match.span() for match in pattern.finditer(self.folded)]
-        return [(self._own(start)[0], self._own(end - 1)[1]) for start, end in found if _is_apart(self.folded, start, end)]
+        found, at = list[Range](), 0
+        while match := _of_runs(runs).search(self.folded, at):
+            at = match.start() + 1  # another may begin inside of this one
+            if _is_apart(self.folded, *match.span()):
+                found.append(self._own(*match.span()))
+        return found
 
-    def _own(self, at: int) -> Range:
-        """The characters of the text that a character of its folded form stands for."""
-        k = bisect_right(self.folded_starts, at) - 1
-        line, start = self.lines[k], self.starts[k]
-        if line.isascii():
-            return start + at - self.folded_starts[k], start + at - self.folded_starts[k] + 1
-        if k not in self._places:
-            self._places[k] = _clusters(line)
-        places = self._places[k]
-        if places is None:  # no way back: the whole line is meant
-            return start, start + len(line.rstrip("\r\n"))
-        first, last = places[at - self.folded_starts[k]]
-        return start + first, start + last
+    def _own(self, start: int, end: int) -> Range:
+        """The characters of the text that some of its folded form stand for."""
+        if self.text.isascii():
+            return start, end
+        if not self._origins:
+            at = 0
+            for line in self._lines:
+                self._origins += [(at + first, at + last) for first, last in _origins(line)]
+                at += len(line)
+        return self._origins[start][0], self._origins[end - 1][1]
 
 
-def _clusters(line: str) -> list[Range] | None:
-    """For each character of the folded line the characters of the line that it came from."""
+def _origins(line: str) -> list[Range]:
+    """For each character of the folded line the characters that it came from; where none can be told, the whole line."""
     found: list[Range] = []
     made: list[str] = []
     start = 0
@@ -201,11 +171,11 @@ def _clusters(line: str) -> list[Range] | None:
             unicodedata.combining(line[end]) or line[end] in "\uff9e\uff9f" or "\u1160" <= line[end] <= "\u11ff"
         ):
             end += 1
-        one = fold(line[start:end])
-        made.append(one)
-        found += [(start, end)] * len(one)
+        made.append(fold(line[start:end]))
+        found += [(start, end)] * len(made[-1])
         start = end
-    return found if "".join(made) == fold(line) else None
+    folded = fold(line)
+    return found if "".join(made) == folded else [(0, len(line.rstrip("\r\n")))] * len(folded)
 
 
 @lru_cache(maxsize=KNOWN_WORDINGS)
@@ -230,9 +200,7 @@ def _of_runs(runs: tuple[str, ...]) -> re.Pattern[str]:
 def joined(ranges: Iterable[Range]) -> list[Range]:
     """Ranges in order, those that overlap as one, without empty ones."""
     found: list[Range] = []
-    for start, end in sorted(ranges):
-        if start >= end:
-            continue
+    for start, end in sorted(each for each in ranges if each[0] < each[1]):
         if found and start < found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
@@ -243,14 +211,12 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
 def without(text: str, ranges: Iterable[Range], kept: Sequence[Range]) -> list[Range]:
     """Ranges, less what of them is kept, and no white space at their ends."""
     found: list[Range] = []
-    for start, end in ranges:
-        at = start
-        for first, last in kept:
-            if at < last and first < end:
-                found.append(stripped(text, at, max(at, first)))
-                at = last
-        if at < end:
-            found.append(stripped(text, at, end))
+    for at, end in ranges:
+        left = at
+        for first, last in [*kept, (end, end)]:
+            if left < last and first <= end:
+                found.append(stripped(text, left, max(left, first)))
+                left = last
     return [(start, end) for start, end in found if start < end]
 
 
@@ -264,16 +230,19 @@ def _rest(text: str, ranges: Sequence[Range]) -> Iterator[Range]:
     """The sentences of what stands outside of ranges."""
     start = 0
     for first, last in [*ranges, (len(text), len(text))]:
-        position = start
-        for sentence in pieces(text[start:first]):
-            yield position, position + len(sentence)
-            position += len(sentence)
+        yield from ((start + at, start + end) for at, end in spans(pieces(text[start:first])))
         start = last
+
+
+def marks() -> tuple[str, ...]:
+    """What may stand where a text was, in each language."""
+    return built_in().lists["erasing.mark"]
 
 
 def mark(text: str) -> str:
     """What stands where a text was, in its language."""
-    return MARKS["zh" if UNSPACED_RUN.search(text) else "en"]
+    unspaced = UNSPACED_RUN.search(text) is not None
+    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is unspaced)
 
 
 def cut_out(text: str, ranges: Iterable[Range]) -> str:
@@ -287,15 +256,9 @@ def cut_out(text: str, ranges: Iterable[Range]) -> str:
 
 def around(text: str, ranges: Iterable[Range]) -> list[str]:
     """The whole sentences that ranges lie in: by these the text is known when it comes again."""
-    found, position, wanted = [], 0, joined(ranges)
-    spans: list[Range] = []
-    for piece in pieces(text):
-        spans.append((position, position + len(piece)))
-        position += len(piece)
-    for start, end in wanted:
-        inside = [piece for piece in spans if piece[0] < end and start < piece[1]]
-        found.append(text[inside[0][0] : inside[-1][1]] if inside else text[start:end])
-    return found
+    sentences = spans(pieces(text))
+    inside = [[each for each in sentences if each[0] < end and start < each[1]] for start, end in joined(ranges)]
+    return [text[each[0][0] : each[-1][1]] for each in inside if each]
 
 
 def rewritten(value: T, text: Callable[[str], str]) -> T:
