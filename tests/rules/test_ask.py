@@ -1,15 +1,10 @@
 """Questions: what they ask for."""
 
-import random
-import re
 from datetime import datetime, timedelta, timezone
-from re import _constants as parts
-from re import _parser as parser
-from typing import Any
 
 import pytest
 
-from yiku.rules import analyze, ask, slots
+from yiku.rules import ask
 
 
 @pytest.mark.spec("S0-73")
@@ -26,7 +21,7 @@ from yiku.rules import analyze, ask, slots
         ("灯笼的截止日期是哪一天？", "灯笼", "deadline"),
         ("What is my sister allergic to?", "user's sister", "allergic to"),
         ("我妹妹对什么过敏", "user's sister", "allergic to"),
-        ("What is Mei's phone number?", "user", "phone"),
+        ("What is Mei's phone number?", "user", "phone number"),
     ],
 )
 def test_a_question_names_the_slot_it_asks_for(text: str, subject: str, predicate: str) -> None:
@@ -102,12 +97,8 @@ WANTS = {
         "What did you suggest?|Remind me what you told me about tea|in our last chat|"
         "In our previous conversation, which oil was it?|you mentioned a website|你推荐的那家店叫什么|你之前说的方法|"
         "你给我的清单|你建议我吃什么来着|上次的对话里提到的书",
-        "Can you suggest a hotel?|what did Ann suggest?|thank you|你好|你觉得呢|导师推荐了哪本书|remind me before lunch",
-    ),
-    "newest": (
-        "What is the latest version?|my current address|where do I work now?|the most recent invoice|最近一次体检|"
-        "最新的版本|我现在住哪|目前的工作",
-        "now that it is done, thanks|from now on|到目前为止去过几次|我最近怎么样|I know|what did I buy?",
+        "Can you suggest a hotel?|what did Ann suggest?|thank you|你好|你觉得呢|导师推荐了哪本书|remind me before lunch|"
+        "do you think she said yes?",
     ),
     "carries_on": (
         "I'm back, and the setup of the shop is done. We can go on with the newsletter now.|"
@@ -124,14 +115,15 @@ WANTS = {
         "my previous employer|where did I live before Oslo?|what did I use to drink?|history of my address|原来的版本|"
         "曾经的同事|历史版本",
         "in our last chat|our previous conversation|你之前说的|in the past month|过去三天我吃了什么|"
-        "two days before the race|a brief history of time|口述历史志愿者|I am used to be early|told me earlier",
+        "two days before the race|a brief history of time|口述历史志愿者|I am used to be early|told me earlier|"
+        "是在结婚之前还是之后",
     ),
 }
 
 
 @pytest.mark.parametrize("want", WANTS)
 def test_a_question_tells_what_it_wants(want: str) -> None:
-    """A count, advice, a file, what the assistant said, the newest, the past; and what only looks like it."""
+    """A count, advice, a file, what the assistant said, the past; and what only looks like it."""
     asking, other = (texts.split("|") for texts in WANTS[want])
 
     assert [] == [text for text in asking if not getattr(ask.analyse(text), want)]
@@ -144,23 +136,6 @@ def test_times_are_read_when_now_is_known() -> None:
     assert "last week" == ask.analyse("what did I say last week?", now=NOW).windows[0].text
     assert "上周" == ask.analyse("我上周说了什么", now=NOW).windows[0].text
     assert "搬家" == ask.analyse("搬家前一周我说了什么", now=NOW).anchored.event
-
-
-@pytest.mark.parametrize(
-    ("text", "phrases"),
-    [
-        ('who wrote "The Nightingale"?', ("The Nightingale",)),
-        ("who wrote 'The Nightingale' and 'Ann's garden'?", ("The Nightingale", "Ann's garden")),
-        ("Ann's cat and Bob's dog", ()),
-        ("the kids' room and the '90s", ()),
-        ("他说的“春城步迹”是什么", ("春城步迹",)),
-        ("《城市摄影美学》和「灯笼」还有『夜』", ("城市摄影美学", "灯笼", "夜")),
-        ("run `make test` first", ("make test",)),
-    ],
-)
-def test_what_stands_in_quotation_marks_is_a_phrase(text: str, phrases: tuple[str, ...]) -> None:
-    """Of any sort; an apostrophe opens nothing."""
-    assert phrases == ask.analyse(text).phrases
 
 
 @pytest.mark.spec("S0-73")
@@ -190,76 +165,6 @@ def test_what_is_named_is_bounded() -> None:
     """A listing names sixteen things at most, and the rest of a long text is not read for names."""
     assert 16 == len(ask.analyse(" ".join(f"a_{i}" for i in range(40))).identifiers)
     assert () == ask.analyse("tea " * 300 + "config.yaml").identifiers
-
-
-def test_every_phrase_names_whom_it_would_name_alone() -> None:
-    """That most phrases are not looked at closely changes nothing."""
-    for text in (
-        "my sister's dog and the user",
-        "我妹妹的猫和老板的项目",
-        "Mei's boss, an old friend",
-        "这个项目的老板",
-        ".well 'so'",
-    ):
-        folded = analyze.fold(text)
-        phrases = ask._phrases(folded)
-        others = {phrase.removesuffix("'s") for phrase in phrases if phrase.endswith("'s")}
-        expected = {slots.subject_of(phrase, names=("Mei",)) for phrase in phrases | others}
-
-        assert expected - {"user", "the"} == ask._subjects(folded, phrases, ("Mei",)) - {"user", "the"}  # «the» is no owner
-
-
-@pytest.mark.parametrize(
-    ("question", "owner"),
-    [
-        ("妈妈住在哪里？", "user's mother"),
-        ("where does mum live?", "user's mother"),
-        ("what did we get for dad?", "user's father"),
-        ("小雨的妈妈住在哪里？", ""),
-        ("where does Tom's mum live?", ""),
-        ("is the dog of the neighbours loud?", ""),
-    ],
-)
-def test_a_relative_alone_is_ones_own(question: str, owner: str) -> None:
-    asked = ask.analyse(question)
-    assert owner in asked.subjects if owner else not any(one.startswith("user's") for one in asked.subjects)
-
-
-# ------------------------------------------------------------------ the words that a pattern waits for
-
-
-def said_by(tree: Any, chance: random.Random) -> str:
-    """A text that a parsed pattern may match; what it looks at around itself is left to chance."""
-    text = ""
-    for operation, argument in tree:
-        match operation:
-            case parts.LITERAL:
-                text += chr(argument)
-            case parts.IN:
-                sort, of = chance.choice(argument)
-                classes = {parts.CATEGORY_WORD: "w", parts.CATEGORY_SPACE: " "}
-                text += chr(of) if sort is parts.LITERAL else classes.get(of, "3") if sort is parts.CATEGORY else "x"
-            case parts.MAX_REPEAT | parts.MIN_REPEAT | parts.POSSESSIVE_REPEAT:
-                least, most, repeated = argument
-                text += "".join(said_by(repeated, chance) for _ in range(chance.randint(least, min(most, least + 2))))
-            case parts.SUBPATTERN:
-                text += said_by(argument[3], chance)
-            case parts.BRANCH:
-                text += said_by(chance.choice(argument[1]), chance)
-            case parts.ANY | parts.NOT_LITERAL:
-                text += "x"
-    return text
-
-
-@pytest.mark.parametrize("name", ["_PAST", "_COUNTS", "_PREFERS", "_FILES", "_OTHER_SIDE", "_NEWEST"])
-def test_whatever_a_pattern_knows_one_of_its_words_leads_to(name: str) -> None:
-    """A pattern is tried only where one of its words stands; of each form that it matches, some word does."""
-    want, chance = getattr(ask, name), random.Random(1)
-    tree = parser.parse(want.english)
-    for _ in range(2_000):
-        text = said_by(tree, chance)
-        if re.search(want.english, text):
-            assert want.wanted(text, frozenset(re.findall("[a-z]+", text))), text
 
 
 @pytest.mark.parametrize(

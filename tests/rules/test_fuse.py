@@ -205,3 +205,9 @@ def test_a_question_that_only_touches_a_slot_does_not_ask_for_it(question: str, 
     stated = replace(memory(subject, "7"), predicate=predicate)
 
     assert asked == fuse.asks_for(ask.analyse(question), stated)
+
+
+@pytest.mark.parametrize(("question", "predicate"), [("Has my boss changed?", "主管"), ("我的老板换了吗？", "manager")])
+def test_a_slot_is_asked_for_under_another_name_of_its_attribute(question: str, predicate: str) -> None:
+    """Boss, manager, 老板 and 主管 are one attribute."""
+    assert fuse.asks_for(ask.analyse(question), replace(memory("user", "Ole"), predicate=predicate))

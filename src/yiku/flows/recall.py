@@ -21,7 +21,7 @@ from yiku.flows.embed import Asked, by_words_only, waiting
 from yiku.flows.embed import question as embedded
 from yiku.flows.handle import Handle
 from yiku.flows.hits import Search, best
-from yiku.rules import analyze, ask, attachments, chunk, fuse, history, score, slots
+from yiku.rules import analyze, ask, attachments, candidates, chunk, fuse, history, keys, score
 from yiku.rules.analyze import fold
 from yiku.types import (
     Attachment,
@@ -170,17 +170,17 @@ def by_slot(search: Search) -> None:
         where=search.where,
     )
     found = search.handle.store.memories(search.scopes, select)
-    if not found and slots.USER not in question.subjects:
+    if not found and keys.USER not in question.subjects:
         found = _under_another_name(search, select)
     versions = [memory for memory in found if search.past or history.holds(memory, search.now)]
-    named = {memory.subject or "" for memory in versions} | ask.relatives(question.subjects)
+    named = {memory.subject or "" for memory in versions} | candidates.relatives(question.subjects)
     objects = {object_ for memory in versions if (object_ := fold(memory.object or "")) and object_ in question.text}
     for chain in history.by_line(versions).values():
         if not fuse.asks_for(question, chain[-1]):
             continue
         for steps_back, memory in enumerate(reversed(chain)):
             relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
-            if memory.subject == slots.USER and memory.scope != search.handle.scope:
+            if memory.subject == keys.USER and memory.scope != search.handle.scope:
                 relevance *= fuse.OF_ANOTHER  # «I» in another scope is somebody else
             key = ("memory", memory.n)
             search.found[key], search.relevance[key], search.items[key] = {"slot": relevance}, relevance, memory

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yiku.rules import analyze
-from yiku.rules.analyze import fold
 from yiku.rules.ask import Question
-from yiku.rules.shared_words import ATTRIBUTES, CALLED
-from yiku.rules.slots import USER, thing_asked
+from yiku.rules.lexicon import built_in
+from yiku.rules.statements.clause import USER
+from yiku.rules.statements.question import names_of, stated
 from yiku.types import Cardinality, SemanticMemory, Similar
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ BY_WORDS = {"words": 5 / 2, "session": 4 / 3}  # times the weight, without vecto
 TWO_SCRIPTS = {"vectors": 5 / 3, "words": 3 / 4, "session": 1 / 2}  # in a memory of two languages words speak for one
 # A message in the middle of a matter has many words beside it, and means its conversations, the last ones before others
 CARRYING_ON = {"words": 1 / 2, "session": 4 / 3, "role": 0.0, "opening": 0.0, "recency": 3.0}
-WEAK = 0.4  # of the question's words: a best match below this is no full match
-WEAK_IN_TWO_SCRIPTS = 0.6
+WEAK, WEAK_IN_TWO_SCRIPTS = 0.4, 0.6  # of the question's words: a best match below this is no full match
 SECOND = 0.05  # of all texts, which make a second language
 ALL_ITS_WORDS = 0.95  # of the question's words: who has them all was meant, whatever languages there are
 FLOOR_SDS = 2.0  # below the mean, where resemblance begins
@@ -54,14 +53,12 @@ MANNER = {"session", "role", "opening", "speaker", "recency"}  # who said it, wh
 
 USUAL = 50  # the rank of a row that is no answer any more
 STANDING_OUT, LONG = 0.7, 0.2  # beside a share of the question's words
-ENOUGH = 1.19  # of that to be confident
-STEEP = 6.0
+ENOUGH, STEEP = 1.19, 6.0  # of that to be confident
 ASKED_SHARE, ASKED_SHARE_OF_CHARACTERS = 0.34, 0.5  # of a question's words
 ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its words
 FEW_TO_JUDGE, UNJUDGED = 30, 0.5  # rows, of which none can be said to stand out; the confidence of what nobody can judge
 
-EVIDENCE_AT_MOST = 0.8  # relevance that words, vectors and all signals together can give
-EVIDENCE_SLOPE = 1.5
+EVIDENCE_AT_MOST, EVIDENCE_SLOPE = 0.8, 1.5  # relevance that words, vectors and all signals together can give
 LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
 STEP_BACK = 0.015  # per version further back
 LONG_QUESTION, ONLY_A_PART = 8, 0.45  # words, two Chinese characters counting as one: of so many, a slot is only a part
@@ -112,9 +109,8 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
     """
     The scale of a question, from the word scores of everything, and how much it resembles the question.
 
-    What much resemblance is, turns say where there are enough. A statement is as short as a question, and resembles
-    it more than a turn that says the same and goes on: on its scale all turns would resemble little, and what was
-    learned from them would change how they stand among themselves.
+    What much resemblance is, turns say where there are enough: a statement is as short as a question and resembles it more,
+    so that on its scale all turns would resemble little.
     """
     import numpy as np
 
@@ -246,22 +242,20 @@ def relevance(total: float) -> float:
 
 def asks_for(question: Question, memory: SemanticMemory) -> bool:
     """
-    Whether a question that names a slot asks for it: of a predicate that nobody knows, a good part of its words must be the slot's.
+    Whether a question that names a slot asks for it: of a predicate that it does not hint at, a good part of its words must be the slot's.
 
-    Who asks how to get from the airport to his hotel does not ask which hotel his is; who asks who his boss is asks
-    for the name of his boss, and not for his own.
+    Who asks for the way from the airport to the hotel does not ask which hotel that is; who the boss is asks for no name of one's own.
     """
     predicate = memory.predicate or ""
     if predicate in question.hinted:
         return True
     if predicate == "name" and question.asks_who and memory.subject == USER:
         return False
-    names = CALLED.get(ATTRIBUTES.get(predicate, ""), (predicate,))
-    words, slot = question.terms.words, analyze.tokens(" ".join((memory.subject or "", *names)))
-    if not question.terms.characters:
-        return not words or len({*words} & {*slot.words}) >= ASKED_SHARE * len({*words})
-    asked = {*question.terms.characters, *(word for word in words if word.isascii())}
-    return len(asked & {*slot.characters, *slot.words}) >= ASKED_SHARE_OF_CHARACTERS * len(asked)
+    slot = analyze.tokens(" ".join((memory.subject or "", *(names_of(predicate) or (predicate,)))))
+    words, characters = question.terms.words, question.terms.characters
+    asked = {*characters, *filter(str.isascii, words)} if characters else {*words}
+    enough = len(asked) * (ASKED_SHARE_OF_CHARACTERS if characters else ASKED_SHARE)
+    return len(asked & {*slot.characters, *slot.words}) >= enough
 
 
 def slot(
@@ -275,28 +269,23 @@ def slot(
     objects:    the objects that the question names; who asks whether he likes coffee does not ask for running
     """
     owner = any(subject.startswith(f"{memory.subject}'s ") for subject in named)
-    other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and fold(memory.object or "") not in objects
+    other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and analyze.fold(memory.object or "") not in objects
     value = BESIDE_IT if owner or _is_of_another(memory, question) else OF_ANOTHER if other else 1.0
     asked = len(question.terms.characters) / 2 + sum(word.isascii() for word in question.terms.words)
     value *= ONLY_A_PART if asked > LONG_QUESTION else 1.0
     if not question.wants_history:
         return value
     value *= LIVE_WHEN_PAST_IS_ASKED if memory.live else 1.0 - STEP_BACK * min(steps_back, 10)
-    return value * (ALREADY_NAMED if memory.object and fold(memory.object) in question.text else 1.0)
+    return value * (ALREADY_NAMED if memory.object and analyze.fold(memory.object) in question.text else 1.0)
 
 
 def _is_of_another(memory: SemanticMemory, question: Question) -> bool:
     """Whether a question names a thing, and a statement shares no word with it: who asks for a screwdriver has no use for a lamp."""
-    thing = analyze.tokens(thing_asked(question.text, memory.predicate or ""))
-    if not thing.words:
-        return False
-    stated = analyze.tokens(memory.content)
-    return {*thing.words, *thing.characters}.isdisjoint((*stated.words, *stated.characters))
+    known = built_in().predicates.get(memory.predicate or "")
+    things = question.things.difference(analyze.tokens(memory.subject or "").words)
+    return known is not None and not known.one and bool(things) and things.isdisjoint(stated(memory.content))
 
 
 def together(found: Iterable[float]) -> float:
     """One relevance from those of several routes: what each leaves open is closed by the next."""
-    rest = 1.0
-    for value in found:
-        rest *= 1 - value
-    return 1 - rest
+    return 1 - math.prod(1 - value for value in found)
