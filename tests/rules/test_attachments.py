@@ -98,7 +98,7 @@ def test_a_file_written_twice_is_one():
     )
     [one] = attachments.found([first, second])
 
-    assert ("b", "outbound", "月度销售报告") == (one.turn.id, one.direction, one.description)
+    assert ("b", "outbound", "月度销售报告") == (one.turn, one.direction, one.description)
 
 
 # ------------------------------------------------------------------ sent
@@ -121,7 +121,7 @@ def test_what_the_user_sent_and_the_agent_made_are_told_apart():
     report = turn(
         "assistant", id="b", tool_calls=({"name": "write_file", "input": {"path": "out/report.pdf", "title": "Sales in March"}},)
     )
-    cat, memo, pdf = (one.attachment(id=str(n), now=NOW) for n, one in enumerate(attachments.found([sent, report])))
+    cat, memo, pdf = attachments.found([sent, report])
 
     assert ("inbound", "cat.jpg", "image/jpeg", 9, "/in/1.jpg", "一只橘猫趴在沙发上", "a") == (
         cat.direction,

@@ -95,6 +95,7 @@ def test_what_went_wrong_is_seen(content, result, error):
         ("get_order", '{"status": "failed", "id": 7}'),
         ("run", "=== 0 failed, 12 passed ==="),
         ("run", "No errors found"),
+        ("run", "failed: none, no failures in 12 tests"),
         ("run", "Exit code: 0\nerror.log written"),
         ("run", "测试通过，没有失败"),
         ("run", "\x1b[32mok\x1b[0m"),

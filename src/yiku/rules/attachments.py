@@ -3,117 +3,55 @@ Files in what was said and done: those that the user sent, those that a tool mad
 
 What was sent is named in a turn: in its metadata, in parts of its content as hosts write them, as a picture in
 Markdown, or as `[file: report.pdf]`. What was made is named in a tool's call: the verb is in the tool's name
-(write_file, saveChart, take_screenshot), the place in a parameter whose name says so, or else in the result («saved
-to …»). A call that failed made nothing, and one that edits a file did not make it.
+(write_file, saveChart, take_screenshot), the place in a parameter whose name says so, or else in the result ("saved
+to …"). A call that failed made nothing, and one that edits a file did not make it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from yiku.rules.ask import Question
+from yiku.rules.ask import Question, SortOfFile, sort_of_file
 from yiku.rules.calls import Call, calls
+from yiku.rules.lexicon.lists import at_start, looked_for, words
+from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Direction, Origin, Turn
 
-Sort = Literal["picture", "voice", "video", "document", "file"]
+Sort = SortOfFile | Literal["file"]
 
 EMPTY_DAYS = 90  # an attachment of which nothing is known is dropped after so long; C-35
 INDEXED_CHARS = 8_000  # of the text of a document
 PATH_CHARS = 1_000
 MOST = 200  # attachments of one call
 
-_TYPES = {
-    kind: suffixes.split()
-    for kind, suffixes in {
-        "image/{}": "png gif webp bmp heic avif",
-        "audio/{}": "wav ogg flac aac opus",
-        "video/{}": "mp4 webm mpeg",
-        "application/{}": "pdf json zip xml rtf",
-        "text/{}": "csv html css",
-    }.items()
+_OFFICE = "vnd.openxmlformats-officedocument"
+_SUFFIXES = {  # by the first half of a type; the second half is the suffix where nothing else is said
+    "image": "png gif webp bmp heic avif jpeg jpg=jpeg svg=svg+xml tiff tif=tiff",
+    "audio": "wav ogg flac aac opus amr mp3=mpeg m4a=mp4",
+    "video": "mp4 webm mpeg mov=quicktime mkv=x-matroska avi=x-msvideo",
+    "text": "csv html css htm=html txt=plain log=plain md=markdown tsv=tab-separated-values py=x-python js=javascript",
+    "application": f"pdf json zip xml rtf yaml yml=yaml epub=epub+zip gz=gzip tar=x-tar doc=msword xls=vnd.ms-excel"
+    f" ppt=vnd.ms-powerpoint docx={_OFFICE}.wordprocessingml.document xlsx={_OFFICE}.spreadsheetml.sheet"
+    f" pptx={_OFFICE}.presentationml.presentation",
 }
-MIME = {suffix: kind.format(suffix) for kind, suffixes in _TYPES.items() for suffix in suffixes} | {
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "svg": "image/svg+xml",
-    "tif": "image/tiff",
-    "tiff": "image/tiff",
-    "mp3": "audio/mpeg",
-    "m4a": "audio/mp4",
-    "amr": "audio/amr",
-    "mov": "video/quicktime",
-    "mkv": "video/x-matroska",
-    "avi": "video/x-msvideo",
-    "txt": "text/plain",
-    "log": "text/plain",
-    "md": "text/markdown",
-    "htm": "text/html",
-    "tsv": "text/tab-separated-values",
-    "py": "text/x-python",
-    "js": "text/javascript",
-    "yaml": "application/yaml",
-    "yml": "application/yaml",
-    "epub": "application/epub+zip",
-    "doc": "application/msword",
-    "xls": "application/vnd.ms-excel",
-    "ppt": "application/vnd.ms-powerpoint",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "gz": "application/gzip",
-    "tar": "application/x-tar",
+MIME = {
+    suffix: f"{first}/{second or suffix}"
+    for first, suffixes in _SUFFIXES.items()
+    for suffix, _, second in (each.partition("=") for each in suffixes.split())
 }
 
 # ------------------------------------------------------------------ found in turns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A file that a turn sent or made, before it has an id: its place (a path or an address), and what was said of it."""
-
-    turn: Turn
-    direction: Direction
-    filename: str
-    local_path: str | None = None
-    url: str | None = None
-    mime_type: str | None = None
-    file_size: int | None = None
-    description: str | None = None
-    transcription: str | None = None
-    extracted_text: str | None = None
-
-    def attachment(self, *, id: str, now: datetime) -> Attachment:
-        """As it is kept."""
-        return Attachment(
-            id=id,
-            session=self.turn.session,
-            turn=self.turn.id,
-            direction=self.direction,
-            filename=self.filename,
-            original_filename=self.filename,
-            mime_type=self.mime_type,
-            file_size=self.file_size,
-            local_path=self.local_path,
-            url=self.url,
-            description=self.description,
-            transcription=self.transcription,
-            extracted_text=self.extracted_text,
-            said_at=self.turn.said_at,
-            created_at=now,
-            updated_at=now,
-        )
-
-
-def found(turns: Sequence[Turn]) -> tuple[Found, ...]:
-    """Every file that the turns sent or made, in order; one place once, as it was named last."""
+def found(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
+    """Every file that the turns sent or made, in order, without ids; one place once, as it was named last."""
     every = [*(one for turn in turns for one in sent(turn)), *made(turns)]
     places = {(one.direction, one.local_path or one.url): one for one in every}
     order = {turn.id: place for place, turn in enumerate(turns)}
-    return tuple(sorted(places.values(), key=lambda one: order[one.turn.id]))[:MOST]
+    return tuple(sorted(places.values(), key=lambda one: order[one.turn or ""]))[:MOST]
 
 
 def mime(name: str) -> str | None:
@@ -121,7 +59,7 @@ def mime(name: str) -> str | None:
     return MIME.get(name.partition("?")[0].rpartition(".")[2].lower())
 
 
-def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Found | None:
+def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Attachment | None:
     """A file by its path or address; None where the place is none."""
     place = place.strip().strip("\"'<>`")
     if not place or len(place) > PATH_CHARS or "\n" in place or place.startswith("data:") or place.endswith(("/", "\\")):
@@ -129,32 +67,34 @@ def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Found 
     is_url = re.match(r"[a-z][a-z0-9+.-]+://", place, re.IGNORECASE) is not None and not place.startswith("file://")
     path = None if is_url else place.removeprefix("file://")
     name = str(known.pop("filename", None) or re.split(r"[/\\]", (place if is_url else path or "").partition("?")[0])[-1] or place)
-    given = known.pop("mime_type", None)
-    return Found(
-        turn=turn,
+    return Attachment(
+        id="",
+        session=turn.session,
+        turn=turn.id,
         direction=direction,
         filename=name[:PATH_CHARS],
+        original_filename=name[:PATH_CHARS],
         local_path=path,
         url=place if is_url else None,
-        mime_type=given or mime(name) or mime(place),
+        mime_type=known.pop("mime_type", None) or mime(name) or mime(place),
         **known,
+        said_at=turn.said_at,
+        created_at=turn.said_at,
+        updated_at=turn.said_at,
     )
 
 
 # ------------------------------------------------------------------ sent
 
 _PARTS = ("attachments", "files", "images", "media", "audio", "content", "parts")  # entries of a turn's metadata
+_INNER = ("image_url", "file", "input_audio", "source", "video_url")  # parts of a message with the file inside
 _PLACES = ("local_path", "path", "file_path", "url", "uri", "href", "image_url", "file_url", "filename", "name")
 _PICTURE = re.compile(r"!\[([^\]\n]{0,300})\]\(<?([^)\s>\n]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
-_BRACKETED = re.compile(
-    r"[\[［【](?:file|image|picture|photo|audio|voice|video|document|attachment|文件|图片|照片|语音|音频|视频|附件|文档)(?:[:：]\s*|\s+)"
-    r"([^\]］】\n]{1,1000})[\]］】]",
-    re.IGNORECASE,
-)
+_BRACKETED = re.compile(r"[\[［【](\w{1,20})(?:[:：]\s*|\s+)([^\]］】\n]{1,1000})[\]］】]")
 _A_TYPE = re.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
 
 
-def sent(turn: Turn) -> tuple[Found, ...]:
+def sent(turn: Turn) -> tuple[Attachment, ...]:
     """The files that a message carries: those of the user are inbound, those of the assistant outbound."""
     if turn.role not in ("user", "assistant"):
         return ()
@@ -163,7 +103,8 @@ def sent(turn: Turn) -> tuple[Found, ...]:
     pictures = [
         _named(turn, match[2], direction, description=match[1].strip() or None) for match in _PICTURE.finditer(turn.content)
     ]
-    names = [_named(turn, _A_TYPE.sub("", match[1]), direction) for match in _BRACKETED.finditer(turn.content)]
+    bracketed = (match for match in _BRACKETED.finditer(turn.content) if folded(match[1]) in words("records.attached"))
+    names = [_named(turn, _A_TYPE.sub("", match[2]), direction) for match in bracketed]
     places = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
     return tuple(places.values())[:MOST]
 
@@ -172,30 +113,25 @@ def _list(given: object) -> Sequence[object]:
     return given if isinstance(given, Sequence) and not isinstance(given, str) else [] if given is None else [given]
 
 
-def _part(turn: Turn, part: object, direction: Direction) -> Found | None:
+def _part(turn: Turn, part: object, direction: Direction) -> Attachment | None:
     """A file from an entry: its bare name, a mapping, or a part of a message with the file inside."""
     if isinstance(part, str):
         return _named(turn, part, direction) if mime(part) or "/" in part else None
     if not isinstance(part, Mapping) or part.get("type") in ("text", "input_text", "output_text", "tool_use", "tool_result"):
         return None
-    inner: Mapping[str, Any] = next(
-        (part[key] for key in ("image_url", "file", "input_audio", "source", "video_url") if isinstance(part.get(key), Mapping)), {}
-    )
-    given = {**part, **inner}
+    given = {**part, **next((part[key] for key in _INNER if isinstance(part.get(key), Mapping)), {})}
     place = next((given[key] for key in _PLACES if isinstance(given.get(key), str) and not given[key].startswith("data:")), "")
-    known = {
-        "filename": next(
-            (given[key] for key in ("original_filename", "filename", "name", "title") if isinstance(given.get(key), str)), None
-        ),
-        "mime_type": next(
-            (given[key] for key in ("mime_type", "media_type", "content_type", "mimetype") if isinstance(given.get(key), str)), None
-        ),
-        "file_size": next((given[key] for key in ("file_size", "size") if isinstance(given.get(key), int)), None),
-        "description": _text(given, "description", "caption", "alt", "alt_text"),
-        "transcription": _text(given, "transcription", "transcript"),
-        "extracted_text": _text(given, "extracted_text", "ocr"),
-    }
-    return _named(turn, place, direction, **known)
+    return _named(
+        turn,
+        place,
+        direction,
+        filename=_text(given, "original_filename", "filename", "name", "title"),
+        mime_type=_text(given, "mime_type", "media_type", "content_type", "mimetype"),
+        file_size=next((given[key] for key in ("file_size", "size") if isinstance(given.get(key), int)), None),
+        description=_text(given, "description", "caption", "alt", "alt_text"),
+        transcription=_text(given, "transcription", "transcript"),
+        extracted_text=_text(given, "extracted_text", "ocr"),
+    )
 
 
 def _text(given: Mapping[str, Any], *keys: str) -> str | None:
@@ -204,36 +140,15 @@ def _text(given: Mapping[str, Any], *keys: str) -> str | None:
 
 # ------------------------------------------------------------------ made
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+")
-_MAKING = frozenset(
-    "write create save download export generate render screenshot capture record draw plot draft compose convert synthesize tts store dump"
-    " 写入 保存 下载 导出 生成 截图 截屏 录音 绘制 创建 写文件 保存文件 下载文件 生成图片".split()
-)
-_NOT_FILES = frozenset(
-    "read list search find view delete remove upload check validate edit"
-    " directory dir folder mkdir branch issue pull pr task todo todos event table database memory comment session".split()
-)
-_PATHS = frozenset(
-    "path filepath file filename output outputpath outpath outputfile outfile savepath saveto saveas dest destination destpath target"
-    " targetpath localpath downloadpath screenshotpath imagepath"
-    " 路径 文件 文件名 保存路径 输出路径".split()
-)
-_OUTPUTS = frozenset(
-    "outputpath outpath outputfile outfile savepath saveto saveas downloadpath screenshotpath 保存路径 输出路径".split()
-)
+_NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+")
 _PATHLIKE = re.compile(r"[^\s].*[/\\][^/\\\n]+|[^\s/\\\n][^/\\\n]*\.[A-Za-z0-9]{1,8}")
-_SAVED = re.compile(
-    r"(?:saved|written|wrote|created|downloaded|exported|generated|stored|rendered)\b[^\n:]{0,40}?(?:\b(?:to|at|as|in|into)\b|:)"
-    r"\s*[:\"'`]?([^\s\"'`<>|*?]*[/\\][^\s\"'`<>|*?]+|[^\s\"'`<>|*?/\\]+\.[A-Za-z0-9]{1,8})"
-    r"|(?:已?保存|写入|导出|下载|生成)(?:到|至|为|在|于|了)?\s*[:：]?\s*[「“\"'`]?"
-    r"([^\s\"'`<>|*?，。」”]*[/\\.][^\s\"'`<>|*?，。」”]+)",
-    re.IGNORECASE,
-)
+_TOKEN = re.compile(r"[^\s\"'`<>|*?，。」”“「]+")
+_REACH = 60  # characters behind "saved", in which its place begins
 
 
-def made(turns: Sequence[Turn]) -> tuple[Found, ...]:
+def made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
     """The files that tools made: each path once, as the last call made it."""
-    places: dict[str, Found] = {}
+    places: dict[str, Attachment] = {}
     for call in calls(turns):
         shown = _text(call.params, "description", "caption", "title", "prompt")
         for path in _written(call):
@@ -250,18 +165,31 @@ def _written(call: Call) -> Iterator[str]:
         return
     given = (call.params.get(key) for key in ("command", "action", "operation", "method"))
     said = {value.lower() for value in given if isinstance(value, str) and value.isalpha()}
-    words = said or {word.lower() for word in _WORDS.findall(call.name)}  # one tool may have several verbs
-    making = not words.isdisjoint(_MAKING) and words.isdisjoint(_NOT_FILES)
-    wanted = _PATHS if making else _OUTPUTS
+    verbs = said or {word.lower() for word in _NAME_WORDS.findall(call.name)}  # one tool may have several verbs
+    making = not verbs.isdisjoint(words("records.making_tools")) and verbs.isdisjoint(words("records.other_tools"))
+    wanted = words("records.outputs", "records.paths") if making else words("records.outputs")
     named = [
         value
         for key, value in call.params.items()
         if re.sub(r"[_\-\s]", "", key).lower() in wanted and isinstance(value, str) and _is_file(value, sure=making)
     ]
-    if named:
-        yield from named
-    elif making and call.result:
-        yield from ((match[1] or match[2]).rstrip(".,;:)") for match in _SAVED.finditer(call.result[:4_000]))
+    yield from named or (_saved(call.result[:4_000]) if making and call.result else ())
+
+
+def _saved(result: str) -> Iterator[str]:
+    """The places where a result says that something was saved: "saved to /tmp/a.png", 已保存到 /tmp/a.png."""
+    told = folded(result)
+    for match in looked_for("records.saved").finditer(told):
+        linked = False
+        for token in _TOKEN.finditer(result, match.end(), match.end() + PATH_CHARS):
+            start = at_start(told, "records.saved_at", at=token.start())
+            linked = linked or start > token.start() or token[0].endswith((":", "："))
+            path = result[start : token.end()].strip(".,;:：)")
+            if linked and _PATHLIKE.fullmatch(path):
+                yield path
+                break
+            if token.end() - match.end() > _REACH:
+                break
 
 
 def _is_file(value: str, *, sure: bool) -> bool:
@@ -273,29 +201,12 @@ def _is_file(value: str, *, sure: bool) -> bool:
 
 # ------------------------------------------------------------------ asked for
 
-_SORTS: tuple[tuple[Sort, re.Pattern[str]], ...] = (
-    ("voice", re.compile(r"\b(?:voice|recordings?|audio)\b|语音|录音|音频")),
-    ("video", re.compile(r"\b(?:videos?|clips?|footage)\b|视频|录像")),
-    (
-        "picture",
-        re.compile(
-            r"\b(?:pictures?|photos?|photographs?|images?|screenshots?|pics?|drawings?)\b|图片|照片|相片|截图|截屏|(?:张|幅|的|那)图"
-            r"|图(?:发|给|呢)"
-        ),
-    ),
-    (
-        "document",
-        re.compile(
-            r"\b(?:documents?|pdfs?|docx?|spreadsheets?|slides|reports?|presentations?|scans?)\b|文档|表格|幻灯片|报告|扫描件|合同|论文"
-        ),
-    ),
-)
-_KINDS: dict[Sort, str] = {
-    "picture": r"image/",
-    "voice": r"audio/",
-    "video": r"video/",
-    "document": r"text/|application/(?:pdf|msword|rtf|epub|vnd\.|json|xml|yaml)",
-    "file": "",
+_TYPES: dict[Sort, tuple[str, ...]] = {  # how the type of a file of that sort begins
+    "voice": ("audio/",),
+    "video": ("video/",),
+    "picture": ("image/",),
+    "document": ("text/", *(f"application/{name}" for name in ("pdf", "msword", "rtf", "epub", "vnd.", "json", "xml", "yaml"))),
+    "file": ("",),
 }
 
 
@@ -303,13 +214,13 @@ def wants(question: Question) -> Sort | None:
     """Which sort of file a question asks for; None when it asks for none."""
     if not question.wants_file:
         return None
-    return next((sort for sort, pattern in _SORTS if pattern.search(question.text)), "file")
+    return sort_of_file(question.text) or "file"
 
 
 def fits(sort: Sort, attachment: Attachment) -> bool:
     """Whether an attachment may be of that sort; one whose type is not known may be of any."""
     kind = attachment.mime_type or mime(attachment.filename)
-    return kind is None or re.match(_KINDS[sort], kind) is not None
+    return kind is None or kind.startswith(_TYPES[sort])
 
 
 # ------------------------------------------------------------------ kept
@@ -318,24 +229,13 @@ def fits(sort: Sort, attachment: Attachment) -> bool:
 def text(attachment: Attachment) -> str:
     """What an attachment is found by: what it shows, says and holds, its names and tags."""
     names = dict.fromkeys(name for name in (attachment.filename, attachment.original_filename) if name)
-    parts = (
-        attachment.description,
-        attachment.transcription,
-        (attachment.extracted_text or "")[:INDEXED_CHARS],
-        *names,
-        " ".join(attachment.tags),
-    )
+    document = (attachment.extracted_text or "")[:INDEXED_CHARS]
+    parts = (attachment.description, attachment.transcription, document, *names, " ".join(attachment.tags))
     return "\n".join(part for part in parts if part)
 
 
 def stale(attachment: Attachment, now: datetime) -> bool:
     """Whether it may be dropped: older than EMPTY_DAYS, and nothing is known of it, kept of it or linked to it."""
-    known = (
-        attachment.description,
-        attachment.transcription,
-        attachment.extracted_text,
-        attachment.linked_memory_ids,
-        attachment.blob,
-        attachment.tags,
-    )
-    return not any(known) and now - attachment.said_at > timedelta(days=EMPTY_DAYS)
+    told = (attachment.description, attachment.transcription, attachment.extracted_text)
+    known = any((*told, attachment.linked_memory_ids, attachment.blob, attachment.tags))
+    return not known and now - attachment.said_at > timedelta(days=EMPTY_DAYS)

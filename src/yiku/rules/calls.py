@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from yiku.rules.lexicon.lists import at_start, has, looked_for, words
+from yiku.rules.text.folding import folded
 from yiku.types import Turn
 
 ERROR_CHARS = 200  # of a message that is kept
@@ -26,29 +28,13 @@ SHORT_CHARS = 240  # a result that says one thing
 _IDS = ("id", "call_id", "tool_use_id", "tool_call_id")
 _INPUTS = ("input", "arguments", "args", "parameters", "params")
 _CODES = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
-_READERS = re.compile(r"read|get|search|grep|list|find|fetch|view|cat|glob|query|look|show|recall|browse", re.IGNORECASE)
+_FAILED = ("error", "failed", "failure")  # what a field `status` says
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TAGS = re.compile(r"</?\w*error>")
-_EXIT = re.compile(
-    r"(?i)(?:\bexit(?:ed)?(?: with)?(?: non-?zero)? (?:code|status)|\breturn ?code|\bnon-zero exit status|退出码|返回码)[:：=\s]{0,3}(-?\d+)"
-)
-_BEGINS = re.compile(
-    r"(?i)^\W{0,4}(?:<\w+>)?(?:(?:[\w.]*(?:error|exception)|fatal|panic|failed|failure|traceback \(most recent call last\))(?:[:：\s(\[!.]|$)"
-    r"|(?:unable to|could not|couldn't|cannot|can't|failed to|permission denied|access denied|command not found|timed out)\b"
-    r"|错误|出错|报错|异常[:：]|失败|无法|未能|找不到|超时)"
-)
+_CODE = re.compile(r"[:=\s]{0,3}(-?\d+)")
+_COUNT = re.compile(r"(?<![\d.])[1-9]\d{0,8} ?")
+_BEGINS = re.compile(r"\W{0,4}(?:<\w+>)?((?:[\w.]{0,80}(?=[:\s(\[!.]|$))?)")  # in front of the first word; the group has that word
 _TRACEBACK = "Traceback (most recent call last)"
-_SUMMARY = re.compile(
-    r"(?i)(?<![\d.])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|[1-9]\d* ?(?:个|项|条)?(?:用例|测试)?失败"
-)
-_SAYS = re.compile(
-    r"(?i)\b(?:command not found|no such file or directory|permission denied|access denied|connection refused|timed out"
-    r"|not recognized as|does not exist|was not found|not found|failed|unauthorized|forbidden)\b"
-    r"|没有那个文件|不存在|权限不[够足]|连接被拒绝|超时|失败|出错|报错"
-)
-_ALL_WELL = re.compile(
-    r"(?i)\b(?:0|no|without|zero) (?:tests? )?(?:failed|failures?|errors?)\b|没有(?:失败|出错|错误|报错)|无(?:失败|错误)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +82,14 @@ def _id(given: Mapping[str, Any]) -> str:
 def _call(given: Mapping[str, Any], turn: Turn, place: int, answer: tuple[Mapping[str, Any], int] | None) -> Call:
     function = inner if isinstance(inner := given.get("function"), Mapping) else given
     name = str(function.get("name") or given.get("tool") or "?")
-    params = _params(next((function[key] for key in _INPUTS if function.get(key)), {}))
+    params: Any = next((function[key] for key in _INPUTS if function.get(key)), {})
+    params = parsed if isinstance(params, str) and isinstance(parsed := _parsed(params), Mapping) else params
+    params = params if isinstance(params, Mapping) else {"input": params}
     if answer is None:
         return Call(name, params, turn, place)
     result, answered = answer
     said = plain(result.get("content", result.get("output")))
     return Call(name, params, turn, place, said, answered, failure(name, result, said))
-
-
-def _params(given: object) -> Mapping[str, Any]:
-    if isinstance(given, str) and isinstance(parsed := _parsed(given), Mapping):
-        return parsed
-    return given if isinstance(given, Mapping) else {"input": given}
 
 
 def _parsed(text: str) -> object:
@@ -135,40 +117,62 @@ def plain(content: object) -> str:
 def failure(name: str, result: Mapping[str, Any], said: str) -> str | None:
     """What went wrong, on one line; None when the result does not say that anything did."""
     lines = [line for line in map(str.strip, said.splitlines()) if line]
-    flagged = _flagged(result, name)
-    if flagged is None and isinstance(parsed := _parsed(said), Mapping):
-        flagged = _flagged(parsed, name)
-    if flagged is not None:
-        return _one_line(flagged or _telling(lines) or "error")
-    if (code := _EXIT.search(said[:SHORT_CHARS]) or _EXIT.search(said[-SHORT_CHARS:])) is not None:
-        return _one_line(_telling(lines) or code[0]) if int(code[1]) else None
+    reads = any(word in name.casefold() for word in words("records.reading_tools"))
+    for given in (result, _parsed(said)):
+        if isinstance(given, Mapping) and (flagged := _flagged(given, reads)) is not None:
+            return _one_line(flagged or _telling(lines) or "error")
     if not lines:
         return None
-    if _BEGINS.search(lines[0]) and not _ALL_WELL.search(lines[0]):
-        return _one_line(_telling(lines) or lines[0])
-    if _READERS.search(name):
-        return None
-    if _TRACEBACK in said or (_SUMMARY.search(lines[-1]) and not _ALL_WELL.search(lines[-1])):
+    if (code := _exit_code(said[:SHORT_CHARS]) or _exit_code(said[-SHORT_CHARS:])) is not None:
+        return _one_line(_telling(lines)) if code else None
+    if _begins(lines[0]):
+        return _one_line(_telling(lines))
+    if not reads and (_TRACEBACK in said or _counts(lines[-1])):
         return _one_line(lines[-1])
-    return _one_line(lines[0]) if len(said) <= SHORT_CHARS and _SAYS.search(said) and not _ALL_WELL.search(said) else None
+    return _one_line(lines[0]) if not reads and len(said) <= SHORT_CHARS and _tells(said, "records.failed") else None
 
 
-def _flagged(given: Mapping[str, Any], name: str) -> str | None:
+def _flagged(given: Mapping[str, Any], reads: bool) -> str | None:
     """The message of a result that is marked as failed, perhaps an empty one; None of any other."""
     message = next((given[key] for key in ("error", "error_message", "stderr") if isinstance(given.get(key), str)), "")
     failed = given.get("is_error") is True or given.get("success") is False or given.get("ok") is False
     failed = failed or any(isinstance(code := given.get(key), int) and code != 0 for key in _CODES)
-    if not failed and not _READERS.search(name):  # what was read may be somebody's failed order
-        failed = str(given.get("status", "")).casefold() in ("error", "failed", "failure") or bool(given.get("error"))
+    if not failed and not reads:  # what was read may be somebody's failed order
+        failed = str(given.get("status", "")).casefold() in _FAILED or bool(given.get("error"))
     return message if failed else None
+
+
+def _exit_code(said: str) -> int | None:
+    told = folded(said)
+    codes = (_CODE.match(told, match.end()) for match in looked_for("records.exit_code").finditer(told))
+    return next((int(code[1]) for code in codes if code), None)
+
+
+def _begins(line: str) -> bool:
+    """Whether a line begins as a message of an error does: `ValueError: …`, `fatal: …`, "could not …"."""
+    begins = _BEGINS.match(told := folded(line))
+    if begins is None or has(told, "records.all_well"):
+        return False
+    return begins[1].endswith(tuple(words("records.errors"))) or at_start(told[begins.start(1) :], "records.begins_failed") > 0
+
+
+def _counts(line: str) -> bool:
+    """Whether a line sums up how many went wrong: `2 failed, 10 passed`."""
+    counts = _COUNT.finditer(told := folded(line))
+    return _tells(line, "records.counted") and any(at_start(told, "records.counted", at=each.end()) > each.end() for each in counts)
+
+
+def _tells(said: str, name: str) -> bool:
+    """Whether a text has a word of a list, and none that says that all is well."""
+    return has(told := folded(said), name) and not has(told, "records.all_well")
 
 
 def _telling(lines: Sequence[str]) -> str:
     """The line that names the error: of a traceback the last, else the first that reads like one, else the first."""
     if any(_TRACEBACK in line for line in lines):
         return lines[-1]
-    naming = (line for line in lines if _BEGINS.search(line) or _SAYS.search(line))
-    return next(naming, next((line for line in lines if not _EXIT.fullmatch(line)), lines[0] if lines else ""))
+    naming = (line for line in lines if _begins(line) or has(folded(line), "records.failed"))
+    return next(naming, next((line for line in lines if _exit_code(line) is None), lines[0] if lines else ""))
 
 
 def _one_line(text: str) -> str:

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
-from yiku.rules.markup import DASH, GAP, GT, LT, SLASH, spelled
+from yiku.rules.markup import DASH, GAP, GREATER, LESS, OPEN, OVER, SHUT, SLASHES, Seen, seen, spelled
 from yiku.types.invisible import CONTROLS, UNSEEN
 
-_OPENERS = "<＜﹤‹«⟨〈《❮❰⦑⧼˂ᐸ≺⊲(（﹙⦅｟[［【〔〖〚⟦❲{｛﹛"
-_CLOSERS = ">＞﹥›»⟩〉》❯❱⦒⧽˃ᐳ≻⊳)）﹚⦆｠]］】〕〗〛⟧❳}｝﹜"
-_OPEN, _SHUT = f"[{re.escape(_OPENERS)}]", f"[{re.escape(_CLOSERS)}]"
-_ANY_OPEN = rf"(?:{_OPEN}|{LT})"
+_OPENERS = f"<＜﹤‹«⟨〈《❮❰⦑⧼˂ᐸ≺⊲(（﹙⦅｟[［【〔〖〚⟦❲{{｛﹛{LESS}"
 
 # Names between angle brackets that chat templates, agents and their hosts take for the end of one voice and the start of
 # another; each with where it is found. Compared without case, width, invisible signs, and `-` for `_`.
@@ -42,14 +40,14 @@ _SQUARE = frozenset(
     "inst sys system-prompt available-tools tool-calls tool-results tool-content b-inst e-inst img img-break img-end gmask think".split()
 )
 
-_OURS = re.compile(
-    rf"(?:{_ANY_OPEN}{GAP}){{1,8}}+(?P<end>{SLASH}|\\)?{GAP}(?P<name>{spelled('yiku')}[\s{UNSEEN}{DASH}]{{0,32}}+{spelled('memory')})"
-)
+_OURS = ("yiku", "memory")  # the words of the fence's name
+_OPENED = re.compile(rf"(?:[{re.escape(_OPENERS)}]{GAP}){{1,8}}+([{SLASHES}\\])?{GAP}")
+_BETWEEN = re.compile(rf"[\s{DASH}]{{0,32}}+")
 _ANGLE = re.compile(
-    rf"(?:{LT}{GAP}){{1,4}}+(?P<end>{SLASH})?{GAP}(?P<name>[^\s<>＜＞&/／|｜]{{1,80}}+)(?P<more>(?:(?=[\s/／])(?:(?!{GT})[^<＜]){{0,200}}+)?+){GT}(?:{GAP}{GT}){{0,3}}+"
+    rf"(?:[{OPEN}]{GAP}){{1,4}}+([{SLASHES}])?{GAP}([^\s<>＜＞&/／|｜{LESS}{GREATER}{OVER}]{{1,80}}+)((?:(?=[\s/／])[^<＜{SHUT}]{{0,200}}+)?+)[{SHUT}](?:{GAP}[{SHUT}]){{0,3}}+"
 )
-_PIPES = re.compile(rf"{LT}{GAP}[|｜¦](?P<name>[^<>＜＞|｜]{{1,80}}+)[|｜¦]{GAP}{GT}")
-_BRACKET = re.compile(rf"[\[［]{GAP}(?P<end>{SLASH})?{GAP}(?P<name>[^\s\[\]［］/／]{{1,40}}+){GAP}[\]］]")
+_PIPES = re.compile(rf"[{OPEN}]{GAP}[|｜¦]()([^<>＜＞|｜]{{1,80}}+)()[|｜¦]{GAP}[{SHUT}]")
+_BRACKET = re.compile(rf"[\[［]{GAP}([{SLASHES}])?{GAP}([^\s\[\]［］/／]{{1,40}}+)(){GAP}[\]］]")
 _MAY_MARK = re.compile(rf"[{re.escape(_OPENERS)}]|&|\\[ux]")
 _TERMINAL = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,16}+[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,400}+(?:\x07|\x1b\\|\x9c)"
@@ -77,17 +75,41 @@ def inert(text: str) -> str:
     text = visible(text)
     if not _MAY_MARK.search(text):
         return text
-    text = _OURS.sub(lambda found: f"'{'/' if found['end'] else ''}{found['name']}", text)
-    text = _PIPES.sub(lambda found: f"'{found['name'].strip()}'", text)
-    text = _ANGLE.sub(lambda found: _quoted(found, ROLES), text)
-    return _BRACKET.sub(lambda found: _quoted(found, _SQUARE), text)
+    read = seen(text)
+    read = _replaced(read, _ours(read))
+    for pattern, names in ((_PIPES, None), (_ANGLE, ROLES), (_BRACKET, _SQUARE)):
+        read = _replaced(read, _named(read, pattern, names))
+    return read.source
 
 
-def _quoted(found: re.Match[str], names: frozenset[str]) -> str:
-    """A mark of one of these names as a word in quotes; any other as it stands."""
-    name = unicodedata.normalize("NFKC", _UNSEEN.sub("", found["name"])).casefold()
-    bare = re.sub(f"[{DASH}]", "-", name).split(":")[-1]  # <invoke> is one, too
-    if bare not in names:
-        return found[0]
-    more = found["more"].rstrip("/／ ") if "more" in found.re.groupindex else ""
-    return f"'{'/' if found['end'] else ''}{found['name']}{more}'"
+def _replaced(read: Seen, changes: Iterator[tuple[int, int, str]]) -> Seen:
+    """The text with other words in place of some spans, which are given in order."""
+    kept: list[str] = []
+    position = 0
+    for start, end, said in changes:
+        first, last = read.span(start, end)
+        kept += [read.source[position:first], said]
+        position = last
+    return seen("".join([*kept, read.source[position:]])) if kept else read
+
+
+def _ours(read: Seen) -> Iterator[tuple[int, int, str]]:
+    """The brackets in front of the fence's name, as a quotation mark."""
+    for opened in _OPENED.finditer(read.text):
+        first = spelled(read.text, opened.end(), _OURS[0])
+        between = _BETWEEN.match(read.text, first) if first else None
+        if between and spelled(read.text, between.end(), _OURS[1]):
+            yield *opened.span(), f"'{'/' if opened[1] else ''}"
+
+
+def _named(read: Seen, pattern: re.Pattern[str], names: frozenset[str] | None) -> Iterator[tuple[int, int, str]]:
+    """The marks of these names as a word in quotes; of any name where none are given."""
+    for mark in pattern.finditer(read.text):
+        if names is None or _bare(mark[2]) in names:
+            name, more = read.said(*mark.span(2)).strip(), read.said(*mark.span(3)).rstrip("/／ ")
+            yield *mark.span(), f"'{'/' if mark[1] else ''}{name}{more}'"
+
+
+def _bare(name: str) -> str:
+    """A name without what makes no difference; <x:invoke> is one, too."""
+    return re.sub(f"[{DASH}]", "-", unicodedata.normalize("NFKC", name).casefold()).split(":")[-1]

@@ -16,10 +16,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from yiku.rules.analyze import fold
 from yiku.rules.days import number
+from yiku.rules.lexicon.lists import at_end, at_start, words
+from yiku.rules.text.folding import folded
 from yiku.types import Kind, Priority, SemanticMemory
 
 DAY = timedelta(days=1)
@@ -30,32 +32,9 @@ RENEWED: frozenset[Priority] = frozenset(("short_term", "long_term"))  # by each
 AFTER_SESSION = DAY  # a rule for a task outlives its session by so much
 LONGEST_DAYS = 36_500
 
-_UNIT_HOURS = {
-    unit: hours
-    for hours, units in {
-        1 / 60: "m min mins minute minutes 分 分钟",
-        1: "h hr hrs hour hours 小时 钟头 个小时 个钟头",
-        24: "d day days 天 日",
-        7 * 24: "w wk week weeks 周 星期 礼拜 个星期 个礼拜",
-        30 * 24: "mo month months 个月 月",
-        365 * 24: "y yr year years 年",
-    }.items()
-    for unit in units.split()
-}
-_SPAN = re.compile(
-    r"(?:for_|保留)?(\d{1,6}|[a-z]{1,6}(?=_)|[一二两三四五六七八九十几半]{1,3})_?([a-z]{1,7}|[个小时钟头分天日周星期礼拜月年]{1,3})(?:内|之内)?"
-)
-_WORDS: Mapping[Priority, str] = {
-    "transient": "transient temporary 临时 短暂 一次性",
-    "short_term": "short_term short 短期",
-    "long_term": "long_term long 长期",
-    "permanent": "permanent 永久 永远 永不过期",
-}
-_PRIORITIES = {word: priority for priority, words in _WORDS.items() for word in words.split()}
-_FOR_EVER = frozenset("permanent permanently forever always never ever none 永久 永远 一直 长久 永不 永不过期".split())
-_THIS_SESSION = frozenset(
-    "session this_session conversation this_conversation chat task 会话 本次会话 这次会话 本次对话 这次对话 这次 本次 本次任务".split()
-)
+_UNIT_HOURS = {"minutes": 1 / 60, "hours": 1, "days": 24, "weeks": 7 * 24, "months": 30 * 24, "years": 365 * 24}
+_PRIORITIES: tuple[Priority, ...] = ("transient", "short_term", "long_term", "permanent")
+_DIGITS = 6  # of a count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +77,10 @@ def until(
     session_ends:   of the session it was said in; None while that goes on
     expires_at, ttl_days: said outright; they win over everything but «permanent»
     """
-    given, asked = _PRIORITIES.get(_word(priority)), _word(duration)
-    session, span = asked in _THIS_SESSION, _span(asked)
-    for_ever = asked in _FOR_EVER
+    given = next((one for one in _PRIORITIES if _word(priority) in words(f"records.{one}")), None)
+    asked = _word(duration)
+    session, span = asked in words("records.this_session"), _span(asked)
+    for_ever = asked in words("records.for_ever")
     unread = tuple(word for word, read in ((priority, given), (duration, session or span or for_ever)) if word and not read)
     if given is None and not (session or span or ttl_days or expires_at) and kind in LASTING:
         for_ever = True
@@ -136,19 +116,29 @@ def _task_ends(now: datetime, span: timedelta | None, session_ends: datetime | N
 
 
 def _word(given: str | None) -> str:
-    return re.sub(r"[\s_-]+", "_", fold(given or "").strip())
+    return re.sub(r"[\s_-]+", "_", folded(given or "").strip())
 
 
 def _span(word: str) -> timedelta | None:
     """The time that a word like 7d, two_weeks or 三天 names."""
-    match = _SPAN.fullmatch(word)
-    if match is None or match[2] not in _UNIT_HOURS:
+    if behind := at_start(word, "records.kept_for"):
+        word = word[behind:].removeprefix("_")
+    word = word.removesuffix(at_end(word, "records.kept_within"))
+    unit = max((unit for unit in _units() if word.endswith(unit)), key=len, default="")
+    count = word.removesuffix(unit).removesuffix("_")
+    if not unit or not count or len(count) > _DIGITS:
         return None
     try:
-        hours = (0.5 if match[1] == "半" else number(match[1])) * _UNIT_HOURS[match[2]]
+        hours = (0.5 if count in words("records.half") else number(count)) * _units()[unit]
     except (KeyError, ValueError):
         return None
     return min(timedelta(hours=hours), LONGEST_DAYS * DAY) if hours else None
+
+
+@cache
+def _units() -> dict[str, float]:
+    """The hours of each word for a unit of time."""
+    return {word: hours for name, hours in _UNIT_HOURS.items() for word in words(f"records.{name}")}
 
 
 def renewed(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:

@@ -22,10 +22,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from typing import NamedTuple
+from functools import cache
 
 from yiku.rules import analyze, compile, pack
 from yiku.rules.compile import short
+from yiku.rules.lexicon.lists import label, languages, words
+from yiku.rules.text.folding import folded
 from yiku.types import Scratchpad, ScratchpadPatch, Task, Turn
 
 STORED_CHARS = 2_000  # as shown; C-38
@@ -39,52 +41,27 @@ OWN_CHARS = 1_200  # of a section that the user wrote
 OWN_SECTIONS = 12
 
 
-class _Section(NamedTuple):
-    """A section: the field of the scratchpad that it shows, what it is called, and what else it is known by."""
-
-    field: str
-    zh: str
-    en: str
-    also: str = ""
-
-
-SECTIONS = (
-    _Section("current_focus", "当前任务", "Current task", "当前关注 当前焦点 正在做|focus|current focus|task|now"),
-    _Section("active_projects", "当前项目", "Projects", "项目 活跃项目|current projects|active projects|project"),
-    _Section(
-        "recent",
-        "近期进展",
-        "Recent progress",
-        "近期完成 最近进展 最近完成|recent|recently|recent tasks|progress|done|recently finished",
-    ),
-    _Section(
-        "open_questions",
-        "未解决的问题",
-        "Open questions",
-        "未决问题 待解决 待解决的问题 问题|questions|unresolved questions|open issues",
-    ),
-    _Section("next_steps", "下一步", "Next steps", "下一步计划 后续 待办 计划|next|todo|to do|plan|plans"),
-)
-_FIELDS = {
-    name: section.field
-    for section in SECTIONS
-    for name in (
-        section.field,
-        section.zh,
-        analyze.fold(section.en),
-        *section.also.partition("|")[0].split(),
-        *section.also.split("|")[1:],
-    )
-}
+SECTIONS = ("current_focus", "active_projects", "recent", "open_questions", "next_steps")  # the fields that they show
 _PROMPT_ORDER = ("current_focus", "next_steps", "open_questions", "recent", "active_projects")
 _DROP_ORDER = ("recent", "next_steps", "open_questions", "active_projects")  # from the end of each, but for one line
-_LEFT = {"zh": "（转去做别的）", "en": " (left for another task)"}
-_OMITTED = {"zh": "（略去 {} 行）", "en": "({} lines left out)"}
-_OMITTED_LINE = re.compile(r"\((\d+) lines left out\)|（略去 (\d+) 行）")
-_OMITTED_FROM = {"zh": "（篇幅所限，略去：{}）", "en": "(left out for room: {})"}
 _HEADING = re.compile(r"\s{0,3}#{1,6}(.*)|\s{0,3}\*\*([^*]{1,40})\*\*[\s:：]*")
 _BULLET = re.compile(r"^\s*(?:[-*•·+]|\d{1,2}[.)、])\s*(?:\[[ xX]\]\s*)?")
-_DATED = re.compile(r"^(?:(\d{4})[-/.年])?(\d{1,2})[-/.月](\d{1,2})日?\s*[:：]\s*")
+_DATED = re.compile(r"(?:(\d{4})[-/.\u4e00-\u9fff])?(\d{1,2})[-/.\u4e00-\u9fff](\d{1,2})[\u4e00-\u9fff]?\s*[:：]\s*")
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """The field of a section by each of its names, folded."""
+    shown = {folded(label(f"scratchpad.{field}", language)): field for field in SECTIONS for language in languages()}
+    return shown | {name: field for field in SECTIONS for name in (field, *words(f"records.section_{field}"))}
+
+
+@cache
+def _omitted() -> re.Pattern[str]:
+    """A line that says how many lines are left out."""
+    return re.compile(
+        "|".join(re.escape(label("scratchpad.omitted", language)).replace(r"\{\}", r"\d+") for language in languages())
+    )
 
 
 # ------------------------------------------------------------------ what changes it
@@ -174,12 +151,12 @@ def from_markdown(text: str) -> dict[str, str]:
     for line in text.splitlines():
         if match := _HEADING.fullmatch(line):
             title = (match[1] or match[2] or "").strip(" \t#:：")
-            name = _FIELDS.get(analyze.fold(title), title)
+            name = _fields().get(folded(title), title)
             found.setdefault(name, [])
-        elif not _OMITTED_LINE.fullmatch(line.strip()) and (line.strip() or name in found):
+        elif not _omitted().fullmatch(line.strip()) and (line.strip() or name in found):
             found.setdefault(name, []).append(line.rstrip())
     bodies = {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
-    return {name: body for name, body in bodies.items() if name and (body or name in _FIELDS)}
+    return {name: body for name, body in bodies.items() if name and (body or name in _fields())}
 
 
 def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
@@ -189,7 +166,7 @@ def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tu
     A section that reads otherwise than it was shown is his from now on. A section that he left out is no longer
     his; an empty one he wants empty.
     """
-    shown = [from_markdown(to_markdown(pad, language)) for language in ("en", "zh")]
+    shown = [from_markdown(to_markdown(pad, language)) for language in languages()]
     own: dict[str, str] = {}
     omitted: list[str] = []
     for name, body in from_markdown(text).items():
@@ -221,7 +198,7 @@ def applied(pad: Scratchpad) -> Scratchpad:
             fields[name] = short(" ".join(lines))
         elif name == "recent":
             fields[name] = tuple(_task(line, pad.updated_at) for line in lines)[:RECENT_TASKS]
-        elif name in _FIELDS:
+        elif name in _fields():
             fields[name] = tuple(lines)
     return replace(pad, **fields) if fields else pad  # type: ignore[arg-type]  # each field gets what it holds
 
@@ -241,7 +218,7 @@ def _task(line: str, now: datetime) -> Task:
         else:
             match, at = None, now
     text = line[match.end() if match else 0 :]
-    left = next((mark for mark in _LEFT.values() if text.endswith(mark)), "")
+    left = next((mark for language in languages() if text.endswith(mark := label("scratchpad.left", language))), "")
     return Task(text=text.removesuffix(left), since=at, until=at, done=not left)
 
 
@@ -253,7 +230,7 @@ def to_markdown(pad: Scratchpad, language: str) -> str:
     if len(text := _shown(pad, language)) <= STORED_CHARS:
         return text
     kept, dropped = bounded(pad, STORED_CHARS - 40)
-    return f"{_shown(kept, language)}\n\n{_OMITTED[language].format(len(dropped))}"
+    return f"{_shown(kept, language)}\n\n{label('scratchpad.omitted', language).format(len(dropped))}"
 
 
 def _shown(pad: Scratchpad, language: str) -> str:
@@ -263,18 +240,18 @@ def _shown(pad: Scratchpad, language: str) -> str:
 def _sections(pad: Scratchpad, language: str) -> list[tuple[str, str, list[str]]]:
     """Title, field and lines of each section that has any, or that the user wants empty."""
     found = []
-    for section in SECTIONS:
-        body = pad.overrides[section.field].splitlines() if section.field in pad.overrides else _body(pad, section.field, language)
-        if body or section.field in pad.overrides:
-            found.append((section.zh if language == "zh" else section.en, section.field, body))
-    return [*found, *((name, name, text.splitlines()) for name, text in pad.overrides.items() if name not in _FIELDS)]
+    for field in SECTIONS:
+        body = pad.overrides[field].splitlines() if field in pad.overrides else _body(pad, field, language)
+        if body or field in pad.overrides:
+            found.append((label(f"scratchpad.{field}", language), field, body))
+    return [*found, *((name, name, text.splitlines()) for name, text in pad.overrides.items() if name not in _fields())]
 
 
 def _body(pad: Scratchpad, field: str, language: str) -> list[str]:
     if field == "current_focus":
         return [pad.current_focus] if pad.current_focus else []
     if field == "recent":
-        return [f"- {_day(task)}: {task.text}{'' if task.done else _LEFT[language]}" for task in pad.recent]
+        return [f"- {_day(task)}: {task.text}{'' if task.done else label('scratchpad.left', language)}" for task in pad.recent]
     lines: Iterable[str] = getattr(pad, field)
     return [f"- {line}" for line in lines]
 
@@ -291,7 +268,9 @@ def for_prompt(pad: Scratchpad, language: str, max_tokens: int = PROMPT_TOKENS) 
     """
     titles = {field: (title, body) for title, field, body in _sections(pad, language)}
     order = [field for field in dict.fromkeys((*_PROMPT_ORDER, *titles)) if field in titles and titles[field][1]]
-    reserve = pack.estimate(_OMITTED_FROM[language].format(", ".join(f"{titles[field][0]} 10" for field in order))) + 2
+    reserve = (
+        pack.estimate(label("scratchpad.no_room", language).format(", ".join(f"{titles[field][0]} 10" for field in order))) + 2
+    )
     spent, shown, omitted = reserve, list[str](), list[str]()
     for field in order:
         title, body = titles[field]
@@ -305,7 +284,7 @@ def for_prompt(pad: Scratchpad, language: str, max_tokens: int = PROMPT_TOKENS) 
         omitted += [f"{title} {left}"] if left else []
         shown += [f"## {title}", *kept] if kept else []
     if omitted and spent <= max_tokens:
-        shown.append(_OMITTED_FROM[language].format(", ".join(omitted)))
+        shown.append(label("scratchpad.no_room", language).format(", ".join(omitted)))
     return "\n".join(shown)
 
 
@@ -318,7 +297,7 @@ def bounded(pad: Scratchpad, at_most: int = STORED_CHARS) -> tuple[Scratchpad, t
     """
 
     def full() -> bool:
-        return any(len(_shown(pad, language)) > at_most for language in ("en", "zh"))
+        return any(len(_shown(pad, language)) > at_most for language in languages())
 
     dropped: list[str] = []
     for fewest in (1, 0):

@@ -3,7 +3,7 @@ Credentials that are known by what announces them: a word such as `password`, `a
 
     DB_PASSWORD=…   "apiKey": "…"   | API key | … |   <token>…</token>   --token …   the api key for prod is …   数据库密码 …
 
-First each announcing word is looked for, as a literal. What stands between it and the value (GLUE) may be signs, markup, a
+First each announcing word is looked for, as a literal. What stands between it and the value may be signs, markup, a
 line break and a few words, and says how much the value itself must show: little behind an equals sign, much behind a space.
 The value is looked at without being taken, so that an announcement never hides another one inside its value:
 of `API_KEY=https://x/d?access_token=…` the token is found, because an address is no credential.
@@ -18,67 +18,58 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from yiku.rules.analyze import writings
+from yiku.rules.lexicon.lists import has, words
 from yiku.rules.privacy.forms import Span
 from yiku.rules.privacy.randomness import is_placeholder, looks_random, looks_strong
 
 
-class _Word(NamedTuple):
-    """An announcing word: what it begins with, literally, what may follow in it, and what the mark calls the value."""
+class _Announcing(NamedTuple):
+    """
+    A list of announcing words, and how they are read.
 
-    literal: str
-    rest: str = ""
+    kind:   what the mark calls the value
+    alone:  no letter or digit stands in front of the word, and the value must show more
+    signed: a sign stands behind it
+    opens:  any such thing opens something; a key may be that of a table
+    """
+
+    words: str
     kind: str = "api-key"
+    alone: bool = False
+    signed: bool = False
+    opens: bool = True
 
 
 # A password may be what somebody can type; a key or a token is longer.
-WORDS = (
-    _Word("pass", r"(?:word|wd|phrase|code|key)?+s?", "password"),
-    _Word("pwd", "", "password"),
-    _Word("pw", "(?<![a-z0-9]pw)", "password"),
-    _Word("identified by", "", "password"),
-    _Word("secret", "s?"),
-    _Word("cred", r"(?:ential)?+s?"),
-    _Word("token", "s?"),
-    _Word("auth", r"(?!0)(?:ori[sz]ation|entication)?+"),
-    _Word("bearer", "", "authorization"),
-    _Word("key", "s?"),
-    *(_Word(word, rf"(?<![a-z0-9]{word})(?=[\s\"'`]{{0,4}}[:=：＝])") for word in ("sk", "ak", "pat")),
+ANNOUNCING = (
+    _Announcing("secrets.password", "password"),
+    _Announcing("secrets.password_short", "password", alone=True),
+    _Announcing("secrets.token"),
+    _Announcing("secrets.bearer", "authorization"),
+    _Announcing("secrets.key", opens=False),
+    _Announcing("secrets.key_short", alone=True, signed=True),
 )
-CHINESE = (
-    *(_Word(word, "", "password") for word in ("密码", "密碼", "口令")),
-    *(_Word(word) for word in ("密钥", "密鑰", "密匙", "秘钥", "金鑰", "私钥", "私鑰", "令牌", "凭证", "憑證", "凭据", "授权码")),
+_OPENING = r"""\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-"""  # what stands right behind a name that a value follows
+_IS_OPEN = re.compile(f"[{_OPENING}]")
+_PARTING = frozenset(":=\"'`,")  # a name goes on behind none of these
+_PLAIN_WORD = re.compile(r"[ :=]([a-z.]{1,40})(?=[\s,;)}\]])")  # no value, and where it ends none goes on
+_ASSIGNED = re.compile(r"[\s\"'`]{0,4}[:=：＝]")
+_NOTE_OR_SIGNS = re.compile(
+    r"\s?[(（\[【][^()（）\[\]【】\n\"'`0-9]{1,24}[)）\]】]"
+    r"""|(?:[\s"'`*\[\]()}:=：＝|>→,、“「”」（）【】-]|_(?=[_*\s:=])|\\[nrt"'\n]|%(?:3[ad]|2[027])){1,24}+"""
 )
-
-
-# What the word's name may go on with.
-_TAIL = (
-    r"(?:[_. -]?(?:access[_-]?)?(?:key|secret|token|value|string|base)s?)?+"
-    r"(?:[_.-]?(?:prod(?:uction)?|live|test|dev(?:elopment)?|stag(?:e|ing)|stg|main|default|old|new|local|v?[0-9]{1,2}))?+"
-    r"(?![a-z0-9])"
-)
-_SIGNS = r"""(?:[\s"'`*\[\]()}:=：＝|>→,、“「”」（）【】-]|_(?=[_*\s:=])|\\[nrt"'\n]|%(?:3[ad]|2[027]))"""
-_OPENING = r"""(?=[\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-])"""  # what stands right behind a name that a value follows
-_LINKS = (
-    r"is|was|are|be|will|now|set|to|changed|value|val|default|content|string|data|like|equals|use|still|here|following|new|rotated"
-    r"|basic|bearer|token|apikey|body|prod|text|code"
-)
-_GLUE = (
-    r"(?:\s?[(（\[【][^()（）\[\]【】\n\"'`0-9]{1,24}[)）\]】]"
-    rf"|{_SIGNS}{{1,24}}+"
-    rf"|(?:{_LINKS})(?![a-z0-9])"
-    r"|</?[a-z][a-z0-9:-]{0,20}(?:[ \t][^<>\n]{0,60})?>"
-    r"|(?:for|of|in|on|from|at)(?: [\w.'/-]{1,20}){1,4}?(?= ?(?:is|was|=|:|：)[\s:=\"'])"
-    r"|[\u4e00-\u9fff]{1,8}"
-    r")"
-)
+_TAG_OR_CHINESE = re.compile(r"</?[a-z][a-z0-9:-]{0,20}(?:[ \t][^<>\n]{0,60})?>|[\u4e00-\u9fff]{1,8}")
+_WORD = re.compile(r"[a-z]{2,9}(?![a-z0-9])")
+_MOST_PIECES = 8  # between a name and its value
 _VALUE = r"""[^\s"'`,;&<>(){}|\[\]\u4e00-\u9fff，。；、：！？“”「」（）【】《》]"""
 # behind the glue eight characters with a digit or a sign among them, which nearly all of what people write has not
 _TELLING = "0-9!@#$%^*+?~"
-_LIKELY = rf"(?={_VALUE}{{8}})(?={_VALUE.replace('[^', f'[^{_TELLING}')}{{0,48}}+[{_TELLING}])"
+_LIKELY = re.compile(rf"(?={_VALUE}{{8}})(?={_VALUE.replace('[^', f'[^{_TELLING}')}{{0,48}}+[{_TELLING}])")
 _TAKEN = re.compile(rf"""(?:{_VALUE}|&(?!\w{{1,40}}=)){{8,4096}}+(?!\()""")
-_REACH = 200  # characters behind a name, before the first digit or sign of its value
+_SOON = rf"(?=[^{_TELLING}]{{0,200}}+[{_TELLING}])"  # behind a name, before the first digit or sign of its value
+SHORT = 3  # characters of an announcing word
 _PEEK = 72  # characters of a value that are judged
-_CLEAR = re.compile(r"[:=：＝|→>]|->|%3[ad]|\b(?:is|was|are|be|to|value|default)\b|是|为|為|成|下")
 _SIGN = re.compile(r"[:=：＝|→>]|%3[ad]")
 _ENDS = ".!?:"
 _QUOTES = ("'", '"', "`")
@@ -86,31 +77,22 @@ _SPACE = re.compile(r"[\s\"'`]")
 _NEXT = re.compile(r"[#\w.$-]+[:=](?!=*\Z)")
 _NAME_CHARS = 32
 _IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
-_OTHER = tuple(  # what stands before a key or token that opens nothing
-    "page sync cursor next continue continuation resume resumption delta public pub primary foreign partition cache sort row object map"
-    " dict idempotency idempotent dedup deduplication unique group routing index fingerprint registry short hot recv sequence s3"
-    " bucket event ssh host".split()
-)
-_OPENS = tuple(  # what makes a key one that opens something
-    "api access secret private account auth sign signing encrypt encryption master service app client license shared webhook admin root"
-    " deploy user subscription consumer function storage write server security"
-    " openai anthropic gemini google azure aws github gitlab slack stripe twilio sendgrid huggingface mistral groq cohere deepseek"
-    " dashscope qwen moonshot zhipu pinecone tavily datadog cloudflare vercel sentry notion airtable supabase firebase mapbox algolia"
-    " aliyun alipay tencent wechat baidu volcengine".split()
-)
 
 
 @cache
-def _pattern(word: _Word) -> re.Pattern[str]:
-    """A word with what may belong to its name, if a digit or sign follows soon; most are never needed."""
-    end = _TAIL + _OPENING if word.literal.isascii() else ""
-    return re.compile(rf"{word.literal}{word.rest}{end}(?=[^{_TELLING}]{{0,{_REACH}}}+[{_TELLING}])")
-
-
-@cache
-def _glue(least: int) -> re.Pattern[str]:
-    """What stands between a name and its value, of at least so many pieces; a value is to come."""
-    return re.compile(rf"({_GLUE}{{{least},8}}+){_LIKELY}")
+def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """For each beginning of its words a pattern for them, if a digit or sign follows soon; it begins with the literal."""
+    said = (word for word in words(announcing.words) if word.isascii() is not chinese)
+    known = sorted(form for word in said for form in (word, *writings(word)))
+    stems = [word for word in known if not any(word != other and word.startswith(other) for other in known)]
+    more = "".join(sorted({word[0] for name in ("before_noun", "noun", "stage") for word in words(f"secrets.{name}")}))
+    opens = "" if chinese else rf"(?=[{more}0-9.{_OPENING}])"
+    found = []
+    for stem in stems:
+        rests = "|".join(re.escape(word.removeprefix(stem)) for word in reversed(known) if word.startswith(stem))
+        before = rf"(?<![a-z0-9]{stem})" if announcing.alone else ""
+        found.append((stem, re.compile(rf"{re.escape(stem)}{before}(?:{rests})?+{opens}{_SOON}")))
+    return tuple(found)
 
 
 def found(text: str) -> Iterator[Span]:
@@ -118,54 +100,127 @@ def found(text: str) -> Iterator[Span]:
     low = text.lower()
     if len(low) != len(text):  # İ alone becomes two
         low = text.replace("İ", "i").lower()
-    for word in WORDS if text.isascii() else WORDS + CHINESE:
-        if word.literal not in low:
-            continue
-        glue = _glue(1 if word.literal.isascii() else 0)
-        position = 0
-        while match := _pattern(word).search(low, position):
-            position = match.start() + len(word.literal)
-            between = glue.match(low, match.end())
-            if between and (span := _judged(text, low, word, match.start(), between)):
-                yield span
-                position = span.end
+    for chinese in (False,) if text.isascii() else (False, True):
+        for announcing in ANNOUNCING:
+            for stem, pattern in _patterns(announcing, chinese):
+                if stem in low:
+                    yield from _announced(text, low, announcing, stem, pattern)
 
 
-def _judged(text: str, low: str, word: _Word, at: int, between: re.Match[str]) -> Span | None:
-    """The value behind an announcement, if it looks like what was announced."""
-    start, glue = between.end(), between[1]
-    before = low[max(0, at - _NAME_CHARS) : at]
+def _announced(text: str, low: str, announcing: _Announcing, stem: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    position, known, spaced = 0, _behind_names(), stem.isascii()
+    while match := pattern.search(low, position):
+        position, name_end = match.start() + len(stem), match.end()
+        if spaced:
+            if (word := _PLAIN_WORD.match(low, name_end)) and word[1] not in known:  # most of what only sounds so
+                continue
+            name_end = _name_end(low, name_end, announcing)
+        start = _value_start(low, name_end, at_least=1 if spaced else 0) if name_end else 0
+        if start and (span := _judged(text, low, announcing, (match.start(), name_end, start))):
+            yield span
+            position = span.end
+
+
+def _name_end(low: str, at: int, announcing: _Announcing) -> int:
+    """Where the name ends that has an announcing word, if a value may follow; else 0."""
+    if announcing.signed and not _ASSIGNED.match(low, at):
+        return 0
+    if low[at] in _PARTING:
+        return at
+    for goes_on in _goes_on():
+        more = goes_on.match(low, at)
+        at = more.end() if more else at
+    return at if _IS_OPEN.match(low, at) else 0
+
+
+@cache
+def _behind_names() -> frozenset[str]:
+    """The words of letters that may stand between a name and its value."""
+    nouns = words("secrets.noun")
+    joined = frozenset(before + noun for before in words("secrets.before_noun") for noun in nouns)
+    return words("secrets.stage", "secrets.between", "secrets.placed", "secrets.before_noun") | nouns | joined
+
+
+@cache
+def _no_words() -> tuple[str, ...]:
+    return tuple(words("secrets.not_announcing"))
+
+
+@cache
+def _goes_on() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What a name may go on with: password_value, token-prod."""
+    before, nouns, stages = ("|".join(sorted(words(f"secrets.{name}"), reverse=True)) for name in ("before_noun", "noun", "stage"))
+    return re.compile(rf"[_. -]?(?:(?:{before})[_-]?)?(?:{nouns})"), re.compile(rf"[_.-]?(?:{stages}|v?[0-9]{{1,2}})")
+
+
+def _value_start(low: str, at: int, *, at_least: int) -> int:
+    """Where a value begins behind a name, and behind at least so many pieces of signs, words, markup; 0 where none does."""
+    for pieces in range(_MOST_PIECES + 1):
+        piece = _NOTE_OR_SIGNS.match(low, at)
+        behind = piece.end() if piece else _behind_word(low, at)
+        if behind == at or pieces == _MOST_PIECES:
+            return at if pieces >= at_least and _LIKELY.match(low, at) else 0
+        at = behind
+    return 0
+
+
+def _behind_word(low: str, at: int) -> int:
+    """Behind a word that may stand between a name and its value, a tag, some Chinese characters, or `for prod` in front of `is`."""
+    word = _WORD.match(low, at)
+    if word is None:
+        piece = _TAG_OR_CHINESE.match(low, at)
+        return piece.end() if piece else at
+    if word[0] in words("secrets.between"):
+        return word.end()
+    place = _placed().match(low, word.end()) if word[0] in words("secrets.placed") else None
+    return place.end() if place else at
+
+
+@cache
+def _placed() -> re.Pattern[str]:
+    """One to four words behind `for`, in front of `is` or a sign."""
+    ends = "|".join(sorted(words("secrets.placed_end")))
+    return re.compile(rf"(?: [\w.'/-]{{1,20}}){{1,4}}?(?= ?(?:{ends}|=|:|：)[\s:=\"'])")
+
+
+def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int, int]) -> Span | None:
+    """The value behind an announcement, if it looks like what was announced. The places: of the name, its end, the value."""
+    at, name_end, start = places
+    glue, before = low[name_end:start], low[max(0, at - _NAME_CHARS) : at]
     rest = before.rstrip(_IN_NAMES)
     name = before[len(rest) :].rstrip("_.-") or rest.rstrip()
-    if word.kind != "password" and name.removesuffix("key").endswith(_OTHER):
+    if announcing.kind != "password" and name.removesuffix("key").endswith(tuple(words("secrets.other_key"))):
         return None
     peek = _TAKEN.match(text, start, start + _PEEK)
-    if not peek or _is_code(peek[0], glue):
+    if not peek or low.startswith(_no_words(), at) or _is_code(peek[0], glue):
         return None
     value = peek[0].rstrip(_ENDS)
     is_flag = before.startswith("-", len(rest)) and (not rest or rest[-1].isspace())
-    opens = word.literal != "key" or name.endswith(_OPENS)
-    if not looks_random(value, at_least=8) or not _suffices(word, value, glue, is_flag=is_flag, opens=opens):
+    is_short = announcing.alone or name_end - at < SHORT  # and may stand there by chance
+    opens = announcing.opens or name.endswith(tuple(words("secrets.opening_key")))
+    if not looks_random(value, at_least=8) or not _suffices(
+        announcing.kind, value, glue, is_flag=is_flag, is_short=is_short, opens=opens
+    ):
         return None
     end = start + len(value)
     if peek.end() == start + _PEEK and (whole := _TAKEN.match(text, start)):
         end = start + len(whole[0].rstrip(_ENDS))
     if glue[-1:] in _QUOTES and (closing := text.find(glue[-1], end, end + _PEEK)) >= 0 and not _SPACE.search(text, end, closing):
         end = closing
-    return Span(start, end, word.kind)
+    return Span(start, end, announcing.kind)
 
 
-def _suffices(word: _Word, value: str, glue: str, *, is_flag: bool, opens: bool) -> bool:
+def _suffices(kind: str, value: str, glue: str, *, is_flag: bool, is_short: bool, opens: bool) -> bool:
     """Whether a value that looks random shows as much as its announcement asks of it."""
-    is_clear = is_flag or _CLEAR.search(glue) is not None
+    is_clear = is_flag or _SIGN.search(glue) is not None or "->" in glue or has(glue, "secrets.clear")
     if not opens:  # a key of something
         return is_clear and "\n" not in glue and looks_strong(value, at_least=20, every=True)
-    if word.kind == "authorization":
+    if kind == "authorization":
         return len(value) >= 12
     if not is_clear and ")" in glue:  # the end of a call
         return False
-    if not is_clear or len(word.literal) < 3 or word.literal == "pat":
-        return looks_strong(value, at_least=12 if word.kind == "password" else 16)
+    if not is_clear or is_short:
+        return looks_strong(value, at_least=12 if kind == "password" else 16)
     return is_flag or _SIGN.search(glue) is not None or looks_strong(value, at_least=10)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from yiku.rules.lexicon.lists import words
+
 WORDLIKE = 0.55  # share of pairs: of 16 random letters and digits 1 in 200 has as many, of names in code 19 in 20
 
 # The pairs of letters that make up nineteen in twenty of those in English words and in names of programs: behind which comes which.
@@ -20,15 +22,14 @@ _FOLLOWING = """
 """
 _PAIRS = frozenset(word[0] + second for word in _FOLLOWING.split() for second in word[2:])
 _PLACEHOLDER = re.compile(
-    r"xxxx|\*\*\*|\.\.\.|…|your|example|placeholder|change_?me|redacted|dummy|sample|fake"
-    r"|12345678|abcdefg|0000000|[<>{}]|^\$[A-Za-z_(]|^\[|^%\(|^%[A-Za-z_]+%$",
-    re.IGNORECASE,
+    r"xxxx|\*\*\*|\.\.\.|…|12345678|abcdefg|0000000|[<>{}]|^\$[A-Za-z_(]|^\[|^%\(|^%[A-Za-z_]+%$", re.IGNORECASE
 )
-_TALK = frozenset("pass password passwd pwd pw secret token key none null string xxx hidden masked foo bar 密码".split())
 _PATH = re.compile(
-    r"(?:~|\.{1,2}|[a-z]:)?[/\\][a-z0-9_./\\-]*|/\^.*|0x[0-9a-f]{1,16}|[\w.-]*\.(?:json|ya?ml|toml|pem|key|txt|env|py|js|ts|md|crt|sh)",
+    r"(?:~|\.{1,2}|[a-z]:)?[/\\][a-z0-9_./\\-]*|/\^.*|0x[0-9a-f]{1,16}",
     re.I,
 )
+_FILES = (".json", ".yml", ".yaml", ".toml", ".pem", ".key", ".txt", ".env", ".py", ".js", ".ts", ".md", ".crt", ".sh")
+_FILE = re.compile(r"[\w.-]*+")
 _PLAIN = re.compile(r"[\w.:/$-]*")  # the characters of names, types, members, paths
 _LETTERS = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
 _DIGIT = re.compile(r"[0-9]")
@@ -38,7 +39,10 @@ _MIXED = re.compile(r"[0-9][^0-9]++[0-9]++[^0-9]|[^0-9][0-9]++[^0-9]++[0-9]")  #
 
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for a secret in an example, and is none."""
-    return len({*value}) < 5 or value.casefold() in _TALK or _PLACEHOLDER.search(value) is not None
+    low = value.casefold()
+    if len({*value}) < 5 or low in words("secrets.placeholder_whole") or _PLACEHOLDER.search(value):
+        return True
+    return any(word in low for word in words("secrets.placeholder"))
 
 
 def wordlike(value: str) -> float:
@@ -60,7 +64,12 @@ def looks_random(value: str, *, at_least: int) -> bool:
     sorts = (value != value.upper()) + (value != value.lower()) + (_DIGIT.search(value) is not None)
     if sorts + (_SIGN.search(value) is not None) < 3 and not _MIXED.search(value):
         return False
-    return not (is_name(value) or "://" in value or _PATH.fullmatch(value) or is_placeholder(value))
+    return not (is_name(value) or "://" in value or _PATH.fullmatch(value) or _is_file(value) or is_placeholder(value))
+
+
+def _is_file(value: str) -> bool:
+    """Whether a value is the name of a file."""
+    return value.lower().endswith(_FILES) and _FILE.fullmatch(value) is not None
 
 
 def looks_strong(value: str, *, at_least: int, every: bool = False) -> bool:
