@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 
 from yiku.rules import fence, pack, quoting
+from yiku.rules.lexicon.lists import label
 from yiku.types import Hit, Link, Origin, SemanticMemory, Turn
 from yiku.types.invisible import UNSEEN
 
@@ -49,7 +50,7 @@ def misread(said: list[tuple[str, str]], *, memory: bool = False, rules: bool = 
     standing = pack.standing_rules(hits if rules else [], 20_000, "en")
     text = pack.pack([] if rules else hits, 20_000, "en", seal=seal, rules=standing).text
     first, heading, *lines, last = text.split("\n")
-    if heading != (pack.RULES if rules else pack.HEADINGS)["en"]:
+    if heading != label("context.rules" if rules else "context.heading", "en"):
         return f"another heading stands there: {heading}"
     if not memory and lines.pop(0) != "2026-03-02":
         return "the date of the conversation is gone"

@@ -151,13 +151,15 @@ def test_what_the_assistant_claims_of_the_user_waits_for_him(memory, server):
 
 def test_what_the_user_said_elsewhere_in_the_piece_raises_a_claim(memory, server):
     """The evidence is the assistant's, and the user's own turn fills the very slot: it counts."""
-    fact = item("Lantern's version is 3.2.", "so version 3.2 it is", subject="Lantern", predicate="version", object="3.2")
+    fact = item(
+        "Lantern's retry limit is 3.", "so a retry limit of 3 it is", subject="Lantern", predicate="retry limit", object="3"
+    )
     says_in_turn(server, extract=[finds(fact)])
-    say(memory, "Lantern's version is 3.2.", LONG)
-    memory.record_turn("assistant", "Good, so version 3.2 it is.", session="s")
+    say(memory, "The retry limit of Lantern is 3.", LONG)
+    memory.record_turn("assistant", "Good, so a retry limit of 3 it is.", session="s")
     memory.learn()
 
-    assert {"3.2"} == {m.object for m in memory.get_all() if m.predicate == "version"}
+    assert {"3"} == {m.object for m in memory.get_all() if m.subject == "lantern"}
     assert [] == [one for one in memory.admin.review() if one.why == "unconfirmed"]
 
 
@@ -216,7 +218,7 @@ def test_a_rule_in_the_user_s_own_imperative_is_kept(memory, server, rule, said)
     say(memory, said)
     memory.learn()
 
-    assert {State.ACTIVE} == {m.state for m in memory.get_all(where={"kind": "rule"})}
+    assert {(State.ACTIVE, Standing.FACT)} == {(m.state, m.standing) for m in memory.get_all(where={"kind": "rule"})}
 
 
 @pytest.mark.parametrize(

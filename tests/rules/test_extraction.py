@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from yiku.rules import extraction
-from yiku.types import Origin, Turn
+from yiku.types import Origin, Standing, Turn
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -40,3 +40,15 @@ def test_a_turn_is_neither_the_end_of_the_data_nor_another_turn(content):
     assert all(line.startswith(("[user", "[tool", "  ")) for line in lines[1:-1])
     assert shown.isprintable() or set(shown) - {*filter(str.isprintable, shown)} == {"\n"}
     assert "<|" not in shown
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [("Keep replies under three lines.", "Keep replies under three lines, please."), ("回答要简短。", "回答要简短，谢谢。")],
+)
+def test_a_rule_of_the_user_is_no_belief_and_fills_no_slot(rule, said):
+    """What the agent is told to do is neither doubted nor somebody's attribute, whatever a model calls it."""
+    item = {"type": "rule", "content": rule, "evidence": said, "subject": "agent", "predicate": "style", "object": rule}
+    found, _ = extraction.drafts([item], [turn(said)])
+
+    assert [(Standing.FACT, None, True)] == [(one.draft.standing, one.draft.slot, one.own_words) for one in found]

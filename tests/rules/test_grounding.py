@@ -40,13 +40,18 @@ STANDS = [
     ("Mei lives in Oslo.", "I live in Oslo", "I live in Oslo, what should I wear?"),
     ("Mei prefers window seats.", "I would rather have a window seat", "On flights I would rather have a window seat."),
     ("小李下周去上海出差。", "小李下周要去上海出差", "小李下周要去上海出差。"),
+    ("Mei never eats meat on Fridays.", "On Fridays I don't eat meat", "On Fridays I don't eat meat."),
+    ("用户没去过日本。", "我从来没有去过日本", "我从来没有去过日本。"),
+    ("小美怀孕了。", "我怀孕了", "我怀孕了，好开心。"),
+    ("Mei's flight leaves at 6pm on 3 May 2026.", "my flight leaves at 18:00 on 3 May", "My flight leaves at 18:00 on 3 May."),
+    ("Café X opens at 9.", "cafe\u0301 X opens at 9", "The cafe\u0301 X opens at 9."),
 ]
 
 
 @pytest.mark.parametrize("case", STANDS, ids=lambda case: case[0])
 def test_what_the_quote_says_stands(case):
     """In other words, another form of its numbers, dates, width and case; the user's name is «I»."""
-    assert ("stands", "", True) == judged(*case)
+    assert ("stands", "", True) == judged(*case)[:3]
 
 
 MISSING = [
@@ -77,6 +82,12 @@ MISSING = [
     ("The stairs are of granite.", "of", "The stairs are of granite."),
     ("楼梯用花岗岩。", "花岗", "我们开了会，楼梯用花岗岩。"),
     ("The user's budget is 4000.", "我的预算是3000", "我的预算是3000。"),
+    ("用户去过日本。", "我从来没有去过日本", "我从来没有去过日本。"),
+    ("小美对花生不过敏。", "我对花生过敏", "我对花生过敏。"),
+    ("小美对花生过敏。", "我对花生不过敏", "我对花生不过敏。"),
+    ("Mei uses spaces.", "I use tabs, not spaces", "I use tabs, not spaces."),
+    ("Ann lives in Oslo.", "I am planning the move to Oslo", "I am planning the move to Oslo with Bo."),
+    ("小美的老板叫李强。", "我老板叫王强", "我老板叫王强，人很好。"),
 ]
 
 
@@ -93,11 +104,13 @@ def test_what_nobody_said_is_not_kept(case):
         ("小雨住在深圳。", "她住在深圳", "我妹妹叫小雨，工作很忙，她住在深圳。"),
         ("The user lives in Oslo.", "我住在奥斯陆", "我住在奥斯陆。"),
         ("用户住在奥斯陆。", "I live in Oslo", "I live in Oslo."),
+        ("Mei works at Equinor.", "I quit Equinor", "I quit Equinor last month."),
+        ("用户在字节跳动工作。", "我从字节跳动离职了", "我从字节跳动离职了。"),
     ],
     ids=lambda case: case[0],
 )
 def test_what_the_quote_alone_does_not_show_waits(case):
-    """A name that stands in another clause, or a translation, which no words can verify: a candidate."""
+    """A name that stands in another clause; a translation or an end, which no words can verify: a candidate."""
     assert "elsewhere" == judged(*case).standing
 
 
@@ -116,6 +129,24 @@ def test_what_is_quoted_pasted_or_asked_are_not_the_user_s_own_words(quote, said
     content = "用户更喜欢喝茶。" if "茶" in quote else "The user prefers tea."
 
     assert not judged(content, quote, said).own_words
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "plain"),
+    [
+        ("Mei lives in Oslo.", "I live in Oslo.", True),
+        ("Mei lives in Oslo.", "I might live in Oslo next year.", False),
+        ("Mei lives in Oslo.", "If I lived in Oslo, I would ski.", False),
+        ("Mei lives in Oslo.", "I used to live in Oslo.", False),
+        ("用户住在奥斯陆。", "我住在奥斯陆。", True),
+        ("用户住在奥斯陆。", "我打算住在奥斯陆。", False),
+        ("用户住在奥斯陆。", "我以前住在奥斯陆。", False),
+        ("用户住在奥斯陆。", "要是我住在奥斯陆，就去滑雪。", False),
+    ],
+)
+def test_what_is_planned_supposed_hedged_or_past_is_not_plain(content, said, plain):
+    """The reader says how the quoted clause is meant, whatever a model makes of it."""
+    assert plain is judged(content, said.split(",")[0].split("，")[0].rstrip(".。"), said).plain
 
 
 ISO = "When I ask about dates, answer in ISO format"

@@ -36,10 +36,11 @@ from yiku.flows import checks, pause, prompts
 from yiku.flows.handle import Handle
 from yiku.flows.remember import checked, remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
-from yiku.rules import extraction, fence, importance, retention, retract, slots, values
+from yiku.rules import analyze, extraction, fence, history, importance, retention, retract, score, values
 from yiku.rules.analyze import fold
 from yiku.rules.learning import amended, tools
 from yiku.rules.learning.drafts import drafts
+from yiku.rules.text.sentences import ASKING
 from yiku.store.gate import alone
 from yiku.types import (
     AddJobs,
@@ -72,6 +73,7 @@ ASKED_CHARS = 30  # a shorter turn is not worth a model's time; a Chinese charac
 ASKED_FROM = 0.2  # importance, below which a model is not asked
 BEFORE = 20  # turns of a session, which must be known before something of it is taken back
 AROUND = 2  # turns before a user's that a model is shown with it
+LOOKED_AT = 20  # memories with words of a turn, of which those are shown that count now
 ANSWERS = 6  # and turns behind it, until the user speaks again
 LEASE = timedelta(minutes=10)
 TRIES = 3
@@ -396,7 +398,7 @@ def _amended(run: _Run, turn: Turn) -> Draft | None:
     place = next((k for k, one in enumerate(before) if one.role == "user"), None)
     if place is None or before[place].speaker != turn.speaker or not turn.said_at - before[place].said_at <= amended.REACHES:
         return None
-    asked = any(one.role == "assistant" and one.content.rstrip().endswith(("?", "？")) for one in before[:place])
+    asked = any(one.role == "assistant" and one.content.rstrip().endswith(tuple(ASKING)) for one in before[:place])
     return amended.draft(turn.content, _of_turn(run, before[place]), answers=asked)
 
 
@@ -404,7 +406,7 @@ def _from_tools(run: _Run, turn: Turn) -> None:
     """What calls of tools showed: candidates, until somebody confirms them."""
     if turn.tool_calls or turn.tool_results:
         known = _of_turn(run, turn)
-        for draft in tools.of_tools(turn.tool_calls, turn.tool_results):
+        for draft in tools.of_tools(turn):
             run.took(_kept(run, turn, draft, known, method="rules", candidate=True))
 
 
@@ -415,7 +417,14 @@ def _of_turn(run: _Run, turn: Turn) -> list[SemanticMemory]:
 
 
 def _kept(
-    run: _Run, turn: Turn, draft: Draft, known: Sequence[SemanticMemory], *, method: str, candidate: bool = False
+    run: _Run,
+    turn: Turn,
+    draft: Draft,
+    known: Sequence[SemanticMemory],
+    *,
+    method: str,
+    candidate: bool = False,
+    replaces: int | None = None,
 ) -> Outcome | None:
     """Decide and keep one draft; None where this turn gave it before."""
     handle, once = run.handle, None
@@ -439,7 +448,7 @@ def _kept(
     if fold(draft.text) in told:
         return None
     details = _details(run, turn, draft, candidate=candidate)
-    how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE)
+    how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE, replaces=replaces)
     return _told(run, draft, details, how, once)
 
 
@@ -628,19 +637,34 @@ def _piece(run: _Run, job: Job) -> list[Turn]:
 def _extracted(run: _Run, job: Job, turns: Sequence[Turn]) -> None:
     """What a model finds in a piece of a conversation, as far as the turns say it."""
     handle = run.handle
+    nearest = _nearest(run, next(turn for turn in turns if turn.n == job.turn_n))
     messages = [
         {"role": "system", "content": prompts.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST))},
-        {"role": "user", "content": extraction.shown(turns)},
+        {"role": "user", "content": extraction.known(nearest) + extraction.shown(turns)},
     ]
     items = json.loads(job.reply) if job.reply is not None else asked(run, job, messages, extraction.ITEMS)
-    found, refused = extraction.drafts(items, turns, names=handle.settings.names)
+    found, refused = extraction.drafts(items, turns, names=handle.settings.names, nearest=nearest)
     run.troubles += [f"left out: {line}" for line in refused]
-    for draft, own_words, turn in found:
-        raised = (own_words and turn.origin is Origin.USER) or _said_by_user(draft, turns)
+    for draft, own_words, turn, replaces in found:
+        raised = (own_words and turn.origin is Origin.USER) or _said_by_user(run, draft, turns)
         known = _of_turn(run, turn)
         if any(_same(memory, draft) for memory in known):
             continue
-        run.took(_kept(run, turn, draft, known, method=run.named, candidate=not raised))
+        run.took(_kept(run, turn, draft, known, method=run.named, candidate=not raised, replaces=replaces))
+
+
+def _nearest(run: _Run, turn: Turn) -> list[SemanticMemory]:
+    """The live statements of this scope with most words of a turn, best first; not those that it taught itself."""
+    store, terms = run.handle.store, analyze.question(turn.content)
+    weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
+    postings = store.postings("memory", [run.scope], (*terms.words, *terms.characters), past=False, cap=score.COMMON_ROWS)
+    ns, scores, _ = score.bm25(postings, weights)
+    best, _ = score.best(ns, scores, LOOKED_AT)
+    rows = (
+        {row.n: row for row in store.memories([run.scope], Memories(ns=best, states=(State.ACTIVE,), current=True))} if best else {}
+    )
+    own, now = {memory.n for memory in _of_turn(run, turn)}, run.handle.now()
+    return [rows[n] for n in best if n in rows and n not in own and history.recallable(rows[n], now)][: extraction.NEAREST]
 
 
 def _same(memory: SemanticMemory, draft: Draft) -> bool:
@@ -648,13 +672,14 @@ def _same(memory: SemanticMemory, draft: Draft) -> bool:
     return draft.slot is not None and memory.slot == draft.slot.key
 
 
-def _said_by_user(draft: Draft, turns: Sequence[Turn]) -> bool:
+def _said_by_user(run: _Run, draft: Draft, turns: Sequence[Turn]) -> bool:
     """Whether a user's turn fills the very slot with the very value, though the evidence stands elsewhere."""
     if draft.slot is None:
         return False
     wanted = draft.slot
-    said = ((slots.read(turn.content), turn.said_at) for turn in turns if turn.role == "user" and turn.origin is Origin.USER)
-    return any(slot and slot.key == wanted.key and values.same(slot.object, at, wanted.object, at) for slot, at in said)
+    mine = [turn for turn in turns if turn.role == "user" and turn.origin is Origin.USER]
+    said = ((slot, turn.said_at) for turn in mine for slot in extraction.filled_by(turn.content, turn, run.handle.settings.names))
+    return any(slot.key == wanted.key and values.same(slot.object, at, wanted.object, at) for slot, at in said)
 
 
 def asked(run: _Run, job: Job, messages: Sequence[Message], schema: Schema) -> Any:

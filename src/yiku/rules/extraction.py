@@ -5,6 +5,10 @@ It is shown turns as data between marks, with the calls of tools and what came o
 counts whose evidence stands in the turns, word for word but for width, case and spaces, and which stands in that evidence
 itself (grounding.py); the rest is left out, so what it invents is never kept. What rests on the user's own words counts as
 theirs; what rests on anything else stays a candidate.
+
+It is shown the memories nearest to what was said, each with its number, and may name the one that a statement updates.
+That replaces only if both are of one subject and predicate, their values differ, and the quoted clause is plain and the
+user's own; else the statement is new.
 """
 
 from __future__ import annotations
@@ -14,12 +18,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from yiku.rules import compile, grounding, quoting, slots
-from yiku.types import Cardinality, Draft, Kind, Priority, Standing, Turn
+from yiku.rules import compile, grounding, quoting, slots, values
+from yiku.rules.learning.drafts import drafts as read
+from yiku.rules.statements.read import read as clauses
+from yiku.types import Cardinality, Draft, Kind, Priority, SemanticMemory, Slot, Standing, Turn
 
 MOST = 5  # things of one piece
+NEAREST = 5  # memories that are shown beside it
 SHOWN_CHARS = 6_000  # of a turn
-TOOL_CHARS = 300  # of what a tool was given, and of what it gave
+SHORT_CHARS = 300  # of a memory, of what a tool was given, and of what it gave
 _HEAD = re.compile(r"[\[\],]")  # what parts the head of a turn
 HEDGED = 0.6  # the confidence of what was hedged
 
@@ -39,6 +46,7 @@ ITEMS: Mapping[str, Any] = {
             "duration": {"type": "string", "maxLength": 20},
             "is_update": {"type": "boolean"},
             "update_hint": {"type": "string", "maxLength": 300},
+            "updates": {"type": ["integer", "null"]},
             "hedged": {"type": "boolean"},
             "evidence": {"type": "string", "minLength": 1, "maxLength": 600},
         },
@@ -68,11 +76,16 @@ DURATIONS: Mapping[str, Priority] = {
 
 
 class Found(NamedTuple):
-    """A draft, and whether all of it stands in the user's own words; and the turn that its evidence stands in."""
+    """
+    A draft, and whether all of it stands in the user's own words; and the turn that its evidence stands in.
+
+    replaces: the number of the memory that it updates, if it does
+    """
 
     draft: Draft
     own_words: bool
     turn: Turn
+    replaces: int | None = None
 
 
 def shown(turns: Sequence[Turn]) -> str:
@@ -100,16 +113,31 @@ def _shown(turn: Turn) -> str:
 def _short(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     flat = " ".join(text.split())
-    return flat if len(flat) <= TOOL_CHARS else f"{flat[:TOOL_CHARS]}…"
+    return flat if len(flat) <= SHORT_CHARS else f"{flat[:SHORT_CHARS]}…"
+
+
+def known(memories: Sequence[SemanticMemory]) -> str:
+    """Memories as data for a model, a line each with its number; nothing where there are none."""
+    return "\n".join(["<memories>", *map(_known, memories), "</memories>", ""]) if memories else ""
+
+
+def _known(memory: SemanticMemory) -> str:
+    slot = f" [{_short(quoting.inert(f'{memory.subject} | {memory.predicate}'))}]" if memory.subject and memory.predicate else ""
+    return f"  {memory.n}: {_short(quoting.inert(memory.content))}{slot} ({memory.said_at:%Y-%m-%d})"
 
 
 def drafts(
-    items: Sequence[Mapping[str, Any]], turns: Sequence[Turn], *, names: Sequence[str] = ()
+    items: Sequence[Mapping[str, Any]],
+    turns: Sequence[Turn],
+    *,
+    names: Sequence[str] = (),
+    nearest: Sequence[SemanticMemory] = (),
 ) -> tuple[list[Found], list[str]]:
     """
     What of a reply counts, and a line for each thing that does not.
 
-    items: as ITEMS has them
+    items:   as ITEMS has them
+    nearest: the memories that were shown
     """
     found: list[Found] = []
     refused: list[str] = []
@@ -122,8 +150,19 @@ def drafts(
         if judgement.standing == "missing":
             refused.append(f"{item['content'][:60]}: {judgement.why}")
             continue
-        found.append(Found(_draft(item, names), judgement.standing == "stands" and judgement.own_words, turn))
+        draft, own_words = _draft(item, judgement, turn, names), judgement.standing == "stands" and judgement.own_words
+        named = next((memory for memory in nearest if memory.n == item.get("updates")), None)
+        updates = named is not None and own_words and judgement.plain and _updates(draft, turn, named)
+        found.append(Found(draft, own_words, turn, named.n if named and updates else None))
     return found[:MOST], refused
+
+
+def _updates(draft: Draft, turn: Turn, known: SemanticMemory) -> bool:
+    """Whether a draft gives the same subject and predicate another value than a memory did before."""
+    slot = draft.slot
+    if slot is None or (slot.key != known.slot and (slot.subject, slot.predicate) != (known.subject, known.predicate)):
+        return False
+    return known.confirmed_at <= turn.said_at and not values.same(slot.object, turn.said_at, known.object or "", known.said_at)
 
 
 def _said_in(evidence: str, turns: Sequence[Turn]) -> Turn | None:
@@ -140,28 +179,41 @@ def language(turns: Sequence[Turn]) -> str:
     return "zh" if told and told.count(True) + (0.5 if told[-1] else 0) > len(told) / 2 else "en"
 
 
-def _draft(item: Mapping[str, Any], names: Sequence[str]) -> Draft:
-    kind, predicate, duration = (
-        Kind(item["type"]),
-        item.get("predicate", "").strip(),
-        item.get("duration", "permanent").strip().casefold(),
-    )
-    slot = slots.read(item["content"], names=names)
-    if slot is None and predicate and item.get("object", "").strip() and not item.get("hedged"):
-        slot = slots.stated(item.get("subject") or "user", predicate, item["object"], None, names=names)
-        if slot.cardinality is Cardinality.UNKNOWN and not item.get("is_update"):
-            slot = None  # nobody knows whether it contradicts what is known; the words are kept
+def _draft(item: Mapping[str, Any], judgement: grounding.Judgement, turn: Turn, names: Sequence[str]) -> Draft:
+    kind, duration = Kind(item["type"]), item.get("duration", "permanent").strip().casefold()
+    slot = _slot(item, turn, names) if kind is not Kind.RULE else None  # what is always to be done is nobody's attribute
+    overstates = kind is not Kind.RULE and not judgement.plain and all(one.plain for one in clauses(item["content"]))
+    unsure = bool(item.get("hedged")) or (overstates and (slot is None or slot.cardinality is Cardinality.SINGLE))
     return Draft(
         text=item["content"].strip(),
         quote=item["evidence"],
         rule="model",
         kind=kind,
-        standing=Standing.BELIEF if item.get("hedged") else Standing.FACT,
+        standing=Standing.BELIEF if unsure else Standing.FACT,
         slot=slot,
         importance=max(0.3, float(item.get("importance", 0.5))),
-        confidence=HEDGED if item.get("hedged") else 0.9,
+        confidence=HEDGED if unsure else 0.9,
         priority=DURATIONS.get(duration, "long_term" if duration.endswith("d") else "permanent"),
         session=duration == "session",
         updates=bool(item.get("is_update")),
         basis=item.get("update_hint") or None,
     )
+
+
+def _slot(item: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> Slot | None:
+    """The slot that a statement fills as it is read, else as the model names it. A predicate that nobody knows takes many values."""
+    if (filled := filled_by(item["content"], turn, names)) or item.get("hedged"):
+        return filled[0] if filled else None
+    predicate, told = item.get("predicate", "").strip(), item.get("object", "").strip()
+    if not predicate or not told:
+        return None
+    subject = item.get("subject") or "user"
+    slot = slots.stated(subject, predicate, told, None, names=names)
+    if slot.cardinality is Cardinality.UNKNOWN:
+        slot = slots.stated(subject, predicate, told, Cardinality.MULTI, names=names)
+    return slot
+
+
+def filled_by(text: str, turn: Turn, names: Sequence[str]) -> list[Slot]:
+    """The slots that a text fills, said when a turn was."""
+    return [draft.slot for draft in read(text, said_at=turn.said_at, names=names) if draft.slot is not None]

@@ -1,224 +1,65 @@
 """
 Whether a statement that a model made stands in the words that it quotes.
 
-The quote is widened to the clauses it lies in, and each part of the statement that could be invented is looked up there,
-in one form of case, width, number, date and, as far as the lexicon knows them, language: twenty is 20 and 二十, yesterday is
-the day before it was said, Oslo is 奥斯陆. These parts are its names, its numbers and dates, its subject and object, and
-whether it denies. A rule is held to more: every word of it must be there, and the user must have said it as an imperative.
+The quote is widened to the clauses it lies in, as the reader cuts them, and each part of the statement that could be
+invented is looked up there: its names, its numbers and dates, its subject and object, and whether it denies. Words are
+compared by their one name in both languages, values in their one form: twenty is 20 and 二十, yesterday is the day
+before it was said. A rule is held to more: every word of it must be there, in an order that the user gave the agent.
 
     stands      all of it is in the quoted clauses
-    elsewhere   it is in the user's turns, but not all of it in the quoted clauses; or it is in another language than they
-                are, so that words cannot show it. Somebody must confirm it
+    elsewhere   it is in the user's turns, but not all of it in the quoted clauses; or words cannot show it: it is in
+                another language, or the quote tells of an end. Somebody must confirm it
     missing     something of it is nowhere, or the quote says the contrary: it is not kept
 """
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby
+from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
-from yiku.rules import slots, values
-from yiku.rules.analyze import STOP_WORDS, UNSPACED_RUN, fold
-from yiku.rules.clauses import DENIES, Clause, clauses
+from yiku.rules import values
+from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.learning import entities
-from yiku.rules.shared_words import LIGHT, LIGHT_CHINESE
-from yiku.rules.statements.clause import Clause as Spoken
-from yiku.rules.statements.clause import Mood
+from yiku.rules.lexicon import built_in, flags, lists
+from yiku.rules.statements.clause import Clause, Mood
+from yiku.rules.statements.content import content
+from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
+from yiku.rules.statements.subjects import is_person
+from yiku.rules.text.folding import folded
+from yiku.rules.text.sentences import sentences
+from yiku.rules.text.words import Word, flags_of, words
 from yiku.types import Kind, Turn
 
-LEAST_WORDS = 3.0  # of a quote that is no whole clause; a Chinese character counts as 0.6
-JOINS = 12  # characters between two clauses that join them
-READ_CHARS = 4_000  # of a text, from its beginning
+LEAST_WORDS = 2.3  # of a quote that is no whole clause
+CHARACTER = 0.6  # of a word, where no spaces are written
+# Words that are compared as values.
+_COUNTED = flags.NUMBER | flags.UNIT | flags.TIME | flags.DAY | flags.PART_OF_TIME | flags.NAMES_A_DAY
+_SORTS = ("time", "amount")  # of values that have one form
+# What makes more of an order than a request for now.
+_LASTING = flags.STANDING | flags.EVERY | flags.STILL | flags.DENY | flags.SUPPOSE | flags.WHEN
 
 Standing = Literal["stands", "elsewhere", "missing"]
 
 
 class Judgement(NamedTuple):
-    """How far a statement stands in the turns; why not, where it does not; and whether the quote is the user's own words."""
+    """
+    How far a statement stands in the turns; why not, where it does not.
+
+    own_words: whether the quote is the user's own words
+    plain:     whether what it quotes is asserted, of now, not hedged, and not said to come on top of something
+    """
 
     standing: Standing
     why: str = ""
     own_words: bool = False
-
-
-# ------------------------------------------------------------------ texts in one form
-
-_ENDS = re.compile(r"[，。！？；;!?\n]+|[,.:：](?=\s|$)")
-_NOT_LETTERS = re.compile(r"[\W_]+")
-_SOMEBODY = re.compile(
-    r"\b(?:the )?(?:users?|assistants?|agents?|ai|he|she|they|their|his|her)(?:'s)?\b|用户(?:本人)?|助手|智能体|[他她](?:们|的)?",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[a-z0-9][a-z0-9'._@/+#-]*(?<![.'-])|[\u3400-\u9fff]")
-_VALUE = re.compile(r"[@#%]\S+")
-_YEAR = re.compile(r"@(?:\d{4}|-)-")
-_NUMBER = re.compile(r"(#[\d.]+)(\S*)")
-_OTHERS = frozenset(
-    "like likes prefer prefers want wants need needs is are has have wish wishes work live use 喜 欢 爱 想 需 用 叫 住".split()
-)
-
-
-def bare(text: str) -> str:
-    """A text by its letters and digits alone."""
-    return _NOT_LETTERS.sub("", fold(text))
-
-
-def pieces(text: str) -> list[str]:
-    """A text as its clauses, by punctuation."""
-    return [piece for piece in _ENDS.split(text) if piece.strip()]
-
-
-@dataclass(frozen=True)
-class _Said:
-    """Clauses as they are looked up, said at a time."""
-
-    parts: tuple[str, ...]
-    said_at: datetime
-
-    @cached_property
-    def text(self) -> str:
-        return fold(" ; ".join(self.parts))[:READ_CHARS]
-
-    @cached_property
-    def bare(self) -> str:
-        return _NOT_LETTERS.sub("", self.text)
-
-    @cached_property
-    def clauses(self) -> tuple[Clause, ...]:
-        return tuple(clause for part in self.parts for clause in clauses(part))
-
-    @cached_property
-    def concepts(self) -> frozenset[str]:
-        return frozenset(word.concept for clause in self.clauses for word in clause.words)
-
-    @cached_property
-    def forms(self) -> frozenset[str]:
-        return frozenset(form for part in self.parts for form in values.form(part[:READ_CHARS], self.said_at).split())
-
-    def word(self, concept: str) -> bool:
-        """Whether a word stands here; a Chinese character wherever it stands."""
-        return concept in self.concepts or (not concept.isascii() and concept in self.text)
-
-    def phrase(self, text: str) -> bool:
-        """Whether a name or a value stands here: letter for letter, in one form, or each of its words."""
-        if not (wanted := bare(text)) or wanted in self.bare:
-            return True
-        if all(form in self.forms or self._value(form) for form in values.form(text, self.said_at).split()):
-            return True
-        told = [word for part in pieces(text) for clause in clauses(part) for word in clause.words]
-        return bool(told) and all(self._value(word.concept) if word.sort else self.word(word.concept) for word in told)
-
-    def unsaid(self, text: str) -> list[str]:
-        """The numbers and dates of a text that are not here, each in its one form."""
-        forms = [form for part in pieces(text) for form in values.form(part[:READ_CHARS], self.said_at).split()]
-        return [form for form in forms if re.search(r"\d", form) and not self._value(form) and not self._letters(form)]
-
-    def _letters(self, form: str) -> bool:
-        """A version or a label such as v3 or b2, as it is written."""
-        return not _VALUE.fullmatch(form) and bare(form) in self.bare
-
-    def _value(self, value: str) -> bool:
-        if value in self.forms:
-            return True
-        match value[0]:
-            case "@":  # one of the two says no year
-                day = _YEAR.sub("@-", value)
-                return any(day == _YEAR.sub("@-", other) for other in self.forms if "@-" in value + other)
-            case "%" if "?" in value or any("%?" in other for other in self.forms):  # one of the two says no half of the day
-                return _HALF.sub(_of_twelve, value) in {_HALF.sub(_of_twelve, other) for other in self.forms}
-            case "#" if number := _NUMBER.fullmatch(value):  # 5 and 5 days; never 5 km and 5 miles
-                others = (_NUMBER.fullmatch(other) for other in self.forms)
-                return any(other and other[1] == number[1] and not (other[2] and number[2]) for other in others)
-        return False
-
-
-_HALF = re.compile(r"%\??(\d\d)(?=:)")
-
-
-def _of_twelve(match: re.Match[str]) -> str:
-    return f"%{int(match[1]) % 12:02}"
-
-
-# ------------------------------------------------------------------ the quote in its turn
-
-
-def widened(quote: str, text: str) -> tuple[str, ...]:
-    """The clauses of a text in which a quote lies, whole; none where it is not there, letter for letter."""
-    wanted, parts = bare(quote), pieces(text)
-    letters = [bare(part) for part in parts]
-    start = "".join(letters).find(wanted)
-    if start < 0 or not wanted:
-        return ()
-    end, at = start + len(wanted), 0
-    found = []
-    for part, its in zip(parts, letters, strict=True):
-        if at < end and at + len(its) > start:
-            found.append(part.strip())
-        at += len(its)
-    return tuple(found)
-
-
-def is_a_clause(quote: str, clauses_: Sequence[str]) -> bool:
-    """Whether a quote says something: a whole clause, however short, or some words of one."""
-    words = len(re.findall(r"[a-z0-9]+", UNSPACED_RUN.sub(" ", fold(quote)))) + 0.6 * sum(map(len, UNSPACED_RUN.findall(quote)))
-    return words + 0.5 >= LEAST_WORDS or any(bare(part) == bare(quote) for part in clauses_)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnSentence:
-    """
-    A sentence that a user says themselves.
-
-    states: its words up to where it asks something
-    orders: it tells the agent what to do from now on
-    """
-
-    words: str
-    states: str
-    orders: bool
-
-
-def own_sentences(turn: Turn) -> tuple[OwnSentence, ...]:
-    """What of a turn its user says themselves: nothing that is quoted, pasted or made up."""
-    if turn.role != "user":
-        return ()
-    found: dict[tuple[int, int], list[Spoken]] = {}
-    for clause in read(turn.content[:READ_CHARS]):
-        if clause.mood is not Mood.QUOTED:
-            found.setdefault(clause.sentence, []).append(clause)
-    return tuple(_own(turn.content, spoken) for spoken in found.values())
-
-
-def _own(text: str, spoken: Sequence[Spoken]) -> OwnSentence:
-    """A sentence by its clauses: with what joins them, but for what stands quoted between them."""
-    parts = [(clause.start, clause.end) for clause in spoken]
-    joined = []
-    for (start, end), (after, _) in pairwise([*parts, (len(text) + JOINS, 0)]):
-        joined.append(text[start : after if after - end < JOINS else end])
-    asked = next((place for place, clause in enumerate(spoken) if clause.mood is Mood.ASKED), len(spoken))
-    return OwnSentence(" ".join(joined), " ".join(joined[:asked]), any(clause.rule for clause in spoken))
-
-
-def _stated(sentences: Sequence[OwnSentence]) -> str:
-    """The letters of what they state. Of a question only what stands before it: "I live in Oslo, what do I wear?"."""
-    return bare(" ".join(one.states for one in sentences))
-
-
-def _holding(quote: str, sentences: Sequence[OwnSentence]) -> Iterator[OwnSentence]:
-    """The sentences in which a quote lies, or which lie in it."""
-    wanted = bare(quote)
-    for one in sentences:
-        if (its := bare(one.words)) and (wanted in its or its in wanted):
-            yield one
-
-
-# ------------------------------------------------------------------ judging
+    plain: bool = False
 
 
 def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn], *, names: Sequence[str] = ()) -> Judgement:
@@ -228,140 +69,272 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
     item:  as extraction.ITEMS has it; its quote stands in `turn`, one of the `turns` that the model was shown
     names: what the owner is called
     """
-    said_in = next((parts for text in texts(turn) if (parts := widened(quote, text))), ())
-    if not is_a_clause(quote, said_in):
+    parts = next((found for text in texts(turn) if (found := _quoted(quote, text))), ())
+    if not _is_a_clause(quote, parts):
         return Judgement("missing", "its evidence is less than a clause")
-    quoted = _Said(said_in, turn.said_at)
-    mine = own_sentences(turn)
-    own_words = bare(quote) in _stated(mine)
-    content = _without(item["content"], (*names, turn.speaker or ""))
-    if item["type"] == Kind.RULE.value:
-        return _rule(content, quoted, [*_holding(quote, mine)])
-    if _denied(content, quoted):
+    said = _Said(parts, turn.said_at, tuple(_parts("; ".join([*names, turn.speaker or "", *lists.words("records.talkers")]))))
+    stated = tuple(_parts(_set_apart(item["content"], (*names, turn.speaker or ""))))
+    contrary = {part.ends is not one.ends for part in stated for one in _contrary(part, parts)}
+    if False in contrary:
         return Judgement("missing", "its evidence says the contrary")
-    if chinese(content) != chinese(" ".join(said_in)):
-        wrong = quoted.unsaid(content)
-        return Judgement("missing", _not_there(wrong)) if wrong else Judgement("elsewhere", "it is in another language", own_words)
-    if not (missing := _missing(item, content, quoted, names)):
-        return Judgement("stands", "", own_words)
-    around = _Said(tuple(part for one in turns if one.role == "user" for part in pieces(one.content[:READ_CHARS])), turn.said_at)
-    if nowhere := _missing(item, content, around, names):
+    if item["type"] == Kind.RULE.value:
+        return _rule(stated, said, turn)
+    own_words = turn.role == "user" and all(part.is_own for part in parts)
+    plain = all(one.is_plain for part in stated for one in _nearest(part, parts))
+    if chinese(item["content"]) != chinese(" ".join(part.text for part in parts)):
+        if wrong := said.unsaid(item["content"]):
+            return Judgement("missing", _not_there(wrong))
+        return Judgement("elsewhere", "it is in another language", own_words, plain)
+    missing = _missing(item, stated, said)
+    if not missing and not contrary:
+        return Judgement("stands", "", own_words, plain)
+    around = tuple(part for one in turns if one.role == "user" for part in _parts(one.content))
+    if nowhere := _missing(item, stated, _Said((*parts, *around), turn.said_at, said.called)):
         return Judgement("missing", _not_there(nowhere))
-    return Judgement("elsewhere", f"{', '.join(missing)[:60]} is not in its evidence", own_words)
+    why = f"{', '.join(missing)[:60]} is not in its evidence" if missing else "one of them says that it is over"
+    return Judgement("elsewhere", why, own_words, plain)
 
 
 def texts(turn: Turn) -> Iterator[str]:
     """What a quote may stand in: the words of a turn, and what tools gave back."""
     yield turn.content
     for result in turn.tool_results:
-        if isinstance(content := result.get("content"), str):
-            yield content
+        if isinstance(found := result.get("content"), str):
+            yield found
+
+
+def bare(text: str) -> str:
+    """A text by its letters and digits alone."""
+    return "".join(filter(str.isalnum, folded(unicodedata.normalize("NFC", text))))
 
 
 def chinese(text: str) -> bool:
-    """Whether most of a text is Chinese: a character counts as a word."""
-    return sum(map(len, UNSPACED_RUN.findall(text))) > len(re.findall(r"[A-Za-z]+", text))
+    """Whether most of a text is written without spaces: a character counts as a word."""
+    spaced = [word for word in UNSPACED_RUN.sub(" ", text).split() if word.isascii() and any(map(str.isalpha, word))]
+    return sum(map(len, UNSPACED_RUN.findall(text))) > len(spaced)
 
 
 def _not_there(missing: Sequence[str]) -> str:
     return f"{', '.join(missing)[:60]} is not in its evidence, nor elsewhere in what the user said"
 
 
-def _without(content: str, names: Sequence[str]) -> str:
-    """A statement without the user, who is meant by «I»."""
-    for name in filter(None, names):
-        edge = r"(?<!\w)", r"(?:'s)?(?!\w)"
-        content = re.sub(
-            rf"{edge[0]}{re.escape(name)}{edge[1]}" if name.isascii() else re.escape(name), " ", content, flags=re.IGNORECASE
+# ------------------------------------------------------------------ the quote in its turn
+
+
+@dataclass(frozen=True)
+class _Part:
+    """
+    A clause with what joins it to the one before, or a sentence of what is no prose.
+
+    start, end: its place in the text
+    clause:     as it was read; None of what is no prose
+    """
+
+    text: str
+    start: int
+    end: int
+    clause: Clause | None = None
+
+    @cached_property
+    def words(self) -> Sequence[Word]:
+        return words(folded(self.text), 0, len(self.text), built_in())
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        return content(self.words)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether its speaker says it of their own, and does not ask it."""
+        return self.clause is not None and self.clause.mood not in (Mood.QUOTED, Mood.ASKED, Mood.JOKED)
+
+    @property
+    def is_plain(self) -> bool:
+        return self.clause is not None and self.clause.plain and not self.clause.also
+
+    @property
+    def named(self) -> list[str]:
+        """Whom it names as its subject, the names in it, and what fills its slots; no numbers and times."""
+        if self.clause is None:
+            return []
+        every = (*self.clause.values, *(slot.value for slot in self.clause.slots))
+        told = [(value.start, value.end) for value in every if value.sort not in _SORTS]
+        whom = [self.clause.named] if is_person(self.clause.subject) and self.clause.explicit else []
+        return [self.text[start - self.start : end - self.start] for start, end in (*whom, *told)]
+
+    @property
+    def ends(self) -> bool:
+        """Whether a word of it says that something is over."""
+        return any(word.flags & flags.END and not word.flags & flags.DENY for word in self.words)
+
+    @cached_property
+    def sides(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The content words that it affirms, and those that it denies: behind a denial, or all where it tells of an end."""
+        begins = self.clause.start - self.start if self.clause else 0
+        own = [word for word in self.words if word.start >= begins]
+        first = next((place for place, word in enumerate(own) if word.flags & flags.DENY), len(own))
+        denied = self.clause.denied if self.clause else first < len(own)
+        affirmed, behind = frozenset[str]() if denied else content(own[:first]), content(own[first:])
+        return (behind, affirmed) if self.ends else (affirmed, behind)
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    """A text cut where its clauses end; what is no prose at its sentences."""
+    text = unicodedata.normalize("NFC", text)
+    done = 0
+    for clause in read(text):
+        begins = max(done, clause.sentence[0])
+        yield from _unread(text, done, begins)
+        yield _Part(text[begins : clause.end], begins, clause.end, clause)
+        done = clause.end
+    yield from _unread(text, done, len(text))
+
+
+def _unread(text: str, start: int, end: int) -> Iterator[_Part]:
+    for one in sentences(text[start:end], built_in()):
+        if any(map(str.isalnum, text[start + one.start : start + one.stop])):
+            yield _Part(text[start + one.start : start + one.stop], start + one.start, start + one.stop)
+
+
+def _quoted(quote: str, text: str) -> tuple[_Part, ...]:
+    """The parts of a text in which a quote lies, whole; none where it is not there, letter for letter."""
+    text = unicodedata.normalize("NFC", text)
+    places = [place for place, character in enumerate(folded(text)) if character.isalnum()]
+    wanted, first = bare(quote), bare(text).find(bare(quote))
+    if first < 0 or not wanted:
+        return ()
+    start, end = places[first], places[first + len(wanted) - 1]
+    return tuple(part for part in _parts(text) if part.start <= end and part.end > start)
+
+
+def _is_a_clause(quote: str, parts: Sequence[_Part]) -> bool:
+    """Whether a quote says something: a whole clause, however short, or some words of one."""
+    told = [word for word in words(folded(quote), 0, len(quote), built_in()) if not word.sign]
+    if parts and sum(CHARACTER * len(word.text) if word.cjk else 1 for word in told) >= LEAST_WORDS:
+        return True
+    return any(bare(part.text) == bare(quote) for part in parts)
+
+
+# ------------------------------------------------------------------ looking up
+
+
+@dataclass(frozen=True)
+class _Said:
+    """
+    What was said at a time, as parts of a statement are looked up in it.
+
+    called: what the user and the agent are called; a model may name them where the quote says I and you
+    """
+
+    parts: tuple[_Part, ...]
+    said_at: datetime
+    called: tuple[_Part, ...] = ()
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        return frozenset[str]().union(*(part.content for part in (*self.parts, *self.called)))
+
+    @cached_property
+    def unknown(self) -> str:
+        """Runs without spaces that the lexicon does not know, in which a word is found wherever it stands."""
+        return " ".join(word.text for part in (*self.parts, *self.called) for word in part.words if word.cjk and not word.known)
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        return frozenset(form for part in self.parts for form in _forms(part.text, self.said_at))
+
+    def has(self, told: Sequence[Word]) -> bool:
+        """Whether words stand here, by their one name in both languages; numbers and times aside."""
+        return all(
+            word in self.content or (not word.isascii() and word in self.unknown)
+            for word in content([word for word in told if not word.flags & _COUNTED and not word.text[0].isdigit()])
         )
-    return _SOMEBODY.sub(" ", content)
+
+    def names(self, text: str) -> bool:
+        """Whether a name or a value stands here."""
+        return self.has(words(folded(text), 0, len(text), built_in())) and not self.unsaid(text)
+
+    def unsaid(self, text: str) -> list[str]:
+        """The numbers and dates of a text that are not here, each in its one form."""
+        wanted = [form for form in _forms(text, self.said_at) if any(map(str.isdigit, form))]
+        return [form for form in wanted if not any(_fits(form, other) or _fits(other, form) for other in self.forms)]
 
 
-def _missing(item: Mapping[str, Any], content: str, said: _Said, names: Sequence[str]) -> list[str]:
+def _forms(text: str, said_at: datetime) -> list[str]:
+    """The words and values of a text, each in its one form."""
+    return [form for piece in wrap(text, values.LONGEST) for form in values.form(piece, said_at).split()]
+
+
+def _fits(form: str, fuller: str) -> bool:
+    """Whether a form may be another one: a day without its year, an hour without its half of the day."""
+    if form.startswith("@--"):
+        return fuller[0] == "@" and form[3:] == fuller.partition("-")[2]
+    hours = form[2:4], fuller[1:3]
+    if form[0] == fuller[0] == "%" and all(map(str.isdigit, hours)):
+        return int(hours[0]) % 12 == int(hours[1]) % 12 and form[4:] == fuller[3:]
+    return form == fuller
+
+
+def _missing(item: Mapping[str, Any], stated: Sequence[_Part], said: _Said) -> list[str]:
     """The names, numbers and dates of a statement, its subject and its object, as far as they were not said."""
-    slot = slots.read(item["content"], names=names)
-    who = [item.get("subject") or "", slot.subject if slot else ""]
-    what = [item.get("object") or "", slot.object if slot else "", _last(content)]
-    called = [_without(one, names) for one in (*who, *what, *entities.found(content))]
-    return list(dict.fromkeys([one.strip() for one in called if not said.phrase(one)] + said.unsaid(content)))
+    told = [item.get("subject") or "", item.get("object") or "", *entities.found(item["content"])]
+    told += [text for part in stated for text in part.named]
+    missing = [text.strip() for text in told if not said.names(text)]
+    missing += [last.text for part in stated if (last := _last(part)) is not None and not said.has([last])]
+    return list(dict.fromkeys([*missing, *said.unsaid(item["content"])]))
 
 
-def _last(content: str) -> str:
-    """The last telling word, which in both languages is mostly the object; of Chinese the last two characters."""
-    text = fold(content)
-    words = [word for word in _WORD.findall(text) if word not in LIGHT and word not in STOP_WORDS and word not in _OTHERS]
-    words = [word for word in words if not word.isdecimal()]
-    if not words or len(words[-1]) > 1 or words[-1].isascii():
-        return words[-1] if words else ""
-    signs = [word for word in words if word not in LIGHT_CHINESE]
-    return "".join(signs[-2:]) if "".join(signs[-2:]) in text else "".join(signs[-1:])
+def _last(part: _Part) -> Word | None:
+    """The last telling word, which in both languages is mostly the object; no number or time."""
+    given = part.clause.values if part.clause else ()
+    counted = [(value.start - part.start, value.end - part.start) for value in given if value.sort in _SORTS]
+    for word in reversed(part.words):
+        tells = not (word.sign or word.inside or word.flags & (flags.EMPTY | flags.VERB | _COUNTED) or word.text[0].isdigit())
+        if tells and not any(start <= word.start < end for start, end in counted):
+            return word
+    return None
 
 
-def _denied(content: str, said: _Said) -> bool:
-    """Whether a clause of a statement denies what was said, or says what was denied: by the clauses that share most words with it."""
-    return any(_contrary(clause, said) for part in pieces(content) for clause in clauses(part))
+def _set_apart(text: str, names: Sequence[str]) -> str:
+    """A statement in which no word runs on from a name that is written without spaces."""
+    for name in names:
+        text = text.replace(name, f" {name} ") if UNSPACED_RUN.match(name) else text
+    return text
 
 
-def _contrary(clause: Clause, said: _Said) -> bool:
-    if not said.clauses:
-        return False
-    shares = [_shared(clause.text, other.text) for other in said.clauses]
-    nearest = [other for other, share in zip(said.clauses, shares, strict=True) if share == max(shares)]
-    if _denies(clause) in map(_denies, nearest):
-        return False
-    told = {word.concept for word in clause.words}  # 吃素 and 不吃肉: the lexicon has one word for both
-    return not (told <= said.concepts and clause.denies in {other.denies for other in nearest})
+# ------------------------------------------------------------------ denials and rules
 
 
-def _denies(clause: Clause) -> bool:
-    return DENIES.search(clause.text) is not None
+def _nearest(part: _Part, said: Sequence[_Part]) -> list[_Part]:
+    """The clauses that share most words with one of a statement."""
+    most = max((len(part.content & one.content) for one in said), default=0)
+    return [one for one in said if len(part.content & one.content) == most]
 
 
-def _shared(one: str, other: str) -> tuple[int, int]:
-    """How many words two clauses share, of Chinese characters; then how many letters."""
-    return len({*_WORD.findall(one)} & {*_WORD.findall(other)}), len({*bare(one)} & {*bare(other)})
+def _contrary(part: _Part, said: Sequence[_Part]) -> list[_Part]:
+    """What was said that a clause of a statement denies, or that denies what it says; nothing where a clause as near agrees."""
+    near, (affirmed, denied) = _nearest(part, said), part.sides
+    return near if all(affirmed & one.sides[1] or denied & one.sides[0] for one in near) else []
 
 
-# ------------------------------------------------------------------ rules
-
-_VERBS = (
-    "always|never|don'?t|do not|make sure|be (?:sure|brief|careful|concise|polite|formal|direct)|remember to|stop|keep|avoid|only|no more|use"
-    "|call me|answer|reply|respond|write|speak|talk|address|treat|ask|tell|show|give|send|put|add|start|begin|end|format|translate|let|leave"
-    "|skip|include|explain|summari[sz]e|check|run|test|commit|remind|refer|assume|prefer|limit|round|sort|list|name|sign|quote|cite|follow"
-    "|wait|confirm|warn"
-)
-_FIRST = "and|but|so|also|ok|okay|hey|oh|well|btw|yes|then|please|pls|just|kindly|from now on|going forward|next time|in future|in the future"
-_IMPERATIVE = re.compile(
-    rf"^\W{{0,8}}(?:(?:{_FIRST})\s{{1,4}}){{0,4}}(?:{_VERBS})\b"
-    r"|\byou (?:should|must|need to|have to|may not|can'?t|shouldn'?t|mustn'?t|are to|are not to|ought to)\b"
-    r"|\b(?:can|could|will|would) you\b"
-    r"|\bi(?:'d)?(?: would)? (?:want|need|like|prefer|expect|ask|beg) (?:it if )?you\b"
-    r"|^\W{0,8}(?:请|麻烦|以后|今后|往后|从现在|从今|下次|记住|记得|务必|一定|必须|不要|不准|不许|不得|别|勿|禁止|总是|永远|每次|每当|凡是"
-    r"|只|用|叫我|称呼|回答|回复|写|说|给我|把|帮我|先|尽量|都|全部|一律)"
-    r"|你们?(?:要|得|应该|必须|不要|不能|别|务必|以后|每次)|(?:希望|要求|想要?|需要|要)你|请你"
-)
-_LASTING = re.compile(
-    r"\b(?:always|never|every|each|whenever|any ?time|all|from now on|going forward|in future|in the future|don'?t|do not|stop|no|not|when|if"
-    r"|only|until|unless)\b|总|永|每|凡|一律|都|全部|以后|今后|往后|从现在|从今|下次|不|别|勿|禁止|如果|当|只"
-)
-_ALWAYS = re.compile(r"\b(?:always|never|every|each|whenever|all|any)\b|总是|总|永远|每|凡是|一律|从不|绝不|都|全部|的?时候?")
-
-
-def _rule(content: str, said: _Said, sentences: Sequence[OwnSentence]) -> Judgement:
+def _rule(stated: Sequence[_Part], said: _Said, turn: Turn) -> Judgement:
     """A rule is what the user told the agent to do, in the user's words; nothing else makes one."""
-    if not any(_asks_of_the_agent(one) for one in sentences):
-        return Judgement("missing", "no imperative of the user says this rule")
-    if _ALWAYS.search(fold(content)) and not _LASTING.search(said.text):
+    if turn.role != "user" or not any(map(_is_order, said.parts)):
+        return Judgement("missing", "no order of the user says this rule")
+    told = [word for part in stated for word in part.words]
+    always = lists.words("records.at_any_time")
+    if any(word.text in always for word in told) and not any(flags_of(part.words) & _LASTING for part in said.parts):
         return Judgement("missing", "the user asked for it once, and not for always")
-    told = _ALWAYS.sub(" ", fold(content))
-    words = [word for part in pieces(told) for clause in clauses(part) for word in clause.words]
-    missing = [word.concept for word in words if not word.sort and not said.word(word.concept)]
-    if missing := list(dict.fromkeys([*missing, *said.unsaid(content)])):
+    missing = [word.text for word in told if not (word.sign or word.text in always or said.has([word]))]
+    if missing := list(dict.fromkeys([*missing, *(form for part in stated for form in said.unsaid(part.text))])):
         return Judgement("missing", f"{', '.join(missing)[:60]} is not in the user's words")
-    if _denied(content, said):
-        return Judgement("missing", "its evidence says the contrary")
     return Judgement("stands", "", own_words=True)
 
 
-def _asks_of_the_agent(sentence: OwnSentence) -> bool:
-    return sentence.orders or any(_IMPERATIVE.search(part.strip()) for part in pieces(fold(sentence.words)))
+def _is_order(part: _Part) -> bool:
+    """Whether the user tells the agent what to do, in the clause or in what a sign sets apart in it."""
+    if part.clause is None or part.clause.mood in (Mood.QUOTED, Mood.JOKED):
+        return False
+    pieces = ([*piece] for is_sign, piece in groupby(part.words, lambda word: word.sign) if not is_sign)
+    asked = flags.REQUESTED | flags.TASK  # could you answer
+    return part.clause.rule or any(order_in(piece) is not None or flags_of(piece) & asked == asked for piece in pieces)

@@ -55,12 +55,14 @@ class How:
     How a statement was learned that nobody told outright: by rules or which model, from which words, and whether it counts yet.
 
     confirms: the candidate or belief that it takes the place of, in the same operation
+    replaces: the number of the statement that it updates, where its own slot leads to none
     """
 
     method: str
     quote: str | None = None
     state: State = State.ACTIVE
     confirms: SemanticMemory | None = None
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
