@@ -102,7 +102,7 @@ def _compiles(called: ast.expr) -> bool:
 
 def _made(module: ModuleType) -> Iterator[tuple[str, re.Pattern[Any]]]:
     """What cached functions make that need nothing, or a switch."""
-    for name, function in vars(module).items():
+    for name, function in [*vars(module).items()]:  # to make one may load a module
         if hasattr(function, "cache_info") and getattr(function, "__module__", "") == module.__name__:
             kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()]
             if all(kind == "bool" for kind in kinds):

@@ -35,7 +35,10 @@ def fill(memory: Memory, size: int) -> None:
     handle = memory._handle
     scope = handle.writes()
     for start in range(0, size, 1_000):
-        rows = [checked(handle, f"Person{n % (size // 10)} uses tool{n}", {}) for n in range(start, min(start + 1_000, size))]
+        rows = [
+            checked(handle, f"Person{n % (size // 10)} uses tool{n}", {"entities": [f"Person{n % (size // 10)}"]})
+            for n in range(start, min(start + 1_000, size))
+        ]
         handle.store.apply(scope, [AddMemory(row, index_tokens(row)) for row in rows], handle.cause("fill"))
 
 

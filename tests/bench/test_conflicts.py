@@ -38,8 +38,8 @@ BESIDE = case(
 ONCE = case(said("I live in Oslo.", 1, HOME), said("I used to live in Rome", 2, HOME), then=["live", "past"])
 PLAN = case(said("I live in Oslo.", 1, HOME), said("I might move to Rome", 2, None), then=["live", "none"])
 MARKED = case(
-    said("My mentor is Ann", 1, ["user", "mentor", "Ann", "unknown"]),
-    said("My mentor is 李雷", 2, ["user", "mentor", "李雷", "unknown"]),
+    said("My friend lives in Rome.", 1, ["user's friend", "lives in", "Rome", "unknown"]),
+    said("我朋友住在奥斯陆", 2, ["user's friend", "lives in", "奥斯陆", "unknown"]),
     then=["past", "live"],
 )
 WRONG = case(

@@ -46,7 +46,6 @@ def load() -> None:
             importlib.import_module(name)
     for text in SAID:
         slots.read(text)
-        slots.asked(text)
         retract.marker(text)
         ask.analyse(text)
         drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))

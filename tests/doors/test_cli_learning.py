@@ -29,8 +29,8 @@ def doubtful(tmp_path: Path) -> Path:
     with Memory(tmp_path / "home", owner="user:mei") as memory:
         memory.record_turn("assistant", "测试跑了", session="s1", tool_calls=json.loads(CALLED), tool_results=json.loads(FAILED))
         memory.learn()
-        memory.remember("Our mascot is a badger.", said_at="2026-03-01")
-        memory.remember("Our mascot is an otter.", said_at="2026-03-01")
+        memory.remember("Our mascot is a badger.", said_at="2026-03-01", predicate="mascot", object="badger")
+        memory.remember("Our mascot is an otter.", said_at="2026-03-01", predicate="mascot", object="otter")
         memory.remember("我的猫叫豆豆", standing="belief")
     return tmp_path / "home"
 

@@ -79,7 +79,12 @@ FLOWS = [
     Flow("remember, replaced", lambda m: m.remember("I moved to Shenzhen", said_at=at(1)), outcome=Replaced),
     Flow("remember, past", lambda m: m.remember("我住在深圳", said_at=at(20)), outcome=Past),
     Flow("remember, split", lambda m: m.remember("我住在深圳", said_at=at(5)), lambda m: m.remember("我住在 Oslo。", said_at=at(1)), Past),
-    Flow("remember, flagged", lambda m: m.remember("The gateway's mode is lax", said_at=at(1)), outcome=Flagged),
+    Flow(
+        "remember, flagged",
+        lambda m: m.remember("The gateway's mode is lax", subject="gateway", predicate="mode", object="lax", said_at=at(1)),
+        lambda m: m.remember("The gateway's mode is strict", subject="gateway", predicate="mode", object="strict", said_at=at(20)),
+        outcome=Flagged,
+    ),
     Flow("update, a new text", lambda m: m.update(live(m, "Ann"), "Ann likes green tea 绿茶")),
     Flow("update in place", lambda m: m.update(live(m, "Ann"), importance=0.9, tags=["茶", "new"])),
     Flow("forget a memory", lambda m: m.forget(live(m, "Oslo"))),

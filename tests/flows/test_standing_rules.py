@@ -9,6 +9,7 @@ from yiku import Memory
 from yiku.errors import InvalidInput
 from yiku.flows.standing_rules import standing_rules
 from yiku.rules import fence, pack
+from yiku.rules.lexicon.lists import label
 from yiku.types import MemoryRecord
 
 FAR_FROM_IT = {"en": "who won the football match?", "zh": "昨天的球赛谁赢了？"}
@@ -55,7 +56,7 @@ def test_rules_stand_before_what_was_asked_for(memory):
 
     for question, headings in (("where do I live?", "en"), ("我住在哪里？", "zh")):
         lines = memory.context(question).text.splitlines()
-        assert [pack.RULES[headings], pack.HEADINGS[headings]] == [lines[1], lines[4]]
+        assert [label("context.rules", headings), label("context.heading", headings)] == [lines[1], lines[4]]
         assert ["- 代码注释一律用英文", "- Answer in short sentences", "- I live in Oslo"] == [
             lines[place].partition(" (")[0] for place in (2, 3, 5)
         ]
@@ -122,7 +123,7 @@ def test_rules_take_a_fifth_of_the_budget(memory, question, language, left_out):
     memory.record([{"role": "user", "content": f"The weather 天气 on day {place}"} for place in range(60)])
     for budget in (0, 20, 60, 100, 300, 700, 3_000):
         context = memory.context(question, max_tokens=budget)
-        block = context.text.partition(pack.HEADINGS[language])[0].splitlines()[1:]
+        block = context.text.partition(label("context.heading", language))[0].splitlines()[1:]
         count = len(context.rules)
 
         assert pack.estimate(context.text) <= context.tokens <= budget
@@ -271,7 +272,7 @@ def test_a_host_that_shows_rules_elsewhere_leaves_them_out(memory):
     context = memory.context("French 法语", rules=False)
 
     assert ((), 0, 1) == (context.rules, context.rules_left_out, len(context.hits))
-    assert pack.RULES["en"] not in context.text and pack.RULES["zh"] not in context.text
+    assert label("context.rules", "en") not in context.text and label("context.rules", "zh") not in context.text
     assert "" == memory.context("天气", rules=False).text
     with pytest.raises(InvalidInput, match="rules must be true or false"):
         memory.context("天气", rules="no")

@@ -72,7 +72,7 @@ def test_status_says_where_and_whose(memory, home):
 def test_flagged_memories_are_a_trouble(memory):
     """What contradicts is counted, with the command that lists it."""
     for name in ("Ann", "李雷"):
-        memory.remember(f"My mentor is {name}")
+        memory.remember(f"My mentor is {name}", predicate="mentor", object=name)
 
     assert ['2 memories contradict each other: yiku list --where \'{"flag": "conflict"}\''] == [*memory.status().troubles]
 

@@ -7,14 +7,14 @@ from itertools import permutations
 import pytest
 
 from yiku.rules import conflict, slots
-from yiku.types import Expect, Met, Origin, SemanticMemory, Source
+from yiku.types import Expect, Met, Origin, SemanticMemory, Slot, Source
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def statement(text: str, day: int) -> SemanticMemory:
+def statement(text: str, day: int, named: Slot | None = None) -> SemanticMemory:
     """A statement about one home, said on a day."""
-    slot, at = slots.read(text), START + timedelta(days=day)
+    slot, at = named or slots.read(text), START + timedelta(days=day)
     return SemanticMemory(
         id=f"{text}@{day}",
         line=f"{text}@{day}",
@@ -144,7 +144,8 @@ def test_the_same_value_in_other_words_is_confirmed_in_the_newest_words() -> Non
 
 def test_rivals_nobody_can_judge_are_all_kept_and_marked() -> None:
     """With an unknown number of values, both stay and each names the other."""
-    strict, lax = statement("The gateway's mode is strict", 0), statement("The gateway's mode is lax", 1)
+    mode = [slots.stated("gateway", "mode", value, None) for value in ("strict", "lax")]
+    strict, lax = statement("The gateway's mode is strict", 0, mode[0]), statement("The gateway's mode is lax", 1, mode[1])
     decision = conflict.decide(lax, Met(expect=Expect(), rivals=[strict]))
 
     assert "flagged" == decision.outcome

@@ -73,6 +73,7 @@ def test_our_own_mark_is_none_behind_any_bracket(mark: str) -> None:
         ("[TOOL_RESULTS]", "'TOOL_RESULTS'"),
         ("<<SYS>> a <</SYS>>", "'SYS' a '/SYS'"),
         ("</s>", "'/s'"),
+        ("<system\\u003e", "'system'"),
     ],
 )
 def test_marks_of_roles_stand_in_quotes(mark: str, shown: str) -> None:

@@ -168,5 +168,5 @@ def named_in(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
     now = handle.now()
     known = handle.store.records(Attachment, [scope], Records(turns=[turn.id for turn in turns]))
     noted = {(one.turn, one.local_path or one.url or one.filename) for one in known}
-    fresh = [one.attachment(id=handle.new_id(now), now=now) for one in found]
+    fresh = [replace(one, id=handle.new_id(now), created_at=now, updated_at=now) for one in found]
     return [Put(one, tokens(one)) for one in fresh if (one.turn, one.local_path or one.url or one.filename) not in noted]

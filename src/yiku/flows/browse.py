@@ -17,7 +17,7 @@ from yiku.errors import Ambiguous, Damaged, NotFound
 from yiku.flows import checks, past
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall
-from yiku.rules import slots
+from yiku.rules import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -111,7 +111,7 @@ def get_all(
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
     """Live memories about somebody or something, newest first."""
-    name = slots.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
+    name = keys.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
     select = Memories(
         entities=[name],
         states=SHOWN,

@@ -22,7 +22,6 @@ SUSPECT = (*secrets.SUSPECT, private.SUSPECT)  # a text in which none of these f
 SHORT = 4_096  # characters; of a longer text they cost as much as looking for what they hint at
 SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-NOTHING = private.NOTHING  # what a text has become that was wholly private
 
 
 def clean(handle: Handle, value: T) -> T:

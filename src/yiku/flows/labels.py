@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from yiku.flows.handle import Handle
-from yiku.rules import analyze, erasure, redaction, slots
+from yiku.rules import analyze, erasure, keys, redaction
 from yiku.rules.text.sure import sure, sure_sentences
 from yiku.store import rows
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
@@ -25,7 +25,7 @@ def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), 
     """What must stand nowhere else: statements in the words in which they were told, sentences of turns; those that say something."""
     told = [text for memory in statements for text in redaction.wordings(memory)]
     told += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
-    told += [slots.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
+    told += [keys.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
     return [text for text in dict.fromkeys(told) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
 
 

@@ -21,8 +21,8 @@ from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, To
 from yiku.files import blobs
 from yiku.flows import barred, checks, pause
 from yiku.flows.handle import Handle, content_hash, settled
-from yiku.flows.intake import NOTHING, clean
-from yiku.rules import analyze, fence
+from yiku.flows.intake import clean
+from yiku.rules import analyze, fence, private
 from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Tokens, Turn, Turns
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -228,7 +228,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
 
 def wholly_private(turn: Turn) -> bool:
     """Whether nothing is left of a turn but the mark of what was private."""
-    return turn.content in NOTHING and not turn.tool_calls and not turn.tool_results
+    return private.is_nothing(turn.content) and not turn.tool_calls and not turn.tool_results
 
 
 def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:

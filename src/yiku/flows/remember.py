@@ -9,7 +9,6 @@ what it rested on has changed; else look and decide again. No model is asked and
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,8 +19,7 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows import barred, checks, evidence, intake, pause
 from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
-from yiku.rules import conflict, cues, slots
-from yiku.rules.analyze import fold
+from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.slots import index_tokens
 from yiku.types import (
@@ -70,7 +68,6 @@ _STANDINGS = {
     "总结": Standing.SUMMARY,
 }
 _DETAILS = frozenset(Details.__annotations__)
-_TAKES_BACK = re.compile(f"{cues.JOKE}|{cues.VOID}|{cues.MISTAKE}", re.IGNORECASE)
 
 
 def remember(
@@ -117,15 +114,13 @@ def remember(
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         if (
             short
-            and _TAKES_BACK.search(fold(new.content))
-            and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run))
+            and retract.marker(new.content)
+            and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run)) is not None
         ):
             return done
         expect, decision = _decided(handle, new, dated, confirms)
-        if decision.outcome == "new" and short and not new.flag and not _one_known(new):
-            met, said = _beside(handle, new, expect, decision)
-            if said.outcome != "flagged" or how is None or how.method != "rules":  # shared words say too little about talk
-                expect, decision = met, said
+        if how is not None and how.replaces is not None and decision.outcome in ("new", "flagged"):
+            expect, decision = _updating(handle, new, how.replaces, expect, decision)
         if confirms is not None:
             expect = replace(expect, rows={**expect.rows, confirms.n: confirms.changed})
             decision = replace(decision, updates=(*decision.updates, (confirms, CONFIRMED)))
@@ -157,22 +152,19 @@ def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_ru
 
 def _taken_back(handle: Handle, new: SemanticMemory, details: Details, receipt: Receipt | None, *, dry_run: bool) -> Outcome | None:
     """What becomes of «just kidding»; None when the words turn out to take nothing back."""
-    from yiku.flows import retract  # rarely needed, so that this walk is no longer than it must be
+    from yiku.flows.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
 
-    return retract.taken_back(handle, new, receipt, stated="predicate" in details, dry_run=dry_run)
-
-
-def _beside(handle: Handle, new: SemanticMemory, expect: Expect, decision: conflict.Decision) -> tuple[Expect, conflict.Decision]:
-    """What no slot leads to what it speaks of."""
-    from yiku.flows import beside  # rarely needed
-
-    return beside.marked(handle, new, expect, decision)
+    return taken_back(handle, new, receipt, stated="predicate" in details, dry_run=dry_run)
 
 
-def _one_known(new: SemanticMemory) -> bool:
-    """Whether its slot alone says what it meets: one of the table that holds one value. A status («dead») may end other things."""
-    known = new.predicate != "status" and slots.is_known(new.predicate or "")
-    return bool(new.slot) and new.cardinality is Cardinality.SINGLE and known
+def _updating(
+    handle: Handle, new: SemanticMemory, n: int, expect: Expect, decision: conflict.Decision
+) -> tuple[Expect, conflict.Decision]:
+    """What a statement does that was learned as an update of this one, if it is still live."""
+    known = next(iter(handle.store.memories(handle.own(), Memories(ns=[n], states=(State.ACTIVE,), current=True))), None)
+    if known is None:
+        return expect, decision
+    return replace(expect, rows={known.n: known.changed}), conflict.contradicted(new, known)
 
 
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
@@ -240,9 +232,9 @@ def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
 def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
     """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
     if outcome == "retracted":
-        from yiku.flows import retract
+        from yiku.flows.retract import retracted
 
-        return retract.retracted(handle, ids, operation)
+        return retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
     return _named(outcome, memory, others, operation)
 
@@ -286,7 +278,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
     now = handle.now()
     content = _clean(handle, checks.text(text, "text").strip())
-    if content in intake.NOTHING:
+    if content.startswith("[") and private.is_nothing(content):
         raise KeptOut("all of it is private")
     turn = _source_turn(handle, details.get("source"))
     given = details.get("said_at")
@@ -376,18 +368,18 @@ def _now(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | 
 
 def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
     """The slot of whom the subject names: what is said of 小雨 is of «my sister», where that was told."""
-    if slot is None or not slot.key or slot.subject == slots.USER or "'s " in slot.subject:
+    if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
     from yiku.flows import called  # rarely needed, so that this walk is no longer than it must be
 
     owner = called.owner(handle, slot.subject)
-    return slot if owner == slot.subject else slots.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
+    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
 
 
 def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:
     """Whom and what a statement is about, in the form in which they are looked up: those given, and those of its slot."""
     found = [*given, *((slot.subject, slot.object) if slot and slot.object else ())]
-    return tuple(dict.fromkeys(slots.subject_of(name, names=names) for name in found))
+    return tuple(dict.fromkeys(keys.subject_of(name, names=names) for name in found))
 
 
 def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from yiku.flows import checks, intake, pause
 from yiku.flows.handle import Handle, settled
+from yiku.rules import keys
 from yiku.rules import scratchpad as rules
-from yiku.rules import slots
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
 
 
@@ -54,7 +54,7 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
             return before
         return rules.compiled(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
 
-    owner = slots.subject_of("I", turn.speaker, handle.settings.names) == slots.USER
+    owner = keys.subject_of("I", turn.speaker, handle.settings.names) == keys.USER
     user = None if owner else turn.speaker
     changed(handle, user, compiled, "scratchpad", said=turn)
 

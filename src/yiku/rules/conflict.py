@@ -21,10 +21,12 @@ from typing import Any, Literal
 
 from yiku.rules import keys, values
 from yiku.rules.analyze import normal
+from yiku.rules.text.sentences import STOPS
 from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
+VERSION = "version"
 _BETWEEN = re.compile(r"[\s，。！；：、…]+")
 _AROUND = ".,;:!?~\"'“”‘’「」『』()"
 
@@ -107,7 +109,7 @@ def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
 
 
 def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
-    """Of a statement and its plain denial, the one that was said later holds."""
+    """Of a statement and the one that it is known to update, the one that was said later holds."""
     if new.said_at < known.said_at:
         return _linked(new, None, known, known, "")
     return flagged(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
@@ -205,11 +207,11 @@ def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
     """Whether two versions of a slot have the same value, however it was written."""
     if not one.object or not other.object or keys.denies(one.predicate or "") is not keys.denies(other.predicate or ""):
         return False
-    if one.object == other.object or re.search(
-        r"\bversion\b|版本", one.predicate or ""
-    ):  # 1.2 and 1.20 are one number, and two versions
-        return normal(one.object).strip(" .。").casefold() == normal(other.object).strip(" .。").casefold()
-    return values.same(one.object, one.said_at, other.object, other.said_at)
+    said = [normal(object_).strip(f" {STOPS}").casefold() for object_ in (one.object, other.object)]
+    if said[0] == said[1]:
+        return True
+    alike = values.same(one.object, one.said_at, other.object, other.said_at)
+    return alike and keys.tail(one.predicate or "") != VERSION  # 1.2 and 1.20 are one number, and two versions
 
 
 def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:

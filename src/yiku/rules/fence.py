@@ -18,7 +18,6 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 from yiku.rules import markup
@@ -89,31 +88,28 @@ def blocks(text: str, seal: Seal | None = None) -> list[Block]:
     """
     if not markup.may_hold(text, "memory"):
         return []
-    opened: list[re.Match[str]] = []
+    opened: list[markup.Tag] = []
     ours: list[Block] = []
     theirs: list[Block] = []
     last = -1  # where the mark before ends: a block of ours has no mark inside
-    for mark in _mark().finditer(text):
-        if not mark["end"]:
+    for mark in markup.tags(text, NAME):
+        if not mark.closes:
             opened.append(mark)
         elif opened:
             begin = opened.pop()
-            block = Block(begin.start(), mark.end(), seal is not None and begin.end() == last and _fits(begin, mark, seal))
+            within = text[begin.end : mark.start]
+            block = Block(begin.start, mark.end, seal is not None and begin.end == last and _fits(begin.more, within, seal))
             while not block.ours and theirs and theirs[-1].start > block.start:
                 theirs.pop()
             (ours if block.ours else theirs).append(block)
-        last = mark.end()
+        last = mark.end
     return sorted([*ours, *theirs])
 
 
-@cache
-def _mark() -> re.Pattern[str]:
-    return markup.tag(NAME)
-
-
-def _fits(begin: re.Match[str], end: re.Match[str], seal: Seal) -> bool:
-    given = _SEAL.search(_SPACE.sub("", begin["more"]))
-    return given is not None and given[0] == _digest(begin.string[begin.end() : end.start()], seal)
+def _fits(more: str, within: str, seal: Seal) -> bool:
+    """Whether the seal behind the name of a fence is that of what stands in it."""
+    given = _SEAL.search(_SPACE.sub("", more))
+    return given is not None and given[0] == _digest(within, seal)
 
 
 def _digest(text: str, seal: Seal) -> str:

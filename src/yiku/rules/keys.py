@@ -1,197 +1,202 @@
 """
 Subjects, predicates and keys in canonical form: what makes two slots one, in either language.
 
-The key of a slot says what cannot both hold. A known predicate has its table name in it; of any other its words
-count, in any order, without the owner: «the retry limit of the gateway», «the gateway's retry limit» and 网关的 retry
+The key of a slot says what cannot both hold. A known predicate has its name of the lexicon in it; of any other its words
+count, in any order, without the owner: "the retry limit of the gateway", "the gateway's retry limit" and 网关的 retry
 limit name one thing. A denial has the key of what it denies. With many values the object is part of the key.
 """
 
-# ruff: noqa: E501  (one pattern a line: a regular expression that is broken in two is read in neither)
-
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 
 from yiku.rules import values
-from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
-from yiku.rules.predicates import PREDICATES, RELATIVES, SINGLE, UNKNOWN, Predicate
-from yiku.rules.shared_words import ATTRIBUTES, LOOSE, ONE, SHORT
+from yiku.rules.analyze import fold, tokens
+from yiku.rules.lexicon import Predicate, built_in, lists
+from yiku.rules.lexicon.flags import ARTICLE, AUX, DENY, END, HAVE, HOLDER, LIGHT, MY, NO_LONGER, POSSESSIVE, SPEAKER, VERB
+from yiku.rules.text.sentences import MARKS
+from yiku.rules.text.words import Word, flags_of, words
 from yiku.types import Cardinality, Slot
 
 USER = "user"  # the canonical subject of the scope's owner
-
-SPACE = "\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-EDGES = (
-    SPACE + "\"'“”‘’「」『』《》（）()[].,!！。，;；:：~～"
-)  # to strip: a pattern that ends in $ would try each run of them again and again
-ARTICLE = re.compile(r"^(?:the |a |an |this |that |our |这个|那个|该)")
-
-BY_NAME = {name: predicate for predicate in PREDICATES for name in (predicate.name, *predicate.names.split("|"))}
-# A verb and its denial, in either language, are one.
-_DENIES = re.compile(
-    r"(?:do|does|did|is|are|am|has|have|can|will|should)(?: not|n't) (?:use to )?|cannot\b ?|can't\b ?|no longer |never |not |stopped |quit |gave up |no more |isn't |lacks? |without |(?:has|have|had|is|are) no (?=\S)|no (?=\S)"
-    r"|从不|从来不|不再|不能|不(?=.)|没有(?=.)|没(?=.)|别"
-)
-_WITHIN = re.compile(
-    r"(?<=[\u4e00-\u9fff])(?:不(?![错同足良锈动利安久时])|没有?)(?=[\u4e00-\u9fff]|$)(?<!差不)(?<!了不)(?<!对不)"
-)  # 睡前不吃
-_HAVE = re.compile(r"\b(?:has|have|had)\b")
-_VERBS = {"喝": "drink", "吃": "eat", "用": "uses", "使用": "uses", "喜欢": "likes", "有": "owns", "养": "keep", "学": "learn", "看": "watch", "怕": "fear", "需要": "requir", "need": "requir", "cannot": "can", "会": "can", "说": "speaks"}  # fmt: skip
-
-_FIRST_PERSON = frozenset(
-    "i me my mine myself we us our 我 我们 俺 本人 咱 咱们 我家 我们家 咱家 咱们家 自己 user 用户 主人 owner me/i".split()
-) | {
-    "the user",
-    "",
-}
-_MINE = re.compile(r"(?:(?:my|our) |(?:我们|咱们|我|咱|俺)(?:家)?的? ?)(?P<x>.+)")
-_OWNED = re.compile(r"(?P<s>.+?)(?:'s |的)(?P<x>.+)")
-KIN = {*RELATIVES, *RELATIVES.values()} - {"项目", "project"}
-_LONGEST_ATTRIBUTE = max(len(name) for name in ATTRIBUTES if not name.isascii())
-_GROUPS = frozenset("team company system 团队 公司 系统".split())  # «our team's database» is our database
+EDGES = f" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u202f\u205f\u3000\"'“”‘’「」『』《》（）()[],，:：~～{MARKS}"
+LONGEST_NAME = 300  # characters of a subject or predicate that is looked into
+_OF = "'s "
 
 
-LONGEST_SUBJECT = 300  # characters, up to which somebody's somebody is looked for
+@lru_cache(maxsize=512)
+def _words(text: str) -> tuple[Word, ...]:
+    return tuple(word for word in words(text, 0, min(len(text), LONGEST_NAME), built_in()) if not word.sign)
+
+
+# ------------------------------------------------------------------ subjects
 
 
 def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
     """The canonical subject: USER for the owner, `x's y` for what belongs to somebody, folded otherwise."""
     folded = fold(text).strip(EDGES)
-    if folded in _FIRST_PERSON:
-        owner = {fold(name) for name in names}
-        return fold(speaker) if speaker and owner and fold(speaker) not in owner else USER
-    if any(fold(name) == folded for name in names):
+    owner = {fold(name) for name in names}
+    if folded in owner or folded in lists.words("slots.owner"):
         return USER
-    if folded.startswith(("my ", "our ", "我", "咱", "俺")) and (match := _MINE.fullmatch(folded)):
-        if "的" in match["x"] and len(folded) <= LONGEST_SUBJECT:
-            return subject_of(match["x"], speaker, names)  # «our production's database» is that of production
-        return f"{subject_of('i', speaker, names)}'s {RELATIVES.get(match['x'], match['x'])}"
-    if ("的" in folded or "'s " in folded) and (match := _OWNED.fullmatch(folded)):
-        return f"{subject_of(match['s'], speaker, names)}'s {RELATIVES.get(match['x'], match['x'])}"
-    folded = ARTICLE.sub("", folded)
-    return RELATIVES.get(folded, folded)
+    found = [word for word in _words(folded) if not word.flags & POSSESSIVE]
+    if all(word.flags & (SPEAKER | MY) for word in found) and (found or not folded):
+        return fold(speaker) if speaker and owner and fold(speaker) not in owner else USER
+    if found and found[0].flags & (SPEAKER | MY) and found[0].start == 0:
+        rest = folded[found[1].start :]
+        of_a_thing = next(_owned(rest), None) is not None and not (found[1].entry.kin or found[1].flags & HOLDER)
+        if of_a_thing:  # "our production's database" is that of production
+            return subject_of(rest, speaker, names)
+        return f"{subject_of('', speaker, names)}{_OF}{_relative(rest)}"
+    if (owned := next(_owned(folded), None)) is not None:
+        return f"{subject_of(owned[0], speaker, names)}{_OF}{_relative(owned[1])}"
+    return _relative(folded)
 
 
 def told_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
-    """The canonical subject of a statement, of which a term of kinship alone is one's own: «mum lives in Leith», 妹妹对花生过敏."""
-    own = fold(text).strip(EDGES) in KIN
-    return subject_of(f"my {text.strip()}" if own else text, speaker, names)
+    """The canonical subject of a statement, of which a term of kinship alone is one's own: "mum lives in Leith", 妹妹对花生过敏."""
+    subject = subject_of(text, speaker, names)
+    return f"{subject_of('', speaker, names)}{_OF}{subject}" if subject in kin() else subject
+
+
+def _owned(folded: str) -> Iterator[tuple[str, str]]:
+    """Whose and what, of words with a possessive between them."""
+    for word in _words(folded):
+        whose, what = folded[: word.start], folded[word.end :].strip()
+        if word.flags & POSSESSIVE and whose and what and (word.cjk or folded[word.end] == " "):
+            yield whose, what
+
+
+def _relative(folded: str) -> str:
+    """A term of kinship by its one name; other words without their article."""
+    found = _words(folded)
+    kept = found[1:] if len(found) > 1 and found[0].flags & ARTICLE else found
+    if len(kept) == 1 and kept[0].entry.kin:
+        return kept[0].entry.kin
+    return folded[kept[0].start :] if kept else folded
+
+
+@cache
+def kin() -> frozenset[str]:
+    """What people are to somebody, by their one name in both languages."""
+    return frozenset(entry.kin for entry in built_in().words.values() if entry.kin)
+
+
+# ------------------------------------------------------------------ predicates
+
+
+@cache
+def _known() -> dict[str, Predicate]:
+    """The predicates of the lexicon by all their names."""
+    predicates = built_in().predicates.values()
+    return {name: predicate for predicate in predicates for name in (*predicate.names, predicate.name)}
+
+
+def known(predicate: str) -> Predicate | None:
+    """The predicate of the lexicon that goes by this name, if one does."""
+    return _known().get(predicate)
 
 
 def predicate_name(text: str) -> str:
-    """A predicate's name without article, case and spelling of one side of the ocean."""
-    name = ARTICLE.sub("", re.sub(r"[\s_]+", " ", fold(text)).strip()).strip(EDGES)
-    return name.replace("favorite", "favourite").replace("color", "colour")
+    """The name under which a predicate is kept: that of the lexicon, else its words without article and case."""
+    folded = " ".join(fold(text).replace("_", " ").split()).strip(EDGES)
+    found = _words(folded)
+    name = folded[found[1].start :] if len(found) > 1 and found[0].flags & ARTICLE else folded
+    meant = known(name)
+    return meant.name if meant else attribute(name) or name
 
 
 def family(predicate: str) -> str:
     """What a predicate and its denial have in common: the known one that it is or denies, else the stem of its verb."""
-    if known := BY_NAME.get(predicate):
-        return known.opposite_of or known.name
-    affirmed = predicate
-    while match := _DENIES.match(affirmed):
-        affirmed = affirmed[match.end() :]
-    affirmed = _HAVE.sub("have", _WITHIN.sub("", affirmed)).strip() or predicate
-    for name in (affirmed, affirmed + "s", _VERBS.get(affirmed, affirmed)):
-        if known := BY_NAME.get(name):
-            return known.opposite_of or known.name
-    stems = tokens(affirmed).words if affirmed.isascii() else []
-    found = " ".join(stems) or affirmed
-    return _VERBS.get(found, found)
+    if meant := known(predicate):
+        return meant.opposite or meant.name
+    affirmed = [word for word in _words(predicate) if not (word.flags & (DENY | NO_LONGER | END | AUX) or word.inside)]
+    if all(word.flags & HAVE for word in affirmed):  # 没有; has no
+        return _known()["have"].name
+    if meant := known(_said(affirmed)):
+        return meant.opposite or meant.name
+    return " ".join(word.entry.means[0] if word.entry.means else name for word in affirmed for name in _names([word]))
+
+
+def _said(found: Sequence[Word]) -> str:
+    return "".join(word.text if word.cjk else f" {word.text}" for word in found).strip()
 
 
 def denies(predicate: str) -> bool:
-    """Whether a predicate denies what its family affirms; «does not hate» denies a denial."""
-    denied = False
-    while predicate not in BY_NAME and (match := _DENIES.match(predicate)):
-        predicate, denied = predicate[match.end() :], not denied
-    denied = denied is not bool(predicate not in BY_NAME and _WITHIN.search(predicate))
-    known = BY_NAME.get(predicate) or BY_NAME.get(f"{predicate}s")
-    return denied is not bool(known and known.opposite_of)
+    """Whether a predicate denies what its family affirms; "does not hate" denies a denial."""
+    if meant := known(predicate):
+        return bool(meant.opposite)
+    found = _words(predicate)
+    times = sum(
+        1
+        for place, word in enumerate(found)
+        if word.flags & (DENY | END) and (place == 0 or found[place - 1].flags & AUX or flags_of(found[place + 1 :][:1]) & VERB)
+    )
+    said = known(_said([word for word in found if not (word.flags & (DENY | AUX) or word.inside)]))
+    return bool(times % 2) is not bool(said and said.opposite)
 
 
 def attribute(name: str) -> str:
-    """The one name of an attribute that both languages know, or nothing: «line manager» and 直属主管 are `manager`."""
-    if name in ATTRIBUTES:
-        return ATTRIBUTES[name]
-    if UNSPACED_RUN.search(name):
-        for size in range(min(_LONGEST_ATTRIBUTE, len(name) - 1), 0, -1):
-            if name[-size:] in ATTRIBUTES and name[:-size] in LOOSE:
-                return ATTRIBUTES[name[-size:]]
-        return ""
-    words = name.split()
-    return ATTRIBUTES.get(" ".join(words[1:]), "") if len(words) > 1 and words[0] in LOOSE else ""
+    """The one name of an attribute that both languages know, or nothing: "line manager" and 直属主管 are `manager`."""
+    found, loose = _words(name), lists.words("slots.loose")
+    telling = [word for word in found if not (word.text in loose or word.flags & (ARTICLE | LIGHT) or word.inside)]
+    return _has(telling[0]) if len(telling) == 1 else ""
 
 
 def tail(text: str) -> str:
-    """The longest attribute that a name ends in: «limit» of «retry limit», 预算 of 年会预算."""
-    if UNSPACED_RUN.search(text[-1:]):
-        return next((text[-size:] for size in range(min(_LONGEST_ATTRIBUTE, len(text)), 0, -1) if text[-size:] in ATTRIBUTES), "")
-    words = text.split()
-    return next((phrase for i in range(len(words)) if (phrase := " ".join(words[i:])) in ATTRIBUTES), "")
+    """The attribute that a name ends in: `limit` of "retry limit", `budget` of 年会预算."""
+    last = next((word for word in reversed(_words(text)) if not word.inside), None)
+    return _has(last) if last else ""
+
+
+def _has(word: Word) -> str:
+    return word.entry.has.replace("_", " ")
 
 
 def holds_one(predicate: str) -> bool:
-    """Whether a predicate outside the table is an attribute of which a thing has one."""
-    return bool(attribute(predicate) or tail(predicate)) or predicate.startswith(ONE)
+    """Whether a predicate outside the lexicon is an attribute of which a thing has one."""
+    return bool(attribute(predicate) or tail(predicate)) or predicate.startswith(tuple(lists.words("slots.one")))
 
 
 def cardinality_of(predicate: str, object_: str) -> Cardinality:
-    """What the table says; else an attribute, a number, a date has one value at a time, and of the rest nobody knows."""
-    if known := BY_NAME.get(predicate):
-        return known.cardinality
-    return SINGLE if holds_one(predicate) or values.sort_of(object_) else UNKNOWN
+    """What the lexicon says; else an attribute, a number, a date has one value at a time, and of the rest nobody knows."""
+    if meant := known(predicate):
+        return Cardinality.SINGLE if meant.one else Cardinality.MULTI
+    return Cardinality.SINGLE if holds_one(predicate) or values.sort_of(object_) else Cardinality.UNKNOWN
+
+
+# ------------------------------------------------------------------ keys
 
 
 def topic(subject: str, predicate: str) -> str:
-    """What a slot outside the table is about: its words in one order, without the owner; Chinese as it is written."""
-    known = attribute(predicate)
-    told = re.sub(r"最(?:喜欢|爱)的?", "favourite ", f"{subject} {known or predicate}")
-    told = re.sub(r"(?:[^ ]*的)?[那这][个套款场条次辆家]?", "", told)
-    words: set[str] = {known} if known else set()
-    written = ""
-    for place, run in enumerate(UNSPACED_RUN.split(told)):
-        if place % 2:
-            kin, rest = _kin(run.replace("的", ""))
-            written += rest
-            words |= {*tokens(kin).words}
-        else:
-            words |= {SHORT.get(word, word) for raw in run.split() for word in tokens(SHORT.get(raw, raw.removesuffix("'s"))).words}
-    if written and not known and (attr := tail(written)):
-        written = written.removesuffix(attr)
-        words |= {*tokens(ATTRIBUTES[attr]).words}
-    return " ".join(
-        [
-            *sorted(words - {USER, known} | {*tokens(known).words} - _GROUPS),
-            *_again(subject, predicate),
-            *([written] if written else []),
-        ]
-    )
+    """What a slot outside the lexicon is about: its words in one order, by one name in both languages, without the owner."""
+    meant = attribute(predicate)
+    found = [*_names(_words(subject)), *([meant] if meant else _names(_words(predicate)))]
+    telling = {each for name in found for each in name.split()} - {USER} - lists.words("slots.groups")
+    return " ".join([*sorted(telling or set(found)), *_again(subject, predicate)])
+
+
+def _names(found: Sequence[Word]) -> list[str]:
+    """The words that tell something, each by its one name: of the lexicon, its stem, or as it is written."""
+    short = _short()
+    telling = [word for word in found if not (word.inside or word.flags & (POSSESSIVE | ARTICLE | MY | SPEAKER))]
+    names = []
+    for word in telling:
+        known_as = _has(word) or word.entry.kin
+        names += [known_as] if known_as else [word.text] if word.cjk else tokens(short.get(word.text, word.text)).words
+    return names
+
+
+@cache
+def _short() -> dict[str, str]:
+    return dict(line.split(" ") for line in lists.words("slots.short"))
 
 
 def _again(subject: str, predicate: str) -> list[str]:
-    """The relations that a subject goes through twice: «my boss's boss», 我师父的师父."""
-    if "'s " not in subject and "的" not in subject:
-        return []
-    links = [attribute(link) or RELATIVES.get(link, link) for link in re.split("'s |的", subject)]
-    if attribute(predicate) in ONLY:
-        links.append(attribute(predicate))
-    words = Counter(word for link in links for word in tokens(link).words)
-    return [f"{word}*{times}" for word, times in sorted(words.items()) if times > 1]
-
-
-def _kin(run: str) -> tuple[str, str]:
-    """A term of kinship that Chinese text begins with, in English, and what follows it."""
-    for size in (3, 2, 1):
-        if (kin := RELATIVES.get(run[:size])) and (size > 1 or len(run) != 2):
-            return kin, run[size:]
-    return "", run
-
-
-# Of whom somebody has one, and whom one calls by name.
-ONLY = frozenset("manager landlord teacher doctor accountant coach hairdresser principal owner secretary".split())
+    """The relations that a subject goes through twice: "my boss's boss", 我师父的师父."""
+    links = [attribute(link) or link for link in (*subject.split(_OF), predicate)]
+    return [f"{name}*{times}" for name, times in sorted(Counter(links).items()) if times > 1]
 
 
 def finished(subject: str, predicate: str, object_: str, cardinality: Cardinality, *, told: bool = False) -> Slot:
@@ -200,20 +205,19 @@ def finished(subject: str, predicate: str, object_: str, cardinality: Cardinalit
 
     told: its cardinality was given by the caller, so that a number is a number whatever it counts
     """
-    whom = subject if (own := subject.removeprefix(f"{USER}'s ")).partition("'s ")[0] in KIN else own  # 年糕 is 我家年糕
-    if cardinality is not SINGLE:
+    own = subject.removeprefix(f"{USER}{_OF}")
+    whom = subject if own.partition(_OF)[0] in kin() else own  # 年糕 is 我家年糕
+    whose, _, thing = subject.rpartition(_OF)
+    if cardinality is not Cardinality.SINGLE:
         key = f"{whom}|{family(predicate)}|{values.thing(object_)}"
-    elif predicate == "name" and ATTRIBUTES.get((whose := subject.rpartition("'s "))[2]) in ONLY:
-        key = topic(whose[0], whose[2])  # «my boss is called Ann» and «my boss is Ann»
-    elif predicate in BY_NAME:
+    elif predicate == "name" and built_in().attributes.get(attribute(thing).replace(" ", "_")) == "person":
+        return finished(whose, attribute(thing), object_, cardinality)._replace(
+            subject=subject, predicate=predicate
+        )  # my boss is Ann
+    elif known(predicate):
         key = f"{whom}|{family(predicate)}"
     else:
         key = topic(subject, predicate)
         sort = "" if told or holds_one(predicate) else values.sort_of(object_)
         key = f"{key}|{sort}" if sort and sort != "number" else key
     return Slot(subject, predicate, object_, cardinality, key)
-
-
-def known_or(name: str) -> Predicate:
-    """The predicate of the table by any of its names, or one of its own."""
-    return BY_NAME.get(name) or Predicate(name, UNKNOWN, "")

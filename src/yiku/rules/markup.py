@@ -3,28 +3,70 @@ Tags in a text as a language model reads them, however they were typed.
 
     <private>   < PRIVATE >   ＜ｐｒｉｖａｔｅ＞   &lt;private&gt;   &#60;private&#62;   <pri\u200bvate>   <private reason="…">
 
-All of these are one tag, and `tag` builds its pattern. No part of it repeats without a bound, so it reads a text in time
-proportional to its length.
+All of these are one tag. So a text is looked at as it reads: without invisible signs, and with one character for each escaped
+bracket; each character knows its place in the text. No pattern here repeats without a bound but over single characters, so
+it takes time proportional to the length of the text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from yiku.types.invisible import UNSEEN
 
-INVISIBLE = rf"[{UNSEEN}]{{0,32}}+"
-GAP = rf"[\s{UNSEEN}]{{0,32}}+"  # what may stand between the parts of a mark
-_AMP = r"&(?:amp;){0,4}+"  # escaped, perhaps several times
-LT = rf"(?:[<＜﹤]|(?i:{_AMP}(?:lt;?|#0{{0,6}}60;?|#x0{{0,6}}3c;?)|\\{{1,4}}(?:u003c|x3c)))"
-GT = rf"(?:[>＞﹥]|(?i:{_AMP}(?:gt;?|#0{{0,6}}62;?|#x0{{0,6}}3e;?)|\\{{1,4}}(?:u003e|x3e)))"
-SLASH = rf"(?:[/／⁄∕]|(?i:{_AMP}(?:sol;?|#0{{0,6}}47;?|#x0{{0,6}}2f;?)))"
+LESS, GREATER, OVER = "\ue000\ue001\ue002"  # stand for an escaped <, > and /
+OPEN, SHUT, SLASHES = f"<＜﹤{LESS}", f">＞﹥{GREATER}", f"/／⁄∕{OVER}"  # inside a class
 BRACKET = re.compile(r"[<＜﹤\\]|&(?:[Aa#LlGg])")  # a text without any of these has no tag in it
 DASH = "‐‑‒–—―−﹣－_＿-"  # inside a class, at its end
+GAP = r"\s{0,32}+"  # what may stand between the parts of a mark
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ESCAPED = re.compile(
+    r"(?i)&(?:amp;){0,4}+(?:(lt|#0{0,6}60|#x0{0,6}3c)|(gt|#0{0,6}62|#x0{0,6}3e)|sol|#0{0,6}47|#x0{0,6}2f);?|\\{1,4}(?:u00|x)3(?:(c)|e)"
+)
+_INVISIBLE = re.compile(f"[{UNSEEN}]+")
+_OPENED = re.compile(f"[{OPEN}]{GAP}([{SLASHES}])?{GAP}")
+_ENDS_NAME = re.compile(rf"[\s/／{SHUT}]")
+_REST = re.compile(rf"[^<＜﹤{SHUT}]{{0,300}}+[{SHUT}]")
+
+
+class Seen(NamedTuple):
+    """
+    A text as it reads, and where its characters stand.
+
+    source: as it was typed
+    places: of each character its beginning and its end in the source; None where all stand where they are
+    """
+
+    text: str
+    source: str
+    places: tuple[list[int], list[int]] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """A span of at least one character, in the source."""
+        return (start, end) if self.places is None else (self.places[0][start], self.places[1][end - 1])
+
+    def said(self, start: int, end: int) -> str:
+        """What was typed there."""
+        return self.source[slice(*self.span(start, end))] if start < end else ""
+
+    def has_gap(self, at: int) -> bool:
+        """Whether something invisible stands in front of a character."""
+        return self.places is not None and self.places[0][at] > self.places[1][at - 1]
+
+
+class Tag(NamedTuple):
+    """A tag in a text: whether it closes, and what stands behind its name."""
+
+    start: int
+    end: int
+    name: str
+    closes: bool
+    more: str
 
 
 def may_hold(text: str, word: str) -> bool:
@@ -34,35 +76,53 @@ def may_hold(text: str, word: str) -> bool:
     return not text.isascii() or _CONTROL.search(text) is not None or word in text.lower()
 
 
-@cache
-def _variants() -> dict[str, str]:
-    """For each small Latin letter how else it is written: capital, full-width, mathematical, circled."""
-    found = {chr(n): "" for n in range(ord("a"), ord("z") + 1)}
-    for start, end in ((0xFF21, 0xFF5B), (0x24B6, 0x24EA), (0x1D400, 0x1D6A4), (0x2100, 0x2150)):
-        for n in range(start, end):
-            letter = unicodedata.normalize("NFKC", chr(n)).lower()
-            if letter in found:
-                found[letter] += chr(n)
-    return found
+def seen(text: str) -> Seen:
+    """The text as it reads."""
+    escaped = _ESCAPED.finditer(text) if "&" in text or "\\" in text else ()
+    cuts = [(*match.span(), _character(match)) for match in escaped]
+    if not cuts and not _INVISIBLE.search(text):
+        return Seen(text, text)
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for (_, begin, _), (end, behind, character) in pairwise([(0, 0, ""), *cuts, (len(text), len(text), "")]):
+        edges = [begin, *(edge for match in _INVISIBLE.finditer(text, begin, end) for edge in match.span()), end]
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            parts.append(text[first:last])
+            starts += range(first, last)
+            ends += range(first + 1, last + 1)
+        if character:
+            parts.append(character)
+            starts.append(end)
+            ends.append(behind)
+    return Seen("".join(parts), text, (starts, ends))
 
 
-def spelled(name: str) -> str:
-    """A pattern for a name in any case and width, with invisible signs between its letters; for use without flags."""
-    parts = []
+def _character(match: re.Match[str]) -> str:
+    if match[0].startswith("\\"):
+        return LESS if match[3] else GREATER
+    return LESS if match[1] else GREATER if match[2] else OVER
+
+
+def spelled(text: str, at: int, name: str) -> int:
+    """Where a name ends that stands at a place of a text as it reads, in any case and width; 0 where it does not."""
     for letter in name:
+        character = text[at : at + 1]
         if letter == "-":
-            parts.append(rf"[\s{DASH}]?")
+            at += bool(character) and (character.isspace() or character in DASH)
+        elif character == letter or (character and unicodedata.normalize("NFKC", character).lower() == letter):
+            at += 1
         else:
-            parts.append(rf"[{letter}{letter.upper()}{_variants().get(letter, '')}]")
-    return INVISIBLE.join(parts)
+            return 0
+    return at
 
 
-def tag(*names: str) -> re.Pattern[str]:
-    """
-    A pattern for an opening or closing tag of one of these names, however it was typed.
-
-    Groups: end, set for a closing tag; n0, n1, … for the names in their order; more, what stands behind the name.
-    """
-    told = "|".join(f"(?P<n{place}>{spelled(name)})" for place, name in enumerate(names))
-    more = rf"(?:(?=[\s/／{UNSEEN}])(?:(?!{GT})[^<＜﹤]){{0,300}}+)?+"
-    return re.compile(rf"{LT}{GAP}(?P<end>{SLASH})?{GAP}(?:{told})(?P<more>{more}){GT}")
+def tags(text: str, *names: str) -> Iterator[Tag]:
+    """The opening and closing tags of these names, in order; a dash in a name may be another one, a space or nothing."""
+    read, behind = seen(text), 0
+    for opened in _OPENED.finditer(read.text):
+        name, end = next(((name, end) for name in names if (end := spelled(read.text, opened.end(), name))), ("", 0))
+        rest = _REST.match(read.text, end) if end and opened.start() >= behind else None
+        if rest and (_ENDS_NAME.match(read.text, end) or read.has_gap(end)):
+            behind = rest.end()
+            yield Tag(*read.span(opened.start(), behind), name, opened[1] is not None, read.said(end, behind - 1))
