@@ -21,6 +21,7 @@ from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
+from yiku.rules.lexicon import lists
 from yiku.rules.slots import index_tokens
 from yiku.types import (
     AddMemory,
@@ -60,13 +61,6 @@ TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTAN
 CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
 WHOLE_ID = 36  # characters; what is shorter is the end of an id
-_STANDINGS = {
-    "belief": Standing.BELIEF,
-    "信念": Standing.BELIEF,
-    "summary": Standing.SUMMARY,
-    "摘要": Standing.SUMMARY,
-    "总结": Standing.SUMMARY,
-}
 _DETAILS = frozenset(Details.__annotations__)
 
 
@@ -293,7 +287,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
     origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
     kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
-    standing = _STANDINGS.get(str(told_kind).casefold(), Standing.FACT)
+    standing = _standing_named(str(told_kind).casefold())
     if told_standing is not None:
         standing = checks.one_of(told_standing, Standing, "standing")
     span = None if turn is None else evidence.span(handle, turn, content if quote is None else quote)
@@ -335,6 +329,13 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         project=memory.project or (turn.project if turn else None) or handle.settings.project,
         entities=_entities(memory.entities, slot, handle.settings.names),
     )
+
+
+def _standing_named(kind: str) -> Standing:
+    """The standing that a caller names as if it were a kind: a belief, 摘要."""
+    if kind in lists.words("slots.belief"):
+        return Standing.BELIEF
+    return Standing.SUMMARY if kind in lists.words("slots.summary") else Standing.FACT
 
 
 def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
