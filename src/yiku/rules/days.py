@@ -19,7 +19,7 @@ UNIT_DAYS = {
 EXACT_DAYS = 3  # up to so many days ago a number is meant to the day
 VAGUE = 0.75  # of "a few days ago": how far it may be off
 A_FEW_MORE = 1.5  # "the last few days" are at most so many times as many
-_MONTHS_OF_PART = {"start": (0, 2), "middle": (4, 4), "end": (10, 2), "first half": (0, 6), "second half": (6, 6)}
+MONTHS_OF_PART = {"start": (0, 2), "middle": (4, 4), "end": (10, 2), "first half": (0, 6), "second half": (6, 6)}
 _DAYS_OF_PART = {
     "start": (0, 10),
     "middle": (10, 20),
@@ -52,7 +52,7 @@ def numbers() -> dict[str, float]:
     """Return the words of the lexicon for numbers."""
     prefix = "clock.number."
     return {
-        word: float(name.removeprefix(prefix))
+        word: int(n) if (n := float(name.removeprefix(prefix))).is_integer() else n
         for name, words in built_in().lists.items()
         if name.startswith(prefix)
         for word in words
@@ -84,7 +84,7 @@ def part_of(span: Span, part: str) -> Span:
     """Return a part of a year (in months) or of a month (its thirds or halves)."""
     first, end = span
     if (end - first).days > 31:
-        ahead, months = _MONTHS_OF_PART[part]
+        ahead, months = MONTHS_OF_PART[part]
         return month_of(first.year, first.month + ahead, months)
     since, until = _DAYS_OF_PART[part]
     return first + timedelta(days=since), min(end, first + timedelta(days=until))
@@ -114,12 +114,12 @@ def nth_of(month: Span, n: int, unit: str) -> Span:
 
 def nearest(at: Callable[[int], Span], shift: int, today: date) -> Span:
     """Return of what comes each year the last that is over (-1), that of this year (0), or the next that has not begun (1)."""
-    years = [at(today.year + n) for n in range(-2, 3)]
+    years = [at(today.year + n) for n in range(-3, 4)]
     if shift < 0:
         return [span for span in years if span[1] <= today][shift]
     if shift > 0:
         return [span for span in years if span[0] > today][shift - 1]
-    return next((span for span in years if span[0] <= today < span[1]), years[2])
+    return next((span for span in years if span[0] <= today < span[1]), years[3])
 
 
 def last_numbered(today: date, day: int) -> date:

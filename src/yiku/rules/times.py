@@ -221,7 +221,7 @@ def _yearly(p: Pieces) -> _Yearly | None:
             return lambda year: month_of(year, 3 * p["quarter"] - 2, 3), "season"
         case ["holiday"] | ["holiday", "shift"]:
             return lambda year: holidays.dates(p["holiday"], year), "holiday"
-        case ["part", "unit"] if p["unit"] == "year":
+        case ["part", "unit"] if p["unit"] == "year" and p["part"] in days.MONTHS_OF_PART:
             return lambda year: part_of(month_of(year, 1, 12), p["part"]), "season"
     return None
 

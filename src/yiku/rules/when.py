@@ -29,7 +29,7 @@ from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon.flags import ASKS, ASKS_FIRST, EVENT, IT, OWN, PERSON, POSSESSIVE, THE
 from yiku.rules.text.folding import folded
 from yiku.rules.text.words import Word, words
-from yiku.rules.time_words import NAMES, may_name_days, tokens
+from yiku.rules.time_words import MONTHS, NAMES, may_name_days, tokens
 from yiku.rules.times import Days, Found, Question, gathered, meant, read
 
 LONGEST_TIMED = 200  # characters; "last week" inside a long message is no filter (facts: 2 % of the gold lay inside)
@@ -131,8 +131,10 @@ def _lent(question: Question, one: Found) -> Found | None:
     place = one.first - 2
     if place < 0 or "month" not in one.pieces or [*question.tokens[place].pieces] != ["number"]:
         return None
-    name = next((name for name in ("date", "number") if name in one.pieces), "month")
-    pieces = {**one.pieces, name: question.tokens[place].pieces["number"]}
+    name, n = next((name for name in ("date", "number") if name in one.pieces), "month"), question.tokens[place].pieces["number"]
+    if name == "month" and n not in range(1, MONTHS + 1):
+        return None
+    pieces = {**one.pieces, name: n}
     try:
         days = meant(question, pieces, place) if _join(question, place + 1, one.first) else None
     except (ValueError, OverflowError):
