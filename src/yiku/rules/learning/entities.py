@@ -25,11 +25,11 @@ PLACE_CHARS = 8  # in front of the ending of a place
 
 _QUOTED = re.compile(r"[「『《“‘]([^「」『』《》“”‘’\n]{2,30})[」』》”’]|(?<![\w\"])\"([^\"\n]{2,30})\"(?!\w)")
 _FILE = re.compile(
-    r"(?<![\w./\\:-])(?:[A-Za-z]:\\|~?/|\.{1,2}/)?(?:[\w.@+-]+[/\\])*[\w@+-][\w.@+-]*\.(?!\d)[A-Za-z][A-Za-z0-9]{0,7}(?![\w/\\])"
+    r"(?<![\w./\\:@+-])(?:[A-Za-z]:\\|~?/|\.{1,2}/)?(?:[\w.@+-]+[/\\])*[\w@+-][\w.@+-]*\.(?!\d)[A-Za-z][A-Za-z0-9]{0,7}(?![\w/\\])"
     r"|(?<![\w./\\:])~?/(?:[\w.@+-]+/)+[\w.@+-]+",
     re.ASCII,
 )
-_ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b")
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,64}+\.[\w.]+\b")
 _SUFFIXES = frozenset(
     "py js ts tsx jsx md txt json jsonl yaml yml toml ini cfg conf csv tsv xls xlsx doc docx ppt pptx pdf html htm css scss xml sql"
     " db sqlite sh bash zsh ps1 bat c h cc cpp hpp cs go rs java kt swift rb php lua r jl scala vue svelte ipynb log lock env png jpg"
