@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from yiku.rules import keys, measures, redaction, values
 from yiku.rules.finding import said_later
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.question import question as asked
@@ -182,3 +183,13 @@ def test_an_erasure_empties_what_was_read(memory, clock):
     memory.admin.erase(turn.id)
 
     assert 0 == read.cache_info().currsize
+
+
+def test_an_erasure_empties_what_was_known_of_its_slot(memory):
+    """Subject, predicate and value, too, in whatever form they were compared."""
+    told = memory.remember("My gym is Iron Yard 健身房")
+    memory.remember("My weight is 70 kg")
+    known = (keys._words, values.form, measures.scan, redaction._runs)
+    memory.admin.erase(told.memory.id)
+
+    assert {0} == {each.cache_info().currsize for each in known}

@@ -25,7 +25,7 @@ from yiku.flows.forget import closed_up, unflagged
 from yiku.flows.handle import Handle
 from yiku.flows.offshoots import Goes, Offshoots
 from yiku.flows.record import tokens, tool_tokens
-from yiku.rules import analyze, conflict, erasure, redaction
+from yiku.rules import analyze, conflict, erasure, keys, redaction, values
 from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
 from yiku.store import rows
@@ -408,7 +408,8 @@ def _taken_out(
     )
     expect = Expect(rows={memory.n: memory.changed for memory in doomed.memories}, erasure=handle.store.last_erasure())
     done = handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
-    read.cache_clear()  # what was read of it is forgotten, too
+    for forget in (read.cache_clear, keys.forget, values.forget, redaction.forget):  # what was read of it goes, too
+        forget()
     return done
 
 

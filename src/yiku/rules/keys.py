@@ -31,6 +31,11 @@ def _words(text: str) -> tuple[Word, ...]:
     return tuple(word for word in words(text, 0, min(len(text), LONGEST_NAME), built_in()) if not word.sign)
 
 
+def forget() -> None:
+    """Empty what a process remembers of the words of slots."""
+    _words.cache_clear()
+
+
 # ------------------------------------------------------------------ subjects
 
 

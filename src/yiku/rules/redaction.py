@@ -178,6 +178,12 @@ def _origins(line: str) -> list[Range]:
     return found if "".join(made) == folded else [(0, len(line.rstrip("\r\n")))] * len(folded)
 
 
+def forget() -> None:
+    """Empty what a process remembers of the words that were sought."""
+    _runs.cache_clear()
+    _of_runs.cache_clear()
+
+
 @lru_cache(maxsize=KNOWN_WORDINGS)
 def _runs(words: str) -> tuple[str, ...]:
     """Words in the form in which they are compared, Chinese apart from others."""

@@ -103,6 +103,12 @@ def _rounding(*texts: str) -> float:
     return ROUNDING if any(piece.reads.get("unit", "")[:1] == "~" for text in told for piece in scan(text[:LONGEST])) else 0
 
 
+def forget() -> None:
+    """Empty what a process remembers of values."""
+    form.cache_clear()
+    scan.cache_clear()
+
+
 @lru_cache(maxsize=4_096)
 def form(text: str, said_at: datetime | None = None) -> str:
     """The one form of a value, seen from the time at which it was said."""
