@@ -147,6 +147,12 @@ def optional_call(value: object, what: str) -> None:
         refuse(what, "must be a function")
 
 
+def optional_seconds(value: object, what: str) -> None:
+    """Refuse what is neither None nor a number of seconds, 0 or more."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0):
+        refuse(what, "must be a number of seconds, 0 or more")
+
+
 def can(value: object, does: str, what: str) -> None:
     """Refuse what is neither None nor has this method, as an object of the caller's own has it."""
     if value is not None and not callable(getattr(value, does, None)):

@@ -92,8 +92,7 @@ def embed(
     Raises ModelUnavailable where there is no model, and StoreBusy while another process is embedding.
     """
     checks.optional_call(progress, "progress")
-    if budget_s is not None and (isinstance(budget_s, bool) or not isinstance(budget_s, (int, float)) or not budget_s >= 0):
-        checks.refuse("budget_s", "must be a number of seconds, 0 or more")
+    checks.optional_seconds(budget_s, "budget_s")
     handle.store.about()  # a memory that was closed says so
     began, own, done = time.monotonic(), handle.own(), 0
     model, why = handle.embedder()

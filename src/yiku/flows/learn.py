@@ -147,8 +147,7 @@ def learn(
     checks.optional_call(progress, "progress")
     checks.optional_name(session, "session")
     checks.flag(everything, "everything")
-    if budget_s is not None and (isinstance(budget_s, bool) or not isinstance(budget_s, (int, float)) or not budget_s >= 0):
-        checks.refuse("budget_s", "must be a number of seconds, 0 or more")
+    checks.optional_seconds(budget_s, "budget_s")
     handle.store.about()  # a memory that was closed says so
     pause.refuse(handle)
     began, own = time.monotonic(), handle.own()

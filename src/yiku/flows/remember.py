@@ -106,12 +106,11 @@ def remember(
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
-        if (
-            short
-            and retract.marker(new.content)
-            and (done := _taken_back(handle, new, details, receipt, dry_run=dry_run)) is not None
-        ):
-            return done
+        if short and (sort := retract.marker(new.content)):
+            from yiku.flows.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
+
+            if done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run):
+                return done
         expect, decision = _decided(handle, new, dated, confirms)
         if how is not None and how.replaces is not None and decision.outcome in ("new", "flagged"):
             expect, decision = _updating(handle, new, how.replaces, expect, decision)
@@ -142,13 +141,6 @@ def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_ru
         return New(memory=new)
     done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
     return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
-
-
-def _taken_back(handle: Handle, new: SemanticMemory, details: Details, receipt: Receipt | None, *, dry_run: bool) -> Outcome | None:
-    """What becomes of «just kidding»; None when the words turn out to take nothing back."""
-    from yiku.flows.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
-
-    return taken_back(handle, new, receipt, stated="predicate" in details, dry_run=dry_run)
 
 
 def _updating(

@@ -46,15 +46,20 @@ _INSTANT = timedelta(microseconds=1)
 
 
 def taken_back(
-    handle: Handle, new: SemanticMemory, receipt: Receipt | None, *, stated: bool = False, dry_run: bool = False
+    handle: Handle,
+    new: SemanticMemory,
+    sort: retract.Marker,
+    receipt: Receipt | None,
+    *,
+    stated: bool = False,
+    dry_run: bool = False,
 ) -> Retracted | Refused | None:
     """
     The outcome of a text that takes something back; None when it is a statement like any other.
 
+    sort:   as what it takes something back
     stated: the caller named the slot of what it states beside that
     """
-    if (sort := retract.marker(new.content)) is None:
-        return None
     said = new if stated else _said(handle, new, sort)
     target = _target(handle, said or new, new.content, sort)
     if target is None:

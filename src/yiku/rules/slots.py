@@ -50,9 +50,7 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
 
 def plainly(clause: Clause) -> Filled | None:
     """The slot that a clause plainly fills: asserted, of now, without a doubt, about somebody or something that is named."""
-    if not clause.plain or clause.possible or clause.subject in ("", "?", AGENT):
-        return None
-    if not (clause.explicit or clause.meant or clause.start == 0):
+    if not clause.plain or clause.possible or not is_of_somebody(clause):
         return None
     told = [slot for slot in clause.slots if slot.subject in (clause.subject, USER)]
     filled = min(told, key=lambda slot: slot.predicate == SCHEDULED, default=None)  # of one value the deadline before the date
@@ -60,6 +58,12 @@ def plainly(clause: Clause) -> Filled | None:
         return filled
     denial = next((one.name for one in built_in().predicates.values() if one.opposite == filled.predicate), None)
     return replace(filled, predicate=denial, denial=True) if denial else None  # I no longer use Vim
+
+
+def is_of_somebody(clause: Clause) -> bool:
+    """Whether it is known of whom or what a clause speaks, and not by a guess; the agent is nobody."""
+    known = clause.subject not in ("", "?", AGENT)
+    return known and bool(clause.explicit or clause.meant or clause.start == 0)
 
 
 def _stands_beside(other: Clause, clause: Clause, filled: Filled) -> bool:

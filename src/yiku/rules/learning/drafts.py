@@ -164,7 +164,7 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
     """A plain statement of a known predicate, or something arranged for a time, about somebody or something that is named."""
     if clause.mood is not Mood.ASSERTED or clause.possible or clause.end - clause.start > LONGEST:
         return
-    if clause.subject in ("", "?", AGENT) or not (clause.explicit or clause.meant or clause.start == 0):
+    if not stored.is_of_somebody(clause):
         return
     filled = next((slot for slot in clause.slots if slot.subject in (clause.subject, USER)), None)
     holds = filled is not None and (filled.denial or not (clause.denied or clause.cue == "ends"))

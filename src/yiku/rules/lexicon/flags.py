@@ -31,7 +31,7 @@ def mask(classes: Iterable[str]) -> int:
 
 PERSON, SPEAKER, YOU, OTHER, IT = (BIT[n] for n in ("person", "person.speaker", "person.agent", "person.other", "person.it"))
 OWN, MY, YOUR = BIT["own"], BIT["own.speaker"], BIT["own.agent"]
-KIN, HAS, HOLDER = BIT["kin"], BIT["has"], BIT["holder"]
+KIN, HOLDER = BIT["kin"], BIT["holder"]
 WHERE, WHEN, WHO, AMOUNT = BIT["ask.where"], BIT["ask.when"], BIT["ask.who"], BIT["ask.amount"]
 ASKS = WHERE | WHEN | WHO | AMOUNT | BIT["ask.thing"] | BIT["ask.reason"] | BIT["ask.manner"]
 WHAT, ASKS_FIRST = BIT["ask.thing"] | BIT["ask.manner"], BIT["ask.first"]
