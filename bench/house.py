@@ -39,7 +39,7 @@ PARAMETERS = 12  # of a public verb, beside self; **details counts as one
 WALK_MODULES = {"remember": 20, "recall": 26}
 ONE_READER = ("rules.text", "rules.statements")  # packages of which a walk sees `read` and `split`
 
-FLOORS = {"__main__": 6, "doors": 5, "memory": 4, "admin": 4, "settings": 3, "flows": 2}
+FLOORS = {"__main__": 6, "interfaces": 5, "memory": 4, "admin": 4, "settings": 3, "flows": 2}
 FLOORS |= dict.fromkeys(["rules", "store", "models", "files"], 1)
 WORDS = {"types", "errors"}
 

@@ -63,7 +63,7 @@ def test_only_doors_catch_any_error_and_they_say_so(house):
         f"{path}:{handler.lineno}"
         for path, _, tree in house.sources()
         for handler in house.broad_excepts(tree)
-        if not path.startswith("src/yiku/doors/") or not tells(handler)
+        if not path.startswith("src/yiku/interfaces/") or not tells(handler)
     ]
 
     assert [] == silent

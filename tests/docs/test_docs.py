@@ -13,7 +13,7 @@ from pages import LANGUAGES, ROOT, blocks, comparable, run_python, run_shell
 import yiku
 from yiku import errors, types
 from yiku.admin import Admin
-from yiku.doors.cli import app
+from yiku.interfaces.cli import app
 from yiku.sessions import Sessions
 from yiku.store import index
 

@@ -27,9 +27,9 @@ from workers import clocked
 
 import yiku
 from yiku import Memory
-from yiku.doors import importers
-from yiku.doors.importers import claude_code
 from yiku.errors import TooLarge, YikuError
+from yiku.interfaces import importers
+from yiku.interfaces.importers import claude_code
 from yiku.rules import (
     analyze,
     ask,

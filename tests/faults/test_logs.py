@@ -72,7 +72,7 @@ from yiku.flows import {module}
 def broken(*given, **more):
     raise RuntimeError("a fault inside")
 {module}.{verb} = broken
-from yiku.doors.cli.app import main
+from yiku.interfaces.cli.app import main
 sys.exit(main(sys.argv[1:]))
 """
 CLI = {

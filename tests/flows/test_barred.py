@@ -167,7 +167,7 @@ def ways_in(memory, home, kept):
         with pytest.raises((CannotUndo, NotFound)):
             memory.admin.undo(operation)
     if exported is not None:
-        from yiku.doors.importers import yiku_jsonl
+        from yiku.interfaces.importers import yiku_jsonl
 
         memory.admin.import_(yiku_jsonl.read(exported), source="yiku")
     for backup in memory.admin.backups():

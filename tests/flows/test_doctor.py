@@ -10,10 +10,10 @@ from random import Random
 
 import apsw
 import pytest
-from doors.test_cli import run
 from faults.damage import Case, Sound, copied, flipped, sound
 from faults.disk import failing
 from integrity import check as whole
+from interfaces.test_cli import run
 from workers import READY, clocked
 
 import yiku

@@ -19,7 +19,7 @@ IMPORT = """
 import sys
 from pathlib import Path
 from yiku import Memory
-from yiku.doors.importers import jsonl
+from yiku.interfaces.importers import jsonl
 
 home, path = sys.argv[1:]
 with Memory(home, owner="user:ann", durability="fast") as memory:

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from integrity import open_and_check
 
 from yiku import Memory
-from yiku.doors.importers import yiku_jsonl
 from yiku.errors import CannotUndo, InvalidInput, NotFound
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import OperationRecord
 
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob

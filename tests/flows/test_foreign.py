@@ -9,7 +9,7 @@ import pytest
 from exports import START, opened, taken
 
 from yiku import Memory
-from yiku.doors.importers import jsonl, yiku_jsonl
+from yiku.interfaces.importers import jsonl, yiku_jsonl
 from yiku.types import Kind, Origin, SemanticMemory, State
 
 

@@ -9,8 +9,8 @@ from exports import START, opened, taken
 from integrity import open_and_check
 
 from yiku import Memory
-from yiku.doors.importers import yiku_jsonl
 from yiku.flows import lines
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import Attachment, Episode, OperationRecord, Scratchpad, SemanticMemory, Source, Turn
 
 FAR = "9999-12-31T23:59:59-14:00"  # which no offset but its own can show

@@ -7,8 +7,8 @@ import pytest
 from integrity import check
 
 from yiku import Memory
-from yiku.doors.importers import yiku_jsonl
 from yiku.errors import NotFound, Stale
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import AddJobs, Attachment, ClaimJobs, Episode, Job, KeepReply, ModelCall, Put, Scratchpad, Spend
 
 WORD, HAN = "zqvblorptinx", "𩺙𨏏𢝫𤍚"

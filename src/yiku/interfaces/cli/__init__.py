@@ -20,7 +20,7 @@ the database when a home is opened, rich when there is something to align or to 
 import os
 import sys
 
-from yiku.doors.cli import streams
+from yiku.interfaces.cli import streams
 
 
 def run() -> None:
@@ -37,6 +37,6 @@ def run() -> None:
             sys.exit(1)
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy then starts without a pool of threads: 40 ms less
-    from yiku.doors.cli.app import main
+    from yiku.interfaces.cli.app import main
 
     sys.exit(main(sys.argv[1:]))

@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from yiku import __version__
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
 SHELLS = ("bash", "zsh", "fish")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call, parsed, text
 from yiku.errors import InvalidInput, ReadOnly, StorageFull
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, parsed, text
 from yiku.types import Hit, Hits, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:

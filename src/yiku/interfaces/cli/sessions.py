@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call, file, parsed, text
-from yiku.doors.cli.learning import counted
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, file, parsed, text
+from yiku.interfaces.cli.learning import counted
 from yiku.types import Compressed, Ended, Episode, Session
 
 if TYPE_CHECKING:

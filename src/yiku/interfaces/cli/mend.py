@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import Checked, Repaired
 
 DAMAGED = 1  # the exit code when something is wrong

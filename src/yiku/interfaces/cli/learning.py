@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
-from yiku.doors.cli.keep import became, moved
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.interfaces.cli.keep import became, moved
 from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
 
 Name = str | None

@@ -10,7 +10,7 @@ import pytest
 from commands import COLD, run
 from models.server import says, serving
 
-from yiku.doors.cli.demo import MATERIAL
+from yiku.interfaces.cli.demo import MATERIAL
 
 LINES = {
     name: [json.loads(line) for line in (MATERIAL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -40,7 +40,7 @@ def test_a_wrong_answer_would_be_noticed():
     """The check compares with what is expected: an outdated first hit, or a missing part, is wrong."""
     from types import SimpleNamespace
 
-    from yiku.doors.cli.demo import Asked
+    from yiku.interfaces.cli.demo import Asked
 
     question = {"expect": ["Oslo"], "not_first": "Bergen"}
 

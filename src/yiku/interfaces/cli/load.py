@@ -20,9 +20,9 @@ from typing import Annotated, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import ImportReport
 
 SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl", "yiku": "yiku_jsonl"}
@@ -61,7 +61,7 @@ def import_(
         raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
     if as_ is not None and source != "yiku":
         raise InvalidInput("--as is for exports of Yiku; --scope names the scope that other sources go to")
-    importer, where = importlib.import_module(f"yiku.doors.importers.{SOURCES[source]}"), Path(path)
+    importer, where = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}"), Path(path)
     where = where.expanduser()
     files = importer.files(where)
     if not files:

@@ -14,9 +14,9 @@ from typing import Annotated
 
 import typer
 
-from yiku.doors.cli import say, shapes, streams
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes, streams
+from yiku.interfaces.cli.call import Call
 from yiku.types import Backup, Restored
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from yiku import Memory
-from yiku.doors.importers import jsonl
+from yiku.interfaces.importers import jsonl
 from yiku.types import BadRecord, MemoryRecord, Origin, SkippedRecord, TurnRecord
 
 

@@ -9,8 +9,8 @@ import pytest
 from commands import COLD, Started
 
 from yiku import Memory
-from yiku.doors.cli import call
-from yiku.doors.cli.app import VERBS
+from yiku.interfaces.cli import call
+from yiku.interfaces.cli.app import VERBS
 
 CLOSED = "import os, sys\nos.close({number})\nsys.{name} = None\nfrom yiku.__main__ import main\nmain()"
 TURNS = '{"role": "user", "content": "早上好"}\n'

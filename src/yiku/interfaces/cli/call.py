@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from yiku.doors.cli import streams
 from yiku.errors import InvalidInput, KeptOut, TooLarge, YikuError
+from yiku.interfaces.cli import streams
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -100,7 +100,7 @@ class Call:
 
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
         """
-        from yiku.doors.cli import say  # which every verb has loaded
+        from yiku.interfaces.cli import say  # which every verb has loaded
 
         lines = [*lines]
         try:
@@ -123,7 +123,7 @@ class Call:
     def note(self, text: str) -> None:
         """Say something that is not the answer."""
         if not self.quiet:
-            from yiku.doors.cli import say
+            from yiku.interfaces.cli import say
 
             streams.say(say.printable(text))
 
@@ -149,7 +149,7 @@ class Call:
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
     """One object on one line, in UTF-8 whatever the terminal's encoding is; what a terminal would obey is escaped."""
-    from yiku.doors.cli import say
+    from yiku.interfaces.cli import say
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from yiku.doors import importers
-from yiku.doors.importers import Consumed, Content, Ids, Line
+from yiku.interfaces import importers
+from yiku.interfaces.importers import Consumed, Content, Ids, Line
 from yiku.types import BadRecord, Details, ImportRecord, MemoryRecord, SkippedRecord, TurnDetails, TurnRecord
 
 # The names under which exports know our fields, the best first.

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call, file
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, file
 
 Lines = list[str] | None
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call, parsed, takes, text
 from yiku.errors import InvalidInput, YikuError
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, parsed, takes, text
 from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def forget(
     It leaves every answer, but not the disk: yiku restore or yiku undo brings it back.
     """
     if hard:
-        from yiku.doors.cli.erase import erase
+        from yiku.interfaces.cli.erase import erase
 
         if reason is not None:
             raise InvalidInput("--hard leaves nothing, so no --reason either")

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import Compressed, Episode, Hit, LearnReport, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:

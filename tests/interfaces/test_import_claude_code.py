@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from yiku import Memory
-from yiku.doors import importers
-from yiku.doors.importers import claude_code
 from yiku.errors import InvalidInput
+from yiku.interfaces import importers
+from yiku.interfaces.importers import claude_code
 from yiku.types import BadRecord, MemoryRecord, Origin, SkippedRecord, TurnRecord
 
 START = "2026-03-02T09:14:00.000Z"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
 from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import Attachment, Episode, Erased, Place, Scratchpad, SemanticMemory, Turn
 
 if TYPE_CHECKING:

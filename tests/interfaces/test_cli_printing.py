@@ -8,7 +8,7 @@ import commands
 import pytest
 
 from yiku import Memory
-from yiku.doors.cli import call, say
+from yiku.interfaces.cli import call, say
 from yiku.types.invisible import UNSEEN
 
 # A title for the terminal, C1 controls, direction marks, tags, a zero width, a filler: in every field that takes them.

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call, text
-from yiku.doors.cli.keep import given
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, text
+from yiku.interfaces.cli.keep import given
 from yiku.types import Attachment
 
 Name = str | None

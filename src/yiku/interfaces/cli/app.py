@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperGroup
 
 from yiku import __version__
-from yiku.doors.cli import call, streams
 from yiku.errors import InvalidInput, YikuError
+from yiku.interfaces.cli import call, streams
 
 USAGE, INTERRUPTED = 2, 130
 TABLE = {
@@ -84,7 +84,7 @@ VERBS = {verb: module for group in TABLE.values() for verb, module in group.item
 
 
 def _function(verb: str) -> Any:
-    module = importlib.import_module(f"yiku.doors.cli.{VERBS[verb]}")
+    module = importlib.import_module(f"yiku.interfaces.cli.{VERBS[verb]}")
     name = verb.replace("-", "_")
     return getattr(module, name, None) or getattr(module, f"{name}_")  # import_, list_
 
@@ -227,7 +227,7 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             return code
         except streams.AnswerLost:  # then it is told on stderr
             pass
-    from yiku.doors.cli import say
+    from yiku.interfaces.cli import say
 
     lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
     for index, line in enumerate(lines):

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from yiku.doors import importers
-from yiku.doors.importers import Consumed
 from yiku.errors import InvalidInput
+from yiku.interfaces import importers
+from yiku.interfaces.importers import Consumed
 from yiku.types import BadRecord, ImportRecord, OperationRecord
 
 FORMAT, VERSION = "yiku-export", 1

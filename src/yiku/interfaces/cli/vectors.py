@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from yiku.doors.cli import say, shapes
-from yiku.doors.cli.call import Call
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
 from yiku.types import EmbedReport
 
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from yiku.doors.cli import say
+from yiku.interfaces.cli import say
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from yiku.doors import importers
-from yiku.doors.importers import Consumed, Content, Ids, Line
+from yiku.interfaces import importers
+from yiku.interfaces.importers import Consumed, Content, Ids, Line
 from yiku.types import BadRecord, ImportRecord, SkippedRecord, TurnRecord
 
 AGENT = "claude-code"

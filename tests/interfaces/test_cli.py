@@ -16,8 +16,8 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.doors.cli import app, call
-from yiku.doors.cli.app import VERBS
+from yiku.interfaces.cli import app, call
+from yiku.interfaces.cli.app import VERBS
 
 MEMORY = set(
     "type id line kind standing state content subject predicate object cardinality basis flag flagged_with importance base_score"
