@@ -17,7 +17,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
-from yiku.flows import browse, checks, intake, pause
+from yiku.flows import checks, intake, lookup, pause
 from yiku.flows.handle import Handle, settled
 from yiku.rules import analyze, attachments
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
@@ -87,7 +87,7 @@ def _details(handle: Handle, details: Mapping[str, Any]) -> dict[str, Any]:
 def _turn(handle: Handle, id: object) -> Turn | None:
     if id is None:
         return None
-    found = browse.find(handle, checks.name(id, "turn"), handle.own())
+    found = lookup.find(handle, checks.name(id, "turn"), handle.own())
     if not isinstance(found, Turn):
         raise NotFound(f"turn {str(id)[:80]} (this id is a memory's)")
     return found

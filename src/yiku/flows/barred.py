@@ -10,17 +10,17 @@ While nothing was erased, none of this is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from yiku.errors import Damaged, ErasureUndone, NotFound
+from yiku.errors import ErasureUndone
 from yiku.files import blobs
 from yiku.files import mirror as mirrored
 from yiku.files.vault import Home
-from yiku.flows.handle import Handle, content_hash
+from yiku.flows.handle import Handle
+from yiku.flows.turn_texts import blob_names, content, texts, without
 from yiku.rules import analyze, erasure, redaction
 from yiku.store.api import Store
 from yiku.store.erase import identified
@@ -107,7 +107,7 @@ def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
 
 def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
     """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
-    named = {name for turn in given for name in _blobs(turn)} - {name for turn in kept for name in _blobs(turn)}
+    named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}
     for name in sorted(named):
         with handle.store.alone():
             if not is_named(handle, name):
@@ -173,70 +173,3 @@ def is_erased(handle: Handle, record: Record) -> bool:
     session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
     found = _found(handle, [erasure.of_record(record.id), *session, *said])
     return any(record.updated_at <= at for at in found.values())
-
-
-# ------------------------------------------------------------------ what a turn says, and what is left of it
-
-
-def content(handle: Handle, turn: Turn) -> str:
-    """What was said, whole."""
-    return turn.content if turn.blob is None else blob(handle, turn.blob, turn.content)
-
-
-def blob(handle: Handle, name: str, otherwise: str = "") -> str:
-    """A long content as text; of a copy of the store the blob may be gone already."""
-    try:
-        return blobs.get_bytes(handle.blobs, name).decode(errors="replace")
-    except (NotFound, Damaged):
-        return otherwise
-
-
-def texts(handle: Handle, turn: Turn) -> list[str]:
-    """Everything that a turn says, and its tools, long contents whole."""
-    told = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
-    long = [blob(handle, name) for name in _blobs(turn) if name != turn.blob]
-    return [content(handle, turn), *told, *long]
-
-
-def without(
-    handle: Handle, turn: Turn, left: Callable[[str], str], *, of_content: Callable[[str], str] | None = None, keep: bool = True
-) -> Turn:
-    """
-    The turn with what a function leaves of each of its texts; itself when that is all.
-
-    of_content: another function for what was said
-    keep:       its blobs are on the disk
-    """
-    after = replace(
-        turn,
-        tool_calls=redaction.rewritten(turn.tool_calls, left),
-        tool_results=tuple(_result(handle, result, left, keep) for result in turn.tool_results),
-        metadata=redaction.rewritten(turn.metadata, left),
-    )
-    whole = content(handle, turn)
-    if (rest := (of_content or left)(whole)) == whole:
-        return after
-    digest, name = content_hash(rest), None
-    if blobs.is_long(rest):
-        name, rest = blobs.put(handle.blobs, rest) if keep else None, blobs.excerpt(rest)
-    return replace(after, content=rest, content_hash=digest, blob=name)
-
-
-def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
-    """What is left of a tool's result; a long one lies in a blob."""
-    rest = {key: value if key == "blob" else redaction.rewritten(value, left) for key, value in result.items()}
-    if not isinstance(name := result.get("blob"), str):
-        return rest
-    whole = blob(handle, name)
-    if (text := left(whole)) == whole:
-        return rest
-    del rest["blob"]
-    if blobs.is_long(text) and keep:
-        return {**rest, "content": blobs.excerpt(text), "blob": blobs.put(handle.blobs, text)}
-    return {**rest, "content": text}
-
-
-def _blobs(turn: Turn) -> list[str]:
-    """The long contents that a turn names."""
-    named = (turn.blob, *(result.get("blob") for result in turn.tool_results))
-    return [name for name in named if isinstance(name, str)]

@@ -1,62 +1,23 @@
 """
 get, get_all, history, timeline: looking at what is kept, by id, by filter, by line, by time.
-
-An id may be given whole or by its last characters. What a handle may not see is not found, in the same
-words as what is not there.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
 
-from yiku.errors import Ambiguous, Damaged, NotFound
+from yiku.errors import NotFound
 from yiku.flows import checks, past
 from yiku.flows.handle import Handle
+from yiku.flows.lookup import find, find_memory, may_be_id
 from yiku.flows.recall import recall
 from yiku.rules import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-_SHORT = re.compile(r"#?([0-9a-f-]{4,36})", re.IGNORECASE)
 SHOWN = (State.CANDIDATE, State.ACTIVE)
-
-
-def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
-    """The memory or turn with this id or ending, in these scopes. Raises NotFound, Ambiguous, or Damaged where it cannot be read."""
-    name = checks.name(id, "id")
-    short = _SHORT.fullmatch(name)
-    if not scopes or short is None:
-        raise NotFound(f"id {name[:80]}")
-    id_ = short[1].lower()
-    select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
-    found = _both(handle, scopes, select)
-    if not found:
-        for other, why in handle.store.unreadable(scopes).items():
-            if other.endswith(id_):
-                raise Damaged(why)
-        raise NotFound(f"id {name[:80]}")
-    if len(found) > 1:
-        raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")
-    return found[0]
-
-
-def _both(handle: Handle, scopes: Sequence[int], select: dict[str, Any]) -> list[SemanticMemory | Turn]:
-    return [
-        *handle.store.memories(scopes, Memories(**select)),
-        *handle.store.turns(scopes, Turns(hidden=True, **select)),
-    ]
-
-
-def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:
-    """The memory with this id or ending. Raises NotFound for a turn's id, too."""
-    found = find(handle, id, scopes)
-    if isinstance(found, Turn):
-        raise NotFound(f"memory {found.id} (this id is a turn's)")
-    return found
 
 
 def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
@@ -129,13 +90,13 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
-    start = find_memory(handle, text, scopes) if _SHORT.fullmatch(text) and not text.isalpha() else _meant(handle, text, scopes)
+    start = find_memory(handle, text, scopes) if may_be_id(text) and not text.isalpha() else _meant(handle, text, scopes)
     return past.recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
 
 
 def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
     """The memory that a text is about; a word such as «face» may also be the end of an id."""
-    if _SHORT.fullmatch(text):
+    if may_be_id(text):
         with suppress(NotFound):
             return find_memory(handle, text, scopes)
     for question in (text, f"{text} previously"):

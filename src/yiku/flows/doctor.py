@@ -19,7 +19,7 @@ from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFou
 from yiku.files import blobs, mirror, vault
 from yiku.flows import barred, checks, erase, scour
 from yiku.flows.handle import Handle, local_time
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole

@@ -18,13 +18,13 @@ from datetime import datetime
 from typing import Any
 
 from yiku.errors import NotFound, StorageFull
-from yiku.flows import barred, checks, evidence, labels, offshoots, scour
-from yiku.flows.browse import find
+from yiku.flows import checks, evidence, labels, offshoots, scour, turn_texts
 from yiku.flows.evidence import Redaction
 from yiku.flows.forget import closed_up, unflagged
 from yiku.flows.handle import Handle
+from yiku.flows.lookup import find
 from yiku.flows.offshoots import Goes, Offshoots
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, conflict, erasure, keys, redaction, values
 from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
@@ -343,7 +343,7 @@ def _with_texts(handle: Handle, doomed: Doomed, chosen: Choice | None = None, *,
     for memory in doomed.kept:
         texts += erasure.strings([source for source in memory.sources if _named_source(source) in doomed.sources[memory.id]])
     for turn in doomed.turns:
-        texts += barred.texts(handle, turn)
+        texts += turn_texts.texts(handle, turn)
     texts += [text for one in doomed.redacted for text in one.texts]
     doomed.beside = _beside(handle, doomed, chosen or Choice(), texts, ids)
     texts += doomed.beside.texts()
@@ -416,7 +416,7 @@ def _taken_out(
 def _blanked(handle: Handle, doomed: Doomed) -> Iterator[Blanked]:
     """The turns that stay with less, and where in them something went."""
     for one in (*doomed.redacted, *(() if doomed.deletes else (evidence.whole(handle, turn) for turn in doomed.turns))):
-        said = barred.content(handle, one.before)
+        said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
         yield Blanked(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
 
@@ -443,9 +443,12 @@ def _seals(handle: Handle, doomed: Doomed) -> list[bytes]:
     """The seals of what must not come back. What a statement that stays says is not among them."""
     sealed = [text for memory in doomed.memories for text in erasure.of_statement(memory)]
     for turn in doomed.turns:
-        sealed += [*erasure.of_turn(turn), *(text for said in barred.texts(handle, turn) for text in erasure.of_sentences(said))]
+        sealed += [
+            *erasure.of_turn(turn),
+            *(text for said in turn_texts.texts(handle, turn) for text in erasure.of_sentences(said)),
+        ]
     for one in doomed.redacted:
-        left = {text for said in barred.texts(handle, one.after) for text in erasure.runs(said)}
+        left = {text for said in turn_texts.texts(handle, one.after) for text in erasure.runs(said)}
         sealed += [text for text in erasure.of_parts(_sentences_cut(handle, one)) if text not in left]
     if doomed.deletes:
         sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in doomed.turns})]
@@ -456,7 +459,7 @@ def _seals(handle: Handle, doomed: Doomed) -> list[bytes]:
 
 def _sentences_cut(handle: Handle, one: Redaction) -> list[str]:
     """The whole sentences of a turn that lost something, and what they lost."""
-    said = barred.content(handle, one.before)
+    said = turn_texts.content(handle, one.before)
     return [*redaction.around(said, one.cuts), *one.texts]
 
 
@@ -593,7 +596,7 @@ def _named_turns(
 
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
         one = evidence.of_turn(handle, turn, memories, keep=True, also=also)
-        swept = any(mark in text for text in barred.texts(handle, turn) for mark in redaction.marks())
+        swept = any(mark in text for text in turn_texts.texts(handle, turn) for mark in redaction.marks())
         if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
             one = evidence.whole(handle, turn)
         if one.after != turn:

@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from yiku.files import blobs, sweep
-from yiku.flows import barred
+from yiku.files import sweep
+from yiku.flows import turn_texts
 from yiku.flows.handle import Handle, content_hash
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
-from yiku.rules.text.sure import STOPS
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Turn, Turns
 
@@ -86,20 +85,9 @@ def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> I
     """Turns that may say a statement in a long content, of which only the beginning is indexed."""
     told = {analyze.plain(text) for memory in statements for text in telling(memory)}
     for name in sweep.blob_names(handle.paths) if told else ():
-        whole = analyze.plain(barred.blob(handle, name))
+        whole = analyze.plain(turn_texts.blob(handle, name))
         if any(text in whole for text in told):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
-
-
-def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
-    """Where words stand verbatim in the whole content of a turn: the first place, in characters; None where they do not."""
-    words = words.strip()
-    if (at := turn.content.find(words)) < 0:
-        words = words.rstrip(STOPS)
-        at = turn.content.find(words) if words else -1
-    if turn.blob is not None and words and not 0 <= at <= blobs.HEAD_CHARS - len(words):  # behind the head all stands elsewhere
-        at = barred.content(handle, turn).find(words)
-    return (at, at + len(words)) if at >= 0 and words else None
 
 
 def telling(memory: SemanticMemory) -> set[str]:
@@ -139,7 +127,7 @@ def of_turn(
         of_content[:] = cut(text, _spans(turn, text, statements))
         return redaction.cut_out(text, of_content)
 
-    after = barred.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
     return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
 
 
@@ -210,13 +198,15 @@ def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: b
         return redaction.cut_out(text, of_content)
 
     left: Callable[[str], str] = lambda text: redaction.cut_out(text, cut(text))  # noqa: E731
-    after = barred.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
     return whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
 
 
 def whole(handle: Handle, turn: Turn) -> Redaction:
     """Nothing is left of a turn."""
-    return Redaction(turn, blank(turn), ((0, len(barred.content(handle, turn))),), tuple(barred.texts(handle, turn)), widened=True)
+    return Redaction(
+        turn, blank(turn), ((0, len(turn_texts.content(handle, turn))),), tuple(turn_texts.texts(handle, turn)), widened=True
+    )
 
 
 def blank(turn: Turn) -> Turn:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import get_args
 
 from yiku.flows import checks
-from yiku.flows.browse import find_memory
 from yiku.flows.handle import Handle
+from yiku.flows.lookup import find_memory
 from yiku.types import Access, CountAccess, SemanticMemory
 
 ALIASES: dict[str, Access] = {

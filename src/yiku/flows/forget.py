@@ -14,10 +14,10 @@ from typing import Any
 
 from yiku.errors import NotFound
 from yiku.flows import checks
-from yiku.flows.browse import find
 from yiku.flows.handle import Handle, settled
 from yiku.flows.intake import clean
-from yiku.flows.record import tokens
+from yiku.flows.lookup import find
+from yiku.flows.turn_texts import tokens
 from yiku.rules import conflict
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning.reread import OUTGROWN

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import attach, barred, episodes, evidence
+from yiku.flows import attach, episodes, evidence, turn_texts
 from yiku.flows.handle import Handle
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.rules.text.sure import pieces, sure_sentences
@@ -233,7 +233,7 @@ class _Judge:
         """Whether the content that was kept holds a statement."""
         if attachment.blob is None or self.goes.spared or not self.goes.statements:
             return False
-        whole = analyze.plain(barred.blob(self.handle, attachment.blob))
+        whole = analyze.plain(turn_texts.blob(self.handle, attachment.blob))
         return any(analyze.plain(text) in whole for one in self.goes.statements for text in evidence.telling(one))
 
     def _within(self, session: str, start: datetime, end: datetime) -> bool:

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged
-from yiku.flows import checks
+from yiku.flows import checks, lookup
 from yiku.flows.embed import Asked, by_words_only, waiting
 from yiku.flows.embed import question as embedded
 from yiku.flows.handle import Handle
@@ -188,9 +188,7 @@ def by_slot(search: Search) -> None:
 
 def _under_another_name(search: Search, select: Memories) -> list[SemanticMemory]:
     """The same asked of whom the question names: 小雨 is «my sister», where that was told."""
-    from yiku.flows import called  # rarely needed, so that this walk is no longer than it must be
-
-    owners = called.owners(search.handle, search.scopes, search.question.subjects)
+    owners = lookup.owners(search.handle, search.scopes, search.question.subjects)
     return (
         search.handle.store.memories(search.scopes, replace(select, pairs=(sorted(owners), search.question.predicates)))
         if owners

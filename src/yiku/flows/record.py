@@ -8,7 +8,6 @@ into blobs, then store all turns of the call in one transaction. A call under an
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +21,9 @@ from yiku.files import blobs
 from yiku.flows import barred, checks, pause
 from yiku.flows.handle import Handle, content_hash, settled
 from yiku.flows.intake import clean
-from yiku.rules import analyze, fence, private
-from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Tokens, Turn, Turns
+from yiku.flows.turn_texts import tokens, tool_tokens
+from yiku.rules import fence, private
+from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Turn, Turns
 
 ROLES = ("user", "assistant", "system", "tool")
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
@@ -142,24 +142,6 @@ def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
         for turn, at in zip(drafts, dated, strict=True)
     ]
     return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
-
-
-def tokens(turn: Turn) -> Tokens:
-    """What a turn is found by: its speaker's name and what was said."""
-    return analyze.tokens(spoken(turn))
-
-
-def spoken(turn: Turn) -> str:
-    """What was said, behind the name of who said it."""
-    return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
-
-
-def tool_tokens(turn: Turn) -> Tokens | None:
-    """What its tool calls are found by: names, inputs and results."""
-    if not turn.tool_calls and not turn.tool_results:
-        return None
-    called = (f"{call.get('name', '')} {json.dumps(call.get('input'), ensure_ascii=False)}" for call in turn.tool_calls)
-    return analyze.tokens(" ".join([*called, *(str(result.get("content", "")) for result in turn.tool_results)]))
 
 
 def _mappings(turns: object) -> list[Mapping[str, Any]]:

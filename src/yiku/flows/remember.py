@@ -16,8 +16,7 @@ from os.path import exists
 from typing import Any, TypeVar
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
-from yiku.flows import barred, checks, evidence, intake, pause
-from yiku.flows.browse import find
+from yiku.flows import barred, checks, intake, lookup, pause, turn_texts
 from yiku.flows.handle import Handle, settled
 from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
@@ -282,7 +281,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     standing = _standing_named(str(told_kind).casefold())
     if told_standing is not None:
         standing = checks.one_of(told_standing, Standing, "standing")
-    span = None if turn is None else evidence.span(handle, turn, content if quote is None else quote)
+    span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
         said_at=said_at,
@@ -363,9 +362,7 @@ def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
     """The slot of whom the subject names: what is said of 小雨 is of «my sister», where that was told."""
     if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
-    from yiku.flows import called  # rarely needed, so that this walk is no longer than it must be
-
-    owner = called.owner(handle, slot.subject)
+    owner = lookup.owner(handle, slot.subject)
     return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
 
 
@@ -390,7 +387,7 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
         return None
     if len(whole := checks.name(id, "source")) == WHOLE_ID:
         return handle.store.turn(handle.reads(), whole.lower())
-    found = find(handle, whole, handle.reads())
+    found = lookup.find(handle, whole, handle.reads())
     if not isinstance(found, Turn):
         raise NotFound(f"turn {whole[:80]} (this id is a memory's)")
     return found

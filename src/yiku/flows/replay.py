@@ -21,7 +21,8 @@ from yiku.errors import InvalidInput, Stale
 from yiku.flows import attach, barred, checks, episodes, foreign, lines
 from yiku.flows.export import KINDS
 from yiku.flows.handle import Handle, content_hash, settled
-from yiku.flows.record import is_unique, tokens, told_apart, tool_tokens
+from yiku.flows.record import is_unique, told_apart
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import conflict, scopes
 from yiku.rules.slots import index_tokens
 from yiku.types import (

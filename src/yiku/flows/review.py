@@ -14,9 +14,9 @@ from typing import Any
 
 from yiku.errors import InvalidInput
 from yiku.flows import checks
-from yiku.flows.browse import find_memory
 from yiku.flows.forget import forget
 from yiku.flows.handle import Handle, settled
+from yiku.flows.lookup import find_memory
 from yiku.flows.remember import remember
 from yiku.types import (
     Forgotten,

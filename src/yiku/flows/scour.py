@@ -22,7 +22,7 @@ from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTo
 from yiku.files import blobs, sweep
 from yiku.flows import barred, labels
 from yiku.flows.handle import Handle
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import raw

@@ -16,7 +16,7 @@ from dataclasses import replace
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows import checks
 from yiku.flows.handle import Handle, settled
-from yiku.flows.record import tokens
+from yiku.flows.turn_texts import tokens
 from yiku.rules.slots import index_tokens
 from yiku.store import records
 from yiku.types import (

@@ -13,8 +13,8 @@ from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, WasErased
 from yiku.flows import barred
-from yiku.flows.browse import find_memory
 from yiku.flows.handle import Handle, settled
+from yiku.flows.lookup import find_memory
 from yiku.flows.remember import admit, checked, told_after
 from yiku.rules.slots import index_tokens
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
