@@ -10,7 +10,7 @@ import pytest
 from yiku import Memory, settings
 from yiku.errors import InvalidScope, SettingsError
 from yiku.files.vault import Home
-from yiku.flows import checks
+from yiku.flows.common import checks
 from yiku.models import prepare
 from yiku.types import Secret
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.types import (
     Backup,
     BackupFile,
@@ -43,7 +43,7 @@ class Admin:
 
     def undo(self, operation: int) -> Undone:
         """Take back one operation, by the number that its outcome carries."""
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.undo(self._handle, operation)
 
@@ -89,7 +89,7 @@ class Admin:
 
     def journal(self, *, limit: int = 50) -> list[ChangeRow]:
         """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.journal(self._handle, limit)
 
@@ -169,7 +169,7 @@ class Admin:
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
         """What waits for a model; with `dead` what failed for good, and why."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         if dead is not None:
             checks.flag(dead, "dead")
@@ -178,7 +178,7 @@ class Admin:
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
         """What models were asked for, with tokens and seconds, oldest first."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
         return self._handle.store.spent(own[0], since=start) if own else []
@@ -212,19 +212,19 @@ class Admin:
 
     def pause(self, until: Time | None = None) -> datetime | None:
         """Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten."""
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.pause(self._handle, until)
 
     def resume(self) -> bool:
         """End a pause; whether there was one."""
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.resume(self._handle)
 
     def blob(self, name: str) -> str:
         """A long content that was put aside, whole."""
-        from yiku.flows import record
+        from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
 

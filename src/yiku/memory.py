@@ -19,8 +19,10 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import barred, browse, checks, context, feedback, forget, recall, record, remember, traces, update
-from yiku.flows.handle import Handle, local_time
+from yiku.flows import browse, context, recall, traces
+from yiku.flows.common import barred, checks
+from yiku.flows.common.handle import Handle, local_time
+from yiku.flows.keep import feedback, forget, record, remember, update
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.sqlite import SqliteStore

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError, StoreMismatch
 from yiku.files.vault import Home, content_of
-from yiku.flows import checks, pause
-from yiku.flows.checks import shown
+from yiku.flows.common import checks, pause
+from yiku.flows.common.checks import shown
 from yiku.rules import scopes
 from yiku.types import Secret, Settings
 

@@ -497,7 +497,7 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
     f"yiku.rules.{name}"
     for name in ("ask identifiers slots when times time_words days holidays keys values retract compile episodes").split()
-} | {"yiku.flows.remember"}
+} | {"yiku.flows.keep.remember"}
 
 
 @pytest.mark.long

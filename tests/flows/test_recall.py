@@ -7,7 +7,7 @@ from workers import clocked
 
 from yiku import Memory
 from yiku.errors import InvalidFilter, InvalidInput
-from yiku.flows.remember import index_tokens
+from yiku.flows.keep.remember import index_tokens
 from yiku.types import UpdateMemory
 
 

@@ -10,7 +10,7 @@ from sampling import drawn_for
 
 from yiku import Memory
 from yiku.errors import IdempotencyMismatch, InvalidInput, NotFound, TooLarge
-from yiku.flows.remember import remember
+from yiku.flows.keep.remember import remember
 from yiku.types import Confirmed, Flagged, How, Kind, New, Origin, Past, Replaced, Standing, State
 
 ORDERS = drawn_for("orders of telling")([*permutations(range(4))], 8)  # the soak tells others, longer ones, in all (R25)

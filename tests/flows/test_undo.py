@@ -7,7 +7,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows import episodes, learn
-from yiku.flows.remember import remember
+from yiku.flows.keep.remember import remember
 
 
 def texts(items):

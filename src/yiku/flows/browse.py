@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.errors import NotFound
-from yiku.flows import checks, past
-from yiku.flows.handle import Handle
-from yiku.flows.lookup import find, find_memory, may_be_id
+from yiku.flows import past
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find, find_memory, may_be_id
 from yiku.flows.recall import recall
 from yiku.rules import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns

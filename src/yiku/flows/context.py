@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Any
 
 from yiku.errors import ReadOnly, StorageFull
-from yiku.flows import checks
-from yiku.flows.handle import Handle
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
 from yiku.flows.recall import recall, report
 from yiku.flows.standing_rules import standing_rules, without
 from yiku.rules import pack

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
 from yiku.files import blobs, mirror, vault
-from yiku.flows import barred, checks, erase, scour
-from yiku.flows.handle import Handle, local_time
-from yiku.flows.turn_texts import tokens, tool_tokens
+from yiku.flows import erase, scour
+from yiku.flows.common import barred, checks
+from yiku.flows.common.handle import Handle, local_time
+from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
-from yiku.flows import checks
-from yiku.flows.handle import Handle
-from yiku.flows.turn_texts import spoken
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import spoken
 from yiku.rules import chunk, redaction
 from yiku.store.gate import alone
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import NotFound
-from yiku.flows import checks, intake, prompts, scratchpad
-from yiku.flows.handle import Handle, settled
+from yiku.flows.common import checks, intake, prompt_files
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
 from yiku.rules import analyze, extraction, fence
 from yiku.rules import episodes as rules
@@ -109,7 +110,7 @@ def by_model(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Messa
     if not turns:
         return
     messages = [
-        {"role": "system", "content": prompts.text("episode", rules.spoken(turns))},
+        {"role": "system", "content": prompt_files.text("episode", rules.spoken(turns))},
         {"role": "user", "content": extraction.shown(turns)},
     ]
     told = intake.clean(handle, json.loads(job.reply) if job.reply is not None else ask(messages, extraction.EPISODE))

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from yiku.files import sweep
-from yiku.flows import turn_texts
-from yiku.flows.handle import Handle, content_hash
-from yiku.flows.turn_texts import tokens, tool_tokens
+from yiku.flows.common import turn_texts
+from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Turn, Turns

@@ -20,12 +20,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
-from yiku.flows import checks, pause, replay
-from yiku.flows.handle import Handle
-from yiku.flows.intake import clean
-from yiku.flows.record import checked, is_unique, record, told_apart, wholly_private
-from yiku.flows.remember import checked as checked_statement
-from yiku.flows.remember import remember
+from yiku.flows import replay
+from yiku.flows.common import checks, pause
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.intake import clean
+from yiku.flows.keep.record import checked, is_unique, record, told_apart, wholly_private
+from yiku.flows.keep.remember import checked as checked_statement
+from yiku.flows.keep.remember import remember
 from yiku.types import (
     BadRecord,
     Details,

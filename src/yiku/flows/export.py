@@ -31,8 +31,8 @@ from typing import Any, BinaryIO, cast
 from yiku.errors import Damaged, InvalidInput, NotFound
 from yiku.files import blobs
 from yiku.files.vault import flush_folder, written
-from yiku.flows import checks
-from yiku.flows.handle import Handle
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
 from yiku.types import (
     Attachment,
     ChangeRow,

@@ -14,8 +14,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from yiku.flows.checks import FUTURE_ALLOWED
-from yiku.flows.remember import TRUST
+from yiku.flows.common.checks import FUTURE_ALLOWED
+from yiku.flows.keep.remember import TRUST
 from yiku.types import Kind, Origin, SemanticMemory, Source, State, Turn
 
 FOREIGN = "imported from another home: waits for a review"  # the reason of a candidate that counted there

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from yiku.flows import past
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.flows.later import latest_first
 from yiku.rules import analyze, ask, conflict, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn

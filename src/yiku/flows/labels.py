@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.rules import analyze, erasure, keys, redaction
 from yiku.rules.text.sure import sure, sure_sentences
 from yiku.store import rows

@@ -32,9 +32,9 @@ from yiku.errors import (
     Stale,
     YikuError,
 )
-from yiku.flows import checks, pause, prompts
-from yiku.flows.handle import Handle
-from yiku.flows.remember import checked, remember
+from yiku.flows.common import checks, pause, prompt_files
+from yiku.flows.common.handle import Handle
+from yiku.flows.keep.remember import checked, remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
 from yiku.rules import analyze, extraction, fence, history, importance, retention, retract, score, values
 from yiku.rules.analyze import fold
@@ -219,7 +219,7 @@ def _kept_for_later(handle: Handle) -> Iterator[None]:
 def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     """What the user is at, after this turn; `again` where that may have been looked at before."""
     if handle.settings.learn != "off" and said_by_person(turn):
-        from yiku.flows import scratchpad  # its patterns take longer to load than a turn to store
+        from yiku.flows.keep import scratchpad  # its patterns take longer to load than a turn to store
 
         scratchpad.follow(handle, fence.own_words(turn), again=again)
 
@@ -280,7 +280,7 @@ def said_by_person(turn: Turn) -> bool:
 
 def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
     """The attachments that these turns name."""
-    from yiku.flows import attach
+    from yiku.flows.keep import attach
 
     return attach.named_in(run.handle, run.scope, turns)
 
@@ -638,7 +638,10 @@ def _extracted(run: _Run, job: Job, turns: Sequence[Turn]) -> None:
     handle = run.handle
     nearest = _nearest(run, next(turn for turn in turns if turn.n == job.turn_n))
     messages = [
-        {"role": "system", "content": prompts.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST))},
+        {
+            "role": "system",
+            "content": prompt_files.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST)),
+        },
         {"role": "user", "content": extraction.known(nearest) + extraction.shown(turns)},
     ]
     items = json.loads(job.reply) if job.reply is not None else asked(run, job, messages, extraction.ITEMS)
@@ -688,7 +691,7 @@ def asked(run: _Run, job: Job, messages: Sequence[Message], schema: Schema) -> A
     except ModelFailed as error:
         if not error.said:
             raise
-        mend = prompts.text("repair", "en").replace("{why}", error.detail)
+        mend = prompt_files.text("repair", "en").replace("{why}", error.detail)
         again = [*messages, {"role": "assistant", "content": error.said}, {"role": "user", "content": mend}]
         reply = _timed(run, job, again, schema)
     run.handle.store.apply(run.scope, [KeepReply(job, json.dumps(reply.value, ensure_ascii=False))], run.handle.cause("learn"))

@@ -21,12 +21,12 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_o
 
 from yiku.errors import Damaged, InvalidInput, NotFound
 from yiku.files import blobs
-from yiku.flows import checks
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.common.intake import clean, clean_file
 from yiku.flows.export import KINDS
-from yiku.flows.handle import Handle, content_hash
-from yiku.flows.intake import clean, clean_file
-from yiku.flows.record import ROLES
-from yiku.flows.remember import PRIORITIES
+from yiku.flows.keep.record import ROLES
+from yiku.flows.keep.remember import PRIORITIES
 from yiku.rules import conflict
 from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Turn
 

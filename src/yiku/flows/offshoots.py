@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import attach, episodes, evidence, turn_texts
-from yiku.flows.handle import Handle
-from yiku.flows.turn_texts import tokens, tool_tokens
+from yiku.flows import episodes, evidence
+from yiku.flows.common import turn_texts
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.keep import attach
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.rules.text.sure import pieces, sure_sentences

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.rules import history
 from yiku.types import ChangeRow, Memories, SemanticMemory, State, Turn
 

@@ -16,10 +16,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged
-from yiku.flows import checks, lookup
+from yiku.flows.common import checks, lookup
+from yiku.flows.common.handle import Handle
 from yiku.flows.embed import Asked, by_words_only, waiting
 from yiku.flows.embed import question as embedded
-from yiku.flows.handle import Handle
 from yiku.flows.hits import Search, best
 from yiku.rules import analyze, ask, attachments, candidates, chunk, fuse, history, keys, score
 from yiku.rules.analyze import fold

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import InvalidInput
-from yiku.flows import checks
-from yiku.flows.forget import forget
-from yiku.flows.handle import Handle, settled
-from yiku.flows.lookup import find_memory
-from yiku.flows.remember import remember
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.forget import forget
+from yiku.flows.keep.remember import remember
 from yiku.types import (
     Forgotten,
     How,

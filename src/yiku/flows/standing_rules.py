@@ -12,8 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import checks, intake, past
-from yiku.flows.handle import Handle
+from yiku.flows import past
+from yiku.flows.common import checks, intake
+from yiku.flows.common.handle import Handle
 from yiku.rules import analyze, history
 from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
 

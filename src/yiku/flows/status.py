@@ -11,8 +11,9 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, modes, mounts
-from yiku.flows import backup, embed, learn, pause, recall, relearn
-from yiku.flows.handle import Handle
+from yiku.flows import backup, embed, learn, recall, relearn
+from yiku.flows.common import pause
+from yiku.flows.common.handle import Handle
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status
 

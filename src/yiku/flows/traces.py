@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from yiku.flows import checks
-from yiku.flows.handle import Handle
-from yiku.flows.record import ROLES
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.keep.record import ROLES
 from yiku.rules import analyze, score
 from yiku.store.api import Index
 from yiku.types import Turn, Turns

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TypeVar, cast
 
-from yiku.flows import checks
-from yiku.flows.handle import Handle
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
 from yiku.rules import private
 from yiku.rules.privacy import secrets
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, WasErased
-from yiku.flows import barred
-from yiku.flows.handle import Handle, settled
-from yiku.flows.lookup import find_memory
-from yiku.flows.remember import admit, checked, told_after
+from yiku.flows.common import barred
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.remember import admit, checked, told_after
 from yiku.rules.slots import index_tokens
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from yiku.flows import checks, intake, pause
-from yiku.flows.handle import Handle, settled
+from yiku.flows.common import checks, intake, pause
+from yiku.flows.common.handle import Handle, settled
 from yiku.rules import keys
 from yiku.rules import scratchpad as rules
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns

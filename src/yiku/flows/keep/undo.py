@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from yiku.errors import CannotUndo, NotFound
-from yiku.flows import checks
-from yiku.flows.handle import Handle, settled
-from yiku.flows.turn_texts import tokens
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.turn_texts import tokens
 from yiku.rules.slots import index_tokens
 from yiku.store import records
 from yiku.types import (

@@ -16,8 +16,8 @@ from os.path import exists
 from typing import Any, TypeVar
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
-from yiku.flows import barred, checks, intake, lookup, pause, turn_texts
-from yiku.flows.handle import Handle, settled
+from yiku.flows.common import barred, checks, intake, lookup, pause, turn_texts
+from yiku.flows.common.handle import Handle, settled
 from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
@@ -106,7 +106,7 @@ def remember(
         confirms = how.confirms if how else None
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         if short and (sort := retract.marker(new.content)):
-            from yiku.flows.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
+            from yiku.flows.keep.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
 
             if done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run):
                 return done
@@ -217,7 +217,7 @@ def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
 def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
     """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
     if outcome == "retracted":
-        from yiku.flows.retract import retracted
+        from yiku.flows.keep.retract import retracted
 
         return retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from yiku.flows.forget import unflagged
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
+from yiku.flows.keep.forget import unflagged
 from yiku.rules import conflict, importance, retract, slots
 from yiku.rules.history import RETRACTED
 from yiku.rules.slots import index_tokens

@@ -17,8 +17,8 @@ from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
-from yiku.flows import checks, intake, lookup, pause
-from yiku.flows.handle import Handle, settled
+from yiku.flows.common import checks, intake, lookup, pause
+from yiku.flows.common.handle import Handle, settled
 from yiku.rules import analyze, attachments
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
 

@@ -19,8 +19,8 @@ from yiku.errors import ErasureUndone
 from yiku.files import blobs
 from yiku.files import mirror as mirrored
 from yiku.files.vault import Home
-from yiku.flows.handle import Handle
-from yiku.flows.turn_texts import blob_names, content, texts, without
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import blob_names, content, texts, without
 from yiku.rules import analyze, erasure, redaction
 from yiku.store.api import Store
 from yiku.store.erase import identified

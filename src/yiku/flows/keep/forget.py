@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any
 
 from yiku.errors import NotFound
-from yiku.flows import checks
-from yiku.flows.handle import Handle, settled
-from yiku.flows.intake import clean
-from yiku.flows.lookup import find
-from yiku.flows.turn_texts import tokens
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.intake import clean
+from yiku.flows.common.lookup import find
+from yiku.flows.common.turn_texts import tokens
 from yiku.rules import conflict
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning.reread import OUTGROWN

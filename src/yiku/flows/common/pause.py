@@ -16,8 +16,8 @@ from typing import Any
 
 from yiku.errors import Paused
 from yiku.files.vault import content_of, flush_folder, write_atomically, written
-from yiku.flows import checks
-from yiku.flows.handle import Handle
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
 
 FILE = "paused"  # in the home
 SWITCH = ".yiku-off"  # in a folder

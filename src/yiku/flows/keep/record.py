@@ -18,10 +18,10 @@ from typing import Any
 
 from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased
 from yiku.files import blobs
-from yiku.flows import barred, checks, pause
-from yiku.flows.handle import Handle, content_hash, settled
-from yiku.flows.intake import clean
-from yiku.flows.turn_texts import tokens, tool_tokens
+from yiku.flows.common import barred, checks, pause
+from yiku.flows.common.handle import Handle, content_hash, settled
+from yiku.flows.common.intake import clean
+from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.rules import fence, private
 from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Turn, Turns
 

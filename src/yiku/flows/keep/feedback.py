@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from yiku.flows import checks
-from yiku.flows.handle import Handle
-from yiku.flows.lookup import find_memory
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find_memory
 from yiku.types import Access, CountAccess, SemanticMemory
 
 ALIASES: dict[str, Access] = {

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from yiku.errors import Ambiguous, Damaged, NotFound
-from yiku.flows import checks
-from yiku.flows.handle import Handle
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
 from yiku.rules.analyze import fold
 from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
 
