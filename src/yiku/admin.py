@@ -206,7 +206,7 @@ class Admin:
 
         Raises ModelUnavailable where no model is, and StoreBusy while another process does it.
         """
-        from yiku.flows import embed
+        from yiku.flows.find import embed
 
         return embed.embed(self._handle, budget_s=budget_s, progress=progress)
 

@@ -19,9 +19,9 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import browse, context, recall, traces
 from yiku.flows.common import barred, checks
 from yiku.flows.common.handle import Handle, local_time
+from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update
 from yiku.rules import analyze
 from yiku.sessions import Sessions
@@ -47,7 +47,7 @@ from yiku.types import (
 )
 
 if TYPE_CHECKING:
-    from yiku.flows.embed import Worker
+    from yiku.flows.find.embed import Worker
     from yiku.models.api import ChatModel, Embedder
 
 CLOSE_WITHIN_S = 1.5  # for the thread in the background
@@ -373,7 +373,7 @@ class Memory:
         self._handle.store.close()
 
     def _started(self) -> Worker:
-        from yiku.flows.embed import Worker
+        from yiku.flows.find.embed import Worker
 
         return Worker(self._handle)
 

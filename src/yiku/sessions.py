@@ -113,8 +113,9 @@ class Sessions:
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
         """An episode or a scratchpad as a person reads it."""
-        from yiku.flows import context, episodes
+        from yiku.flows import episodes
         from yiku.flows.common import checks
+        from yiku.flows.find import context
         from yiku.flows.keep import scratchpad
 
         if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):

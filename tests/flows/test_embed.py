@@ -19,7 +19,7 @@ from workers import together
 
 from yiku import Memory
 from yiku.errors import Closed, Damaged, InvalidInput, ModelFailed, ModelUnavailable, StoreBusy, StoreError
-from yiku.flows import embed
+from yiku.flows.find import embed
 from yiku.store.gate import Gate
 from yiku.store.held import coded
 from yiku.store.vectors import TRIES
@@ -534,7 +534,7 @@ def test_what_is_said_is_embedded_in_the_background(open_it):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_fails_says_so_and_another_goes_on(open_it, monkeypatch):
     """A model of the host's own raises what no error of ours is: `status` says which, and what waits is embedded later."""
-    monkeypatch.setattr("yiku.flows.embed.AFTER_TROUBLE_S", 0.1)
+    monkeypatch.setattr("yiku.flows.find.embed.AFTER_TROUBLE_S", 0.1)
     model, raises = Hashed(known=LIKE), [LookupError("模型 lost its weights")]
 
     class Odd(Hashed):
@@ -556,7 +556,7 @@ def test_a_thread_that_fails_says_so_and_another_goes_on(open_it, monkeypatch):
 def test_closing_does_not_wait_for_a_slow_model(open_it, monkeypatch, home):
     """A model that takes minutes keeps nobody: close returns in time, what was embedded stays, and nothing is opened again."""
     monkeypatch.setattr("yiku.memory.CLOSE_WITHIN_S", 0.2)
-    monkeypatch.setattr("yiku.flows.embed.LOOK_EACH_S", 0.02)
+    monkeypatch.setattr("yiku.flows.find.embed.LOOK_EACH_S", 0.02)
     asked, go_on = [], []
 
     class Slow(Hashed):

@@ -47,7 +47,17 @@ def test_chinese_is_found_by_one_two_and_more_characters(memory, keep, question)
     assert "用户喜欢用深色主题" == memory.recall(question)[0].text
 
 
-TRICKY = ["python-3.10", "config.yaml", "foo@bar.com", r"D:\code", "C++", "NOT", "C#", "src/yiku/flows/recall.py", "v2.1.0-rc+7"]
+TRICKY = [
+    "python-3.10",
+    "config.yaml",
+    "foo@bar.com",
+    r"D:\code",
+    "C++",
+    "NOT",
+    "C#",
+    "src/yiku/flows/find/recall.py",
+    "v2.1.0-rc+7",
+]
 
 
 @pytest.mark.spec("T-22")

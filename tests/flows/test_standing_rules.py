@@ -7,7 +7,7 @@ from store.test_unreadable import poisoned
 
 from yiku import Memory
 from yiku.errors import InvalidInput
-from yiku.flows.standing_rules import standing_rules
+from yiku.flows.find.standing_rules import standing_rules
 from yiku.rules import fence, pack
 from yiku.rules.lexicon.lists import label
 from yiku.types import MemoryRecord

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.errors import NotFound
-from yiku.flows import past
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
-from yiku.flows.recall import recall
+from yiku.flows.find import past
+from yiku.flows.find.recall import recall
 from yiku.rules import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 

@@ -16,8 +16,8 @@ from typing import Any
 from yiku.errors import ReadOnly, StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.recall import recall, report
-from yiku.flows.standing_rules import standing_rules, without
+from yiku.flows.find.recall import recall, report
+from yiku.flows.find.standing_rules import standing_rules, without
 from yiku.rules import pack
 from yiku.rules.analyze import UNSPACED_RUN
 from yiku.types import Context

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import past
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
+from yiku.flows.find import past
 from yiku.rules import analyze, history
 from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
 

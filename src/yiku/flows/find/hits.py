@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from yiku.flows import past
 from yiku.flows.common.handle import Handle
-from yiku.flows.later import latest_first
+from yiku.flows.find import past
+from yiku.flows.find.later import latest_first
 from yiku.rules import analyze, ask, conflict, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
