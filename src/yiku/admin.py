@@ -163,7 +163,7 @@ class Admin:
 
     def review(self, *, limit: int = 50) -> list[ToReview]:
         """What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`."""
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.review(self._handle, limit=limit)
 
@@ -196,7 +196,7 @@ class Admin:
         What they do not learn any more is archived, unless somebody told, confirmed, edited or used it; what they learn
         now is learned. What was forgotten or erased stays so. One `undo` takes back all of it.
         """
-        from yiku.flows import relearn
+        from yiku.flows.learn import relearn
 
         return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
 

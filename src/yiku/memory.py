@@ -143,7 +143,7 @@ class Memory:
         draft = {"role": role, "content": content, **details}
         turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
         if turn.role == "user" and self.settings.learn == "at_once":
-            from yiku.flows import learn
+            from yiku.flows.learn import learn
 
             learn.after(self._handle, turn)
         return turn
@@ -186,19 +186,19 @@ class Memory:
         everything: also what is not due yet, and what failed for good
         progress:   told how many are done, of how many
         """
-        from yiku.flows import learn
+        from yiku.flows.learn import learn
 
         return learn.learn(self._handle, budget_s=budget_s, session=session, everything=everything, progress=progress)
 
     def confirm(self, id: str) -> Outcome:
         """Say that a candidate, a belief, or one of two that contradict each other holds. See `admin.review`."""
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.confirm(self._handle, id)
 
     def reject(self, id: str) -> Forgotten:
         """Say that a statement does not hold: it leaves memory, and `restore` brings it back."""
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.reject(self._handle, id)
 

@@ -29,7 +29,7 @@ class Sessions:
 
         summary: the host's own summary, where it has one
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.compressing(self._handle, messages, session=session, summary=summary)
 
@@ -39,25 +39,25 @@ class Sessions:
 
         budget_s: how long a model is asked, where there is one; the rest waits for `learn`
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.end(self._handle, session, budget_s=budget_s)
 
     def get(self, session: str) -> Session:
         """A session: how many turns, when, its variables and task, whether it was ended. Raises NotFound."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.state(self._handle, session)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
         """Sessions, the last one first."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
     def set(self, session: str, *, task: str | None = None, **variables: Any) -> None:
         """Keep variables for a session, and the task it is at; None takes a variable away."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         sessions.set_variables(self._handle, session, variables, task)
 
@@ -72,7 +72,7 @@ class Sessions:
         limit: int = 20,
     ) -> list[Episode]:
         """Episodes, the newest first."""
-        from yiku.flows import episodes
+        from yiku.flows.learn import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
 
@@ -113,10 +113,10 @@ class Sessions:
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
         """An episode or a scratchpad as a person reads it."""
-        from yiku.flows import episodes
         from yiku.flows.common import checks
         from yiku.flows.find import context
         from yiku.flows.keep import scratchpad
+        from yiku.flows.learn import episodes
 
         if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
             checks.refuse("language", "must be en or zh")

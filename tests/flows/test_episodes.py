@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from yiku import Memory
-from yiku.flows.episodes import tokens
+from yiku.flows.learn.episodes import tokens
 from yiku.types import ActionNode, Put
 
 ASKED = "Compare JWT with server sessions for src/auth.py in the Lantern project, please."

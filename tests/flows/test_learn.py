@@ -7,7 +7,7 @@ from cutting import Cut, Killed
 
 from yiku import Memory
 from yiku.errors import KeptOut, Paused
-from yiku.flows import learn
+from yiku.flows.learn import learn
 from yiku.types import Kind, Learned, Origin, Standing, State
 
 

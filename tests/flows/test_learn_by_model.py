@@ -14,7 +14,7 @@ from models.chat_server import USAGE, finds, item, purpose, reading, says_in_tur
 from models.server import error, raw, says
 
 from yiku.errors import Paused, StoreBusy
-from yiku.flows import learn
+from yiku.flows.learn import learn
 from yiku.models import endpoint
 from yiku.types import Kind, Origin, Standing, State
 

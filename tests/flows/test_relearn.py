@@ -14,8 +14,8 @@ from cutting import Cut, Killed
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, Paused
-from yiku.flows import learn, relearn
 from yiku.flows.keep.remember import remember
+from yiku.flows.learn import learn, relearn
 from yiku.rules import slots
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN

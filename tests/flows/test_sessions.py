@@ -386,7 +386,7 @@ def test_a_session_that_goes_on_ends_again(memory, clock):
 
 def test_a_long_session_is_told_of_to_its_last_turn(memory, monkeypatch):
     """In several episodes, each turn in one; and what comes after them, in a session that goes on, in another."""
-    monkeypatch.setattr("yiku.flows.episodes.MOST_TURNS", 3)
+    monkeypatch.setattr("yiku.flows.learn.episodes.MOST_TURNS", 3)
     turns = [memory.record_turn("user", f"第{n}章 chapter {n}", session="s") for n in range(8)]
     ended = memory.sessions.end("s")
     assert None is memory.sessions.end("s").episode

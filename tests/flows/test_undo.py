@@ -6,8 +6,8 @@ import pytest
 
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound
-from yiku.flows import episodes, learn
 from yiku.flows.keep.remember import remember
+from yiku.flows.learn import episodes, learn
 
 
 def texts(items):

@@ -11,7 +11,7 @@ from commands import Ran
 from models.server import Server, error, says, serving
 
 from yiku import Memory
-from yiku.flows import learn
+from yiku.flows.learn import learn
 from yiku.types import Draft, LearningState, SetLearning
 
 CALLED = '[{"name": "bash", "input": {"command": "pytest -q"}, "id": "c1"}]'

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import episodes, evidence
+from yiku.flows import evidence
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep import attach
+from yiku.flows.learn import episodes
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.rules.text.sure import pieces, sure_sentences

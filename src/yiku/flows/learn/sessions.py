@@ -17,10 +17,10 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, StoreBusy
-from yiku.flows import episodes, learn
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.keep import attach, record, scratchpad
+from yiku.flows.learn import episodes, learn
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
 from yiku.store.gate import alone

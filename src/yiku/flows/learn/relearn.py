@@ -20,12 +20,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from yiku.flows import learn
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle, settled
 from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
+from yiku.flows.learn import learn
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN

@@ -615,7 +615,7 @@ def _done(run: _Run, job: Job) -> None:
         if turns:
             _extracted(run, job, turns)
     else:
-        from yiku.flows import episodes
+        from yiku.flows.learn import episodes
 
         episodes.by_model(run.handle, run.named, job, lambda messages, schema: asked(run, job, messages, schema))
     run.handle.store.apply(run.scope, [EndJob(job)], run.handle.cause("learn"))
