@@ -70,7 +70,7 @@ class Admin:
         It cannot be undone. `everything` wants the scope's name as `confirm`. `resume` finishes instead what a process
         that died left of its erasures.
         """
-        from yiku.flows import erase
+        from yiku.flows.erase import erase
 
         return erase.erase(
             self._handle,

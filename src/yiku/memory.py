@@ -223,7 +223,7 @@ class Memory:
         hard: erase it instead, for good and from every copy in the home; see `admin.erase`
         """
         if hard:
-            from yiku.flows import erase
+            from yiku.flows.erase import erase
 
             return erase.erase(self._handle, id, session=session, since=since, until=until, dry_run=dry_run)
         return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)

@@ -11,7 +11,7 @@ import sampling
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound, StoreMismatch, WasErased
-from yiku.flows import erase
+from yiku.flows.erase import erase
 from yiku.types import Confirmed, MemoryRecord, New, Refused, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_900

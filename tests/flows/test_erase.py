@@ -24,7 +24,7 @@ from workers import READY
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
-from yiku.flows import erase
+from yiku.flows.erase import erase
 from yiku.rules import conflict, erasure
 from yiku.types import Turn, TurnRecord
 

@@ -26,9 +26,9 @@ from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy
 from yiku.files.vault import Home, flush_folder, written
-from yiku.flows import erase
 from yiku.flows.common import barred, checks
 from yiku.flows.common.handle import Handle, local_time, settled
+from yiku.flows.erase import erase
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
 from yiku.store.gate import Mark, alone, translated

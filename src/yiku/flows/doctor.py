@@ -17,10 +17,10 @@ from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
 from yiku.files import blobs, mirror, vault
-from yiku.flows import erase, scour
 from yiku.flows.common import barred, checks
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import erase, scour
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole

@@ -20,10 +20,10 @@ from typing import Any
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
-from yiku.flows import labels
 from yiku.flows.common import barred
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import labels
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import raw

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from yiku.flows import evidence
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import evidence
 from yiku.flows.keep import attach
 from yiku.flows.learn import episodes
 from yiku.rules import analyze, erasure, redaction

@@ -18,14 +18,14 @@ from datetime import datetime
 from typing import Any
 
 from yiku.errors import NotFound, StorageFull
-from yiku.flows import evidence, labels, offshoots, scour
 from yiku.flows.common import checks, turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.evidence import Redaction
+from yiku.flows.erase import evidence, labels, offshoots, scour
+from yiku.flows.erase.evidence import Redaction
+from yiku.flows.erase.offshoots import Goes, Offshoots
 from yiku.flows.keep.forget import closed_up, unflagged
-from yiku.flows.offshoots import Goes, Offshoots
 from yiku.rules import analyze, conflict, erasure, keys, redaction, values
 from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
