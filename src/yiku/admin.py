@@ -95,7 +95,7 @@ class Admin:
 
     def stats(self) -> Stats:
         """Counts of what this memory reads, and the sizes of its files."""
-        from yiku.flows import status
+        from yiku.flows.home import status
 
         return status.stats(self._handle)
 
@@ -115,7 +115,7 @@ class Admin:
         everything: take in an export of all scopes, each under its own name
         trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
         """
-        from yiku.flows import exchange
+        from yiku.flows.home import exchange
 
         return exchange.import_(
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
@@ -134,7 +134,7 @@ class Admin:
 
         since: only what was done from then on; `progress` is told of each turn and memory
         """
-        from yiku.flows import export
+        from yiku.flows.home import export
 
         return export.export(self._handle, path, everything=everything, since=since, progress=progress)
 
@@ -145,19 +145,19 @@ class Admin:
         to:      a new folder outside, which gets the whole home and opens as one on any machine; else a file in backups/
         nightly: only when none was made for 20 hours (else None); the 7 newest of these are kept
         """
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backup(self._handle, to, nightly=nightly)
 
     def backups(self) -> list[BackupFile]:
         """The backups that lie in this home, newest first."""
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backups(self._handle)
 
     def restore_backup(self, name: str, *, dry_run: bool = False) -> Restored:
         """Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back."""
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
 
@@ -230,7 +230,7 @@ class Admin:
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups."""
-        from yiku.flows import doctor
+        from yiku.flows.home import doctor
 
         self._handle.store.about()  # a memory that was closed says so
         return doctor.check(Home(self._handle.home), depth, progress)

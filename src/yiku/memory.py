@@ -361,7 +361,7 @@ class Memory:
 
     def status(self) -> Status:
         """How this home is: where, whose, which versions, what waits, what is wrong."""
-        from yiku.flows import status
+        from yiku.flows.home import status
 
         return status.status(self._handle)
 
@@ -397,7 +397,7 @@ def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str
         with Memory(home, scope=scope, create=False) as memory:
             return memory.admin.restore_backup(name, dry_run=dry_run)
     except (Damaged, ForeignStore, StoreMismatch):
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         place = _settings.home(home)
         settings = _settings.load(place, {"scope": scope})
@@ -411,7 +411,7 @@ def check(
     progress: Callable[[str], None] | None = None,
 ) -> Checked:
     """`Memory.admin.check` from outside: of a home that may not open any more. Writes nothing."""
-    from yiku.flows import doctor
+    from yiku.flows.home import doctor
 
     return doctor.check(_settings.home(home), depth, progress)
 
@@ -429,6 +429,6 @@ def repair(
     Close every memory of this home first. accept: take the database that is there for this home's own, though
     `store.id` means another.
     """
-    from yiku.flows import doctor
+    from yiku.flows.home import doctor
 
     return doctor.repair(_settings.home(home), dry_run=dry_run, accept=accept, progress=progress)

@@ -125,7 +125,7 @@ def switched_off(settings: Settings, folder: str | os.PathLike[str]) -> str | No
 
 def backup_due(place: Home) -> bool:
     """Whether the nightly backup of a home should be made now, and takes a moment only."""
-    from yiku.flows import backup
+    from yiku.flows.home import backup
 
     return backup.due_quickly(place) and load(place, {}).backups != "off"
 

@@ -13,7 +13,7 @@ from schemas import to_schema_1
 
 from yiku import Memory, restore_backup
 from yiku.errors import Damaged, ForeignStore, InvalidInput, NotFound, StoreMismatch
-from yiku.flows import backup as flow
+from yiku.flows.home import backup as flow
 
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 

@@ -10,7 +10,7 @@ import pytest
 
 from yiku import Memory
 from yiku.errors import InvalidInput
-from yiku.flows import exchange
+from yiku.flows.home import exchange
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
 TURNS = 1_600  # of the import that is killed; a transaction takes 500

@@ -9,7 +9,7 @@ from exports import START, opened, taken
 from integrity import open_and_check
 
 from yiku import Memory
-from yiku.flows import lines
+from yiku.flows.home import lines
 from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import Attachment, Episode, OperationRecord, Scratchpad, SemanticMemory, Source, Turn
 

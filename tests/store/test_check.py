@@ -8,7 +8,7 @@ import apsw
 import pytest
 from workers import clocked
 
-from yiku.flows.doctor import WORDS
+from yiku.flows.home.doctor import WORDS
 from yiku.store import gate, pages
 from yiku.store.check import Look, look
 

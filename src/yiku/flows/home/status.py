@@ -11,10 +11,10 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, modes, mounts
-from yiku.flows import backup
 from yiku.flows.common import pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
+from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
 from yiku.rules.scopes import PUBLIC
 from yiku.types import Stats, Status

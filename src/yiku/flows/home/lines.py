@@ -24,7 +24,7 @@ from yiku.files import blobs
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.intake import clean, clean_file
-from yiku.flows.export import KINDS
+from yiku.flows.home.export import KINDS
 from yiku.flows.keep.record import ROLES
 from yiku.flows.keep.remember import PRIORITIES
 from yiku.rules import conflict

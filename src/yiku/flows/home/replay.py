@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.errors import InvalidInput, Stale
-from yiku.flows import foreign, lines
 from yiku.flows.common import barred, checks
 from yiku.flows.common.handle import Handle, content_hash, settled
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.export import KINDS
+from yiku.flows.home import foreign, lines
+from yiku.flows.home.export import KINDS
 from yiku.flows.keep import attach
 from yiku.flows.keep.record import is_unique, told_apart
 from yiku.flows.learn import episodes

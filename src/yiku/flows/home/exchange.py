@@ -20,10 +20,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
-from yiku.flows import replay
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.intake import clean
+from yiku.flows.home import replay
 from yiku.flows.keep.record import checked, is_unique, record, told_apart, wholly_private
 from yiku.flows.keep.remember import checked as checked_statement
 from yiku.flows.keep.remember import remember
