@@ -19,7 +19,7 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows.common import barred, checks
+from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update
@@ -109,7 +109,7 @@ class Memory:
             network=mounts.kind(place.root) == "network",
         )
         try:
-            barred.compare(place, store)
+            tombstones.compare(place, store)
         except BaseException:
             store.close()
             raise

@@ -11,7 +11,7 @@ import pytest
 from conftest import Clock
 from faults.disk import BROKEN, FULL, failing
 from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
-from flows.common.test_barred import came_back
+from flows.common.test_tombstones import came_back
 from flows.erase.test_erase import SAID_WHERE, heard_after_erasing, some_words
 from workers import together
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
-from yiku.flows.common import barred
+from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import labels
@@ -127,7 +127,7 @@ def _receipted(handle: Handle, done: Erased) -> None:
         "clean": done.clean,
     }
     handle.store.apply(entry["scope"], [Erasure(done.operation, receipt)], handle.cause("erase"))
-    barred.mirror(handle)
+    tombstones.mirror(handle)
 
 
 def _tried(name: str, step: Callable[[], Place]) -> Place:
@@ -146,7 +146,7 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: labels
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
-        barred.mirror(handle)
+        tombstones.mirror(handle)
         return Place("erasures", "knows what must not come back")
 
     yield _tried("erasures", mirrored)
@@ -207,7 +207,7 @@ def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     removed = 0
     with handle.store.alone():
         for name in sorted(names):
-            if not barred.is_named(handle, name):
+            if not tombstones.is_named(handle, name):
                 removed += blobs.remove(handle.blobs, name)
     return Place("blobs", f"{removed} removed")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
 from yiku.files import blobs, mirror, vault
-from yiku.flows.common import barred, checks
+from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import erase, scour
@@ -68,7 +68,7 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
 def _undone(place: vault.Home) -> Iterator[str]:
     """Whether the database knows every erasure that the files beside it tell of."""
     found = whole.erasures(place.database)
-    if found is not None and (missing := barred.named(place, found[0]) - found[1]):
+    if found is not None and (missing := tombstones.named(place, found[0]) - found[1]):
         yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
 
 
@@ -210,7 +210,7 @@ def _erased_again(place: vault.Home, *, anew: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        erase.again(handle, [*barred.unknown(place, store), *(mirror.every(place) if anew else ())])
+        erase.again(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
             scour.resumed(handle, erase.again)
     finally:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.errors import InvalidInput, Stale
-from yiku.flows.common import barred, checks
+from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, content_hash, settled
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.home import foreign, lines
@@ -243,7 +243,7 @@ class _Operation:
         run = self.run
         try:
             memory = lines.memory(run.handle, record)
-            if run.erasure and barred.since(run.handle, memory) is not None and not self._known(memory.id):
+            if run.erasure and tombstones.since(run.handle, memory) is not None and not self._known(memory.id):
                 run.skip(ERASED)
             else:
                 yield memory
@@ -305,7 +305,7 @@ class _Operation:
                 ids.add(told.id)
                 said_in |= {} if told.external_id is None else {told.external_id: told.session}
         run.said_in = said_in if run.dry_run else {}
-        kept = list(barred.turns(handle, fresh)) if run.erasure else fresh
+        kept = list(tombstones.turns(handle, fresh)) if run.erasure else fresh
         self._count("turns", len(kept))
         run.counts["known"] += len(turns) - len(fresh)
         run.lowered["turns"] += 0 if run.trust else sum(turn.role == "user" and turn.origin is Origin.IMPORT for turn in kept)
@@ -351,7 +351,7 @@ class _Operation:
         if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
             return None
         others = own and isinstance(record, Scratchpad) and handle.store.records(Scratchpad, own, Records(user=record.user_id))
-        if others or (run.erasure and barred.is_erased(handle, record)):
+        if others or (run.erasure and tombstones.is_erased(handle, record)):
             run.counts["records"] += 1
             return run.skip(KEPT_AS_IT_IS if others else ERASED)
         self._remember_new(record.id)

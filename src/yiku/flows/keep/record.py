@@ -18,7 +18,7 @@ from typing import Any
 
 from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased
 from yiku.files import blobs
-from yiku.flows.common import barred, checks, pause
+from yiku.flows.common import checks, pause, tombstones
 from yiku.flows.common.handle import Handle, content_hash, settled
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
@@ -64,7 +64,9 @@ def _record(
     drafts = [turn for turn, _ in told]
     fresh = _fresh(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.last_erasure():
-        barred.tidied(handle, drafts, kept=fresh)  # what was known may have been erased since, and has its long contents here again
+        tombstones.tidied(
+            handle, drafts, kept=fresh
+        )  # what was known may have been erased since, and has its long contents here again
     if not fresh and idempotency_key is None:
         return Recorded((), known=len(drafts)), {}
     digest = b""
@@ -79,7 +81,7 @@ def _record(
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"]), {}
         erasure = handle.store.last_erasure()
-        kept = barred.turns(handle, fresh) if erasure else fresh
+        kept = tombstones.turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))

@@ -16,7 +16,7 @@ from os.path import exists
 from typing import Any, TypeVar
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
-from yiku.flows.common import barred, checks, intake, lookup, pause, turn_texts
+from yiku.flows.common import checks, intake, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, settled
 from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
@@ -95,11 +95,11 @@ def remember(
         erasure, turn = handle.store.last_erasure(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
-        if erasure and (at := barred.since(handle, new)) is not None:
+        if erasure and (at := tombstones.since(handle, new)) is not None:
             if not despite_erasure:
                 return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
             if not dry_run:
-                barred.lift(handle, new)
+                tombstones.lift(handle, new)
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
         if new.state is State.CANDIDATE:
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)

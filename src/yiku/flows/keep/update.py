@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, WasErased
-from yiku.flows.common import barred
+from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle, settled
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.remember import admit, checked, told_after
@@ -99,7 +99,7 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
             {field: value for field, value in details.items() if field in IN_PLACE} or {"importance": row.importance},
         )
     erasure = handle.store.last_erasure()
-    if erasure and barred.since(handle, new) is not None:
+    if erasure and tombstones.since(handle, new) is not None:
         raise WasErased("that text")
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
     changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]
