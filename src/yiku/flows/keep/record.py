@@ -64,9 +64,8 @@ def _record(
     drafts = [turn for turn, _ in told]
     fresh = _fresh(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.last_erasure():
-        tombstones.tidied(
-            handle, drafts, kept=fresh
-        )  # what was known may have been erased since, and has its long contents here again
+        # what was known may have been erased since, and has its long contents here again
+        tombstones.tidied(handle, drafts, kept=fresh)
     if not fresh and idempotency_key is None:
         return Recorded((), known=len(drafts)), {}
     digest = b""
