@@ -22,9 +22,9 @@ from yiku.flows.common import checks, turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import evidence, labels, offshoots, scour
-from yiku.flows.erase.evidence import Redaction
+from yiku.flows.erase import labels, offshoots, redact, scour
 from yiku.flows.erase.offshoots import Goes, Offshoots
+from yiku.flows.erase.redact import Redaction
 from yiku.flows.keep.forget import closed_up, unflagged
 from yiku.rules import analyze, conflict, erasure, keys, redaction, values
 from yiku.rules.slots import index_tokens
@@ -230,11 +230,11 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
     if not chosen.keep_turns:
         gone = {turn.id for turn in doomed.turns}
         statements = [memory for memory in doomed.memories if memory.id not in doomed.retold]
-        doomed.redacted = [*evidence.of(handle, statements, gone, keep=keep)]
-        touched = evidence.Gone(
+        doomed.redacted = [*redact.of(handle, statements, gone, keep=keep)]
+        touched = redact.Gone(
             {turn.n for turn in (*doomed.turns, *(one.before for one in doomed.redacted))}, {memory.n for memory in doomed.memories}
         )
-        doomed.left = evidence.left_words(handle, doomed.redacted, statements, touched)
+        doomed.left = redact.left_words(handle, doomed.redacted, statements, touched)
     if not _with_texts(handle, doomed, chosen):
         raise NotFound("anything to erase")
     return doomed
@@ -416,7 +416,7 @@ def _taken_out(
 
 def _blanked(handle: Handle, doomed: Doomed) -> Iterator[Blanked]:
     """The turns that stay with less, and where in them something went."""
-    for one in (*doomed.redacted, *(() if doomed.deletes else (evidence.whole(handle, turn) for turn in doomed.turns))):
+    for one in (*doomed.redacted, *(() if doomed.deletes else (redact.whole(handle, turn) for turn in doomed.turns))):
         said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
         yield Blanked(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
@@ -570,7 +570,7 @@ def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at
         return Doomed(store.filled(memories), turns, deletes=True, whole_scope=not left, beside=beside)
     memories = store.filled(store.memories(own, Memories(ids=named["memories"])))
     doomed = Doomed(memories, deletes=named["session"])
-    doomed.turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != evidence.blank(turn)]
+    doomed.turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != redact.blank(turn)]
     doomed.redacted = [*_named_turns(handle, named, memories, seals)]
     for memory in memories:
         going = [tuple(each) for each in named["sources"].get(memory.id, ())]
@@ -596,9 +596,9 @@ def _named_turns(
         return [place for key, places in erasure.runs(text).items() if handle.sealed(key) in seals for place in places]
 
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
-        one = evidence.of_turn(handle, turn, memories, keep=True, also=also)
+        one = redact.of_turn(handle, turn, memories, keep=True, also=also)
         swept = any(mark in text for text in turn_texts.texts(handle, turn) for mark in redaction.marks())
         if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
-            one = evidence.whole(handle, turn)
+            one = redact.whole(handle, turn)
         if one.after != turn:
             yield one

@@ -17,7 +17,7 @@ from typing import Any
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import evidence
+from yiku.flows.erase import redact
 from yiku.flows.keep import attach
 from yiku.flows.learn import episodes
 from yiku.rules import analyze, erasure, redaction
@@ -237,7 +237,7 @@ class _Judge:
         if attachment.blob is None or self.goes.spared or not self.goes.statements:
             return False
         whole = analyze.plain(turn_texts.blob(self.handle, attachment.blob))
-        return any(analyze.plain(text) in whole for one in self.goes.statements for text in evidence.telling(one))
+        return any(analyze.plain(text) in whole for one in self.goes.statements for text in redact.telling(one))
 
     def _within(self, session: str, start: datetime, end: datetime) -> bool:
         """Whether something lies in the time that goes."""
@@ -349,7 +349,7 @@ def _nowhere_else(handle: Handle, goes: Goes, words: Collection[str]) -> set[str
         stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
     wanted = sorted(word for word in words if word not in stays and _tells(word))
     turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
-    stays |= evidence.said_by_others(handle, wanted, evidence.Gone(turns, {one.n for one in goes.memories}))
+    stays |= redact.said_by_others(handle, wanted, redact.Gone(turns, {one.n for one in goes.memories}))
     return {word for word in wanted if word not in stays}
 
 
