@@ -22,8 +22,8 @@ from yiku.flows.common import checks, turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import labels, offshoots, redact, scour
-from yiku.flows.erase.offshoots import Goes, Offshoots
+from yiku.flows.erase import derived, labels, redact, scour
+from yiku.flows.erase.derived import Goes, Offshoots
 from yiku.flows.erase.redact import Redaction
 from yiku.flows.keep.forget import closed_up, unflagged
 from yiku.rules import analyze, conflict, erasure, keys, redaction, values
@@ -244,7 +244,7 @@ def _by_id(handle: Handle, id: str) -> SemanticMemory | Turn | Record:
     try:
         return find(handle, id, handle.own())
     except NotFound:
-        if (record := next(iter(offshoots.named(handle, [], suffix=id)), None)) is not None:
+        if (record := next(iter(derived.named(handle, [], suffix=id)), None)) is not None:
             return record
         raise
 
@@ -355,7 +355,7 @@ def _with_texts(handle: Handle, doomed: Doomed, chosen: Choice | None = None, *,
 def _beside(handle: Handle, doomed: Doomed, chosen: Choice, texts: Sequence[str], ids: Sequence[str]) -> Offshoots:
     """What grew out of what goes."""
     if doomed.whole_scope:
-        return offshoots.everything(handle)
+        return derived.everything(handle)
     window = None if chosen.since is chosen.until is None else (chosen.since, chosen.until)
     goes = Goes(
         statements=[memory for memory in doomed.memories if memory.id not in doomed.retold],
@@ -369,7 +369,7 @@ def _beside(handle: Handle, doomed: Doomed, chosen: Choice, texts: Sequence[str]
         spared=doomed.spared,
         ids=ids,
     )
-    return offshoots.of(handle, goes)
+    return derived.of(handle, goes)
 
 
 def _images(handle: Handle, doomed: Doomed) -> list[Any]:
@@ -565,8 +565,8 @@ def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at
         ]
         turns = [turn for turn in store.turns(own, Turns(hidden=True)) if turn.recorded_at <= at or turn.id in named["turns"]]
         left = len(store.memories(own, Memories())) - len(memories) + len(store.turns(own, Turns(hidden=True))) - len(turns)
-        beside = offshoots.everything(handle, until=at, ids=ids)
-        left += len(offshoots.everything(handle).gone) - len(beside.gone)
+        beside = derived.everything(handle, until=at, ids=ids)
+        left += len(derived.everything(handle).gone) - len(beside.gone)
         return Doomed(store.filled(memories), turns, deletes=True, whole_scope=not left, beside=beside)
     memories = store.filled(store.memories(own, Memories(ids=named["memories"])))
     doomed = Doomed(memories, deletes=named["session"])
@@ -583,7 +583,7 @@ def _named(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at
             doomed.kept.append(memory)
             doomed.sources[memory.id] = going
     doomed.spared = named.get("spared", False)
-    return _with_texts(handle, doomed, ids=ids) if doomed or offshoots.named(handle, ids) else doomed
+    return _with_texts(handle, doomed, ids=ids) if doomed or derived.named(handle, ids) else doomed
 
 
 def _named_turns(
