@@ -22,7 +22,7 @@ from yiku.flows.common import checks, turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import derived, labels, redact, scour
+from yiku.flows.erase import derived, labels, redact, verify
 from yiku.flows.erase.derived import Goes, Offshoots
 from yiku.flows.erase.redact import Redaction
 from yiku.flows.keep.forget import closed_up, unflagged
@@ -105,7 +105,7 @@ def erase(
     Raises NotFound when nothing is meant.
     """
     if checks.flag(resume, "resume"):
-        return scour.resumed(handle, again, progress=progress)
+        return verify.resumed(handle, again, progress=progress)
     for name, value in (("everything", everything), ("keep_turns", keep_turns), ("dry_run", dry_run)):
         checks.flag(value, name)
     _refuse_unclear(id, session, source, window=since is not None or until is not None, everything=everything)
@@ -138,7 +138,7 @@ def erase(
                 raise
             doomed, number = attempt()
     answer = _answer(doomed, number, labels.held(handle, doomed.sought) if _held_by_others(doomed) else ())
-    return scour.everywhere(
+    return verify.everywhere(
         handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, sought=doomed.sought, progress=progress
     )
 
@@ -165,7 +165,7 @@ def _answer(doomed: Doomed, number: int, stays: Iterable[HeldText], *, dry_run: 
         kept=(*doomed.kept, *doomed.retold.values(), *labels.kept(stays)),
         records=(*doomed.beside.gone, *(before for before, _ in doomed.beside.left)),
         places=tuple(doomed.left),
-        out_of_reach=scour.OUT_OF_REACH,
+        out_of_reach=verify.OUT_OF_REACH,
         operation=number,
         dry_run=dry_run,
     )

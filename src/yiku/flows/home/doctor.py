@@ -20,7 +20,7 @@ from yiku.files import blobs, mirror, vault
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import erase, scour
+from yiku.flows.erase import erase, verify
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole
@@ -212,6 +212,6 @@ def _erased_again(place: vault.Home, *, anew: bool) -> None:
         )
         erase.again(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
-            scour.resumed(handle, erase.again)
+            verify.resumed(handle, erase.again)
     finally:
         store.close()
