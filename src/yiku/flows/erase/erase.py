@@ -22,7 +22,7 @@ from yiku.flows.common import checks, turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import derived, labels, redact, verify
+from yiku.flows.erase import derived, quotes, redact, verify
 from yiku.flows.erase.derived import Goes, Offshoots
 from yiku.flows.erase.redact import Redaction
 from yiku.flows.keep.forget import closed_up, unflagged
@@ -68,7 +68,7 @@ class Doomed:
     retold: dict[str, SemanticMemory] = field(default_factory=dict)  # by the id of the statement that goes
     sources: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # those that go of statements that stay
     texts: list[str] = field(default_factory=list)  # what must be found nowhere afterwards
-    sought: labels.Sought = field(default_factory=labels.Sought)  # what must stand in no other row
+    sought: quotes.Sought = field(default_factory=quotes.Sought)  # what must stand in no other row
     held: list[HeldText] = field(default_factory=list)  # where it does
     left: list[Place] = field(default_factory=list)  # turns that still say something of it
     deletes: bool = False  # turns are deleted, not blanked: a session or a scope goes whole
@@ -137,7 +137,7 @@ def erase(
             if not Reserve(handle.paths.root / "reserve").release():
                 raise
             doomed, number = attempt()
-    answer = _answer(doomed, number, labels.held(handle, doomed.sought) if _held_by_others(doomed) else ())
+    answer = _answer(doomed, number, quotes.held(handle, doomed.sought) if _held_by_others(doomed) else ())
     return verify.everywhere(
         handle, answer, doomed.texts, blob_names=_blobs(doomed), again=again, sought=doomed.sought, progress=progress
     )
@@ -162,7 +162,7 @@ def _answer(doomed: Doomed, number: int, stays: Iterable[HeldText], *, dry_run: 
         turns=tuple(doomed.turns),
         redacted=tuple(one.after for one in doomed.redacted),
         widened=tuple(one.after.id for one in doomed.redacted if one.widened),
-        kept=(*doomed.kept, *doomed.retold.values(), *labels.kept(stays)),
+        kept=(*doomed.kept, *doomed.retold.values(), *quotes.kept(stays)),
         records=(*doomed.beside.gone, *(before for before, _ in doomed.beside.left)),
         places=tuple(doomed.left),
         out_of_reach=verify.OUT_OF_REACH,
@@ -216,15 +216,15 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
         return _with_texts(handle, Doomed(spared=True), chosen, ids=[found.id])
     if isinstance(found, SemanticMemory):
         said = store.filled(_saying_the_same(handle, store.memories(own, Memories(line=found.line))))
-        sought = labels.Sought(labels.sentences(said, names=handle.settings.names), turns=not chosen.keep_turns)
-        held = labels.held(handle, sought)
-        doomed = Doomed([*said, *labels.quoting(handle, said, held)], sought=sought, held=held)
+        sought = quotes.Sought(quotes.sentences(said, names=handle.settings.names), turns=not chosen.keep_turns)
+        held = quotes.held(handle, sought)
+        doomed = Doomed([*said, *quotes.quoting(handle, said, held)], sought=sought, held=held)
     else:
         turns = [found] if found is not None else _chosen_turns(handle, chosen)
         window = chosen.since is not None or chosen.until is not None
-        sought = labels.Sought(labels.sentences((), turns if found is not None else (), names=handle.settings.names), speech=False)
+        sought = quotes.Sought(quotes.sentences((), turns if found is not None else (), names=handle.settings.names), speech=False)
         doomed = Doomed(turns=turns, deletes=chosen.session is not None and not window, sought=sought)
-        doomed.held = labels.held(handle, sought)
+        doomed.held = quotes.held(handle, sought)
         _choose_statements(handle, chosen, doomed)
     doomed.spared = chosen.keep_turns
     if not chosen.keep_turns:
@@ -402,7 +402,7 @@ def _taken_out(
         records=doomed.beside.ids(),
         images=[*doomed.beside.images],
         sessions=[state.id for state in doomed.beside.states],
-        texts=labels.emptied(doomed.held, doomed.sought),
+        texts=quotes.emptied(doomed.held, doomed.sought),
         whole_scope=doomed.whole_scope,
         seals=seals,
         rows=named,

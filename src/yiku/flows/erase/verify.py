@@ -23,7 +23,7 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import labels
+from yiku.flows.erase import quotes
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store import raw
@@ -37,7 +37,7 @@ NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
 MANY_TURNS = 200  # beyond, all vectors of the scope go
 ENOUGH = 20  # rows that are asked whether they have a token
-NOTHING = labels.Sought()
+NOTHING = quotes.Sought()
 NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
 OUT_OF_REACH = (
     "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
@@ -65,7 +65,7 @@ def everywhere(
     *,
     blob_names: Iterable[str],
     again: Again,
-    sought: labels.Sought = NOTHING,
+    sought: quotes.Sought = NOTHING,
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -142,7 +142,7 @@ def _tried(name: str, step: Callable[[], Place]) -> Place:
 # ------------------------------------------------------------------ copies
 
 
-def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: labels.Sought, tell: Tell) -> Iterator[Place]:
+def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
@@ -160,7 +160,7 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: labels
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
 
 
-def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: labels.Sought) -> Place:
+def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> Place:
     """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
@@ -174,13 +174,13 @@ def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, soug
     return Place(name, "swept", size, left)
 
 
-def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: labels.Sought) -> tuple[int, tuple[str, ...]]:
+def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
     """Bytes looked through, and what is left."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
         again(copy, handle.store.erasures())
-        kept = {one.text for one in labels.erased_in(copy, sought)}
+        kept = {one.text for one in quotes.erased_in(copy, sought)}
         _, size, left = _scrubbed(store, needles)
         return size, (*left, *sorted(kept))
     finally:
