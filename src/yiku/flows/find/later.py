@@ -18,7 +18,7 @@ from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn, Turns
 
 if TYPE_CHECKING:
-    from yiku.flows.find.hits import Search
+    from yiku.flows.find.assemble import Search
 
 LEAST = 2  # hits; of fewer nothing can be compared
 Item = SemanticMemory | Turn | Episode | Attachment

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from yiku.errors import Damaged
 from yiku.flows.common import checks, lookup
 from yiku.flows.common.handle import Handle
+from yiku.flows.find.assemble import Search, best
 from yiku.flows.find.embed import Asked, by_words_only, waiting
 from yiku.flows.find.embed import question as embedded
-from yiku.flows.find.hits import Search, best
 from yiku.rules import analyze, ask, attachments, candidates, chunk, fuse, history, keys, score
 from yiku.rules.analyze import fold
 from yiku.types import (
