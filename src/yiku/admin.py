@@ -115,9 +115,9 @@ class Admin:
         everything: take in an export of all scopes, each under its own name
         trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
         """
-        from yiku.flows.home import exchange
+        from yiku.flows.home import import_
 
-        return exchange.import_(
+        return import_.import_(
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
         )
 

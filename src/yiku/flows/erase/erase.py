@@ -2,8 +2,8 @@
 erase: what was said is gone, from every place of the home, and the receipt proves it.
 
 Choose the statements and turns that are meant, with what came from them alone, the sentences that say them elsewhere
-(evidence), and what grew out of them (offshoots). Take them out of the store in one transaction that leaves tombstones,
-keyed hashes of what must not come back. Then `scour` deals with every other copy and looks through the raw bytes of the home.
+(redact.py), and what grew out of them (derived.py). Take them out of the store in one transaction that leaves tombstones,
+keyed hashes of what must not come back. Then verify.py deals with every other copy and looks through the raw bytes of the home.
 `again` does an erasure once more in a store that does not know of it: a backup, an older file put back.
 
 A statement that was told several times loses the tellings that go. Where the first of them goes, the

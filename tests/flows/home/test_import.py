@@ -10,7 +10,7 @@ import pytest
 
 from yiku import Memory
 from yiku.errors import InvalidInput
-from yiku.flows.home import exchange
+from yiku.flows.home import import_
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
 TURNS = 1_600  # of the import that is killed; a transaction takes 500
@@ -175,7 +175,7 @@ def test_what_was_forgotten_does_not_come_back(memory):
 
 def test_books_do_not_wait_together(memory, monkeypatch):
     """Turns are stored before their number is reached when they are long, so that memory stays bounded."""
-    monkeypatch.setattr(exchange, "BATCH_CHARS", 1_000)
+    monkeypatch.setattr(import_, "BATCH_CHARS", 1_000)
     load(memory, *(turn(n, "长" * 600) for n in range(1, 7)))
 
     assert [2, 2, 2] == [row.count for row in memory.admin.journal() if row.table == "conversation_turns"]
