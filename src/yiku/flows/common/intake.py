@@ -18,7 +18,6 @@ from yiku.rules.privacy import secrets
 
 T = TypeVar("T")
 
-SUSPECT = (*secrets.SUSPECT, private.SUSPECT)  # a text in which none of these finds anything stays as it is
 SHORT = 4_096  # characters; of a longer text they cost as much as looking for what they hint at
 SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

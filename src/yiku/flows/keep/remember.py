@@ -12,12 +12,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from os.path import exists
-from typing import Any, TypeVar
+from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
-from yiku.flows.common import checks, intake, lookup, pause, tombstones, turn_texts
+from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.intake import clean
+from yiku.flows.keep.retract import retracted, taken_back
 from yiku.rules import conflict, keys, private, retract, slots
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
@@ -54,8 +55,6 @@ from yiku.types import (
     UpdateMemory,
 )
 
-T = TypeVar("T")
-
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
@@ -85,7 +84,7 @@ def remember(
     dated = details.get("said_at") is not None or details.get("source") is not None
     digest = _digest(new, dated=dated)
     if idempotency_key is not None:
-        idempotency_key = _clean(handle, checks.name(idempotency_key, "idempotency_key"))
+        idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
     checks.flag(despite_erasure, "despite_erasure")
     checks.flag(dry_run, "dry_run")
 
@@ -105,11 +104,9 @@ def remember(
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
-        if short and (sort := retract.marker(new.content)):
-            from yiku.flows.keep.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
-
-            if done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run):
-                return done
+        sort = retract.marker(new.content) if short else None
+        if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
+            return done
         expect, decision = _decided(handle, new, dated, confirms)
         if how is not None and how.replaces is not None and decision.outcome in ("new", "flagged"):
             expect, decision = _updating(handle, new, how.replaces, expect, decision)
@@ -123,7 +120,7 @@ def remember(
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
     """What was learned says how, and by which words of its source."""
-    quote = None if how.quote is None or how.quote == new.content else _clean(handle, how.quote)
+    quote = None if how.quote is None or how.quote == new.content else clean(handle, how.quote)
     return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
 
 
@@ -217,8 +214,6 @@ def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
 def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
     """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
     if outcome == "retracted":
-        from yiku.flows.keep.retract import retracted
-
         return retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
     return _named(outcome, memory, others, operation)
@@ -242,15 +237,9 @@ def _named(outcome: str, memory: SemanticMemory, others: Sequence[SemanticMemory
 
 def admit(handle: Handle, details: Mapping[str, Any]) -> None:
     """Raise Paused while memory is paused, and KeptOut for what was said in a private folder."""
-    if exists(f"{handle.home}/{pause.FILE}"):  # asked here, so that this walk is no longer than it must be
-        pause.refuse(handle)
-    if handle.settings.private_folders and pause.in_private_folder(handle, details):
+    pause.refuse(handle)
+    if pause.in_private_folder(handle, details):
         raise KeptOut("it was said in a private folder")
-
-
-def _clean(handle: Handle, value: T) -> T:
-    """A checked value as it may be kept. Nearly all need nothing done, and go no further."""
-    return intake.clean(handle, value) if any(pattern.search(str(value)) for pattern in intake.SUSPECT) else value
 
 
 def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
@@ -262,13 +251,13 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
         raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
     now = handle.now()
-    content = _clean(handle, checks.text(text, "text").strip())
+    content = clean(handle, checks.text(text, "text").strip())
     if content.startswith("[") and private.is_nothing(content):
         raise KeptOut("all of it is private")
     turn = _source_turn(handle, details.get("source"))
     given = details.get("said_at")
     said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
-    speaker = _clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
+    speaker = clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
         turn.speaker if turn and turn.role == "user" else None
     )
     value = details.get("object")
@@ -287,7 +276,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         said_at=said_at,
         recorded_at=now,
         turn=turn.id if turn else None,
-        session=turn.session if turn else _clean(handle, checks.optional_name(details.get("session"), "session")),
+        session=turn.session if turn else clean(handle, checks.optional_name(details.get("session"), "session")),
         place=turn.position if turn else 0,
         actor=speaker or handle.settings.actor,
         start=None if span is None else span[0],
@@ -335,9 +324,9 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
     cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
     if predicate is not None:
         slot = slots.stated(
-            _clean(handle, checks.name(subject if subject is not None else "user", "subject")),
-            _clean(handle, checks.name(predicate, "predicate")),
-            _clean(handle, checks.optional_name(details.get("object"), "object")),
+            clean(handle, checks.name(subject if subject is not None else "user", "subject")),
+            clean(handle, checks.name(predicate, "predicate")),
+            clean(handle, checks.optional_name(details.get("object"), "object")),
             cardinality,
             speaker=speaker,
             names=names,
@@ -405,7 +394,7 @@ def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at
     each(checks.name, "agent", "project", "external_id", "priority")
     each(checks.metadata, "metadata")
     each(checks.triples, "relations")
-    take = {field: _clean(handle, value) for field, value in take.items()}
+    take = {field: clean(handle, value) for field, value in take.items()}
     each(checks.share, "importance", "confidence")
     each(checks.whole, "strength", at_most=1000)
     each(checks.whole, "ttl_days", at_least=1, at_most=36_500)

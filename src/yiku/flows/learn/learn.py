@@ -34,6 +34,7 @@ from yiku.errors import (
 )
 from yiku.flows.common import checks, pause, prompt_files
 from yiku.flows.common.handle import Handle
+from yiku.flows.keep import attach, scratchpad
 from yiku.flows.keep.remember import checked, remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
 from yiku.rules import analyze, extraction, fence, history, importance, retention, retract, score, values
@@ -219,8 +220,6 @@ def _kept_for_later(handle: Handle) -> Iterator[None]:
 def followed(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     """What the user is at, after this turn; `again` where that may have been looked at before."""
     if handle.settings.learn != "off" and said_by_person(turn):
-        from yiku.flows.keep import scratchpad  # its patterns take longer to load than a turn to store
-
         scratchpad.follow(handle, fence.own_words(turn), again=again)
 
 
@@ -280,8 +279,6 @@ def said_by_person(turn: Turn) -> bool:
 
 def _files(run: _Run, turns: Sequence[Turn]) -> list[Change]:
     """The attachments that these turns name."""
-    from yiku.flows.keep import attach
-
     return attach.named_in(run.handle, run.scope, turns)
 
 
@@ -615,7 +612,7 @@ def _done(run: _Run, job: Job) -> None:
         if turns:
             _extracted(run, job, turns)
     else:
-        from yiku.flows.learn import episodes
+        from yiku.flows.learn import episodes  # 3 ms to load, which the first turn of a process need not wait for
 
         episodes.by_model(run.handle, run.named, job, lambda messages, schema: asked(run, job, messages, schema))
     run.handle.store.apply(run.scope, [EndJob(job)], run.handle.cause("learn"))
