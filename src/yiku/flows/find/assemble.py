@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from yiku.flows.common.handle import Handle
-from yiku.flows.find import past
+from yiku.flows.find.as_of import shown, turns_at
 from yiku.flows.find.later import latest_first
 from yiku.rules import analyze, ask, conflict, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
@@ -94,8 +94,8 @@ def _in_time(search: Search) -> dict[Key, Item]:
     memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
     turns = [item for item in items.values() if isinstance(item, Turn)]
     if search.as_of is not None or search.valid_at is not None:
-        memories = past.shown(search.handle, memories, search.as_of, search.valid_at, versions=versions)
-        turns = past.turns(search.handle, turns, search.as_of, search.valid_at)
+        memories = shown(search.handle, memories, search.as_of, search.valid_at, versions=versions)
+        turns = turns_at(search.handle, turns, search.as_of, search.valid_at)
     elif versions:
         memories = [memory for memory in memories if memory.state is State.ACTIVE]
     else:

@@ -13,7 +13,7 @@ from yiku.errors import NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
-from yiku.flows.find import past
+from yiku.flows.find.as_of import recorded, shown
 from yiku.flows.find.recall import recall
 from yiku.rules import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
@@ -29,7 +29,7 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
         if at is not None and found.recorded_at > at:
             raise NotFound(f"id {found.id} at {at}")
         return found
-    then = past.recorded(handle, handle.store.filled([found]), at)
+    then = recorded(handle, handle.store.filled([found]), at)
     if not then:
         raise NotFound(f"id {found.id} at {at}")
     return then[0]
@@ -67,8 +67,8 @@ def get_all(
         )
         return handle.store.filled(handle.store.memories(scopes, select))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    page = past.shown(handle, rows, as_of, valid_at)[offset : offset + limit]
-    return past.recorded(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
+    page = shown(handle, rows, as_of, valid_at)[offset : offset + limit]
+    return recorded(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
@@ -92,7 +92,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
     start = find_memory(handle, text, scopes) if may_be_id(text) and not text.isalpha() else _meant(handle, text, scopes)
-    return past.recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    return recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
 
 
 def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:

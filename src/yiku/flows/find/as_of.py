@@ -42,7 +42,7 @@ def shown(
     return [memory for memory in found if history.recallable(memory, as_of or handle.now())]
 
 
-def turns(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, valid_at: datetime | None) -> list[Turn]:
+def turns_at(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, valid_at: datetime | None) -> list[Turn]:
     """The turns that were recorded and in recall at one time, and said up to another."""
     said = [turn for turn in turns if valid_at is None or turn.said_at <= valid_at]
     if as_of is None:
