@@ -13,7 +13,7 @@ from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.as_of import shown, turns_at
-from yiku.flows.find.later import latest_first
+from yiku.flows.find.said_later import latest_first
 from yiku.rules import analyze, ask, conflict, fuse, history, score
 from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
