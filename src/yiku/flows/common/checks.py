@@ -1,5 +1,5 @@
 """
-The checks at a flow's door: what comes in is of the right type, size and form, or is refused.
+The checks where a flow begins: what comes in is of the right type, size and form, or is refused.
 
 Each function returns the value as the flow uses it, or raises InvalidInput (or one of its children)
 with the name of the argument and what to do. Nothing is written before all checks have passed.

@@ -1,7 +1,7 @@
 """
 import: what already lies on the disk comes in, with its own ids and times.
 
-A door's importer gives records in order: turns, statements, what holds nothing to keep, and what it
+An importer gives records in order: turns, statements, what holds nothing to keep, and what it
 could not read. Turns are stored in batches, each a transaction, so an import that was cut short goes on
 where it stopped: a record whose external id is known is only counted, and a statement is kept under an
 idempotency key. A bad record is reported with its line and the rest goes on; no record is dropped in

@@ -1,4 +1,4 @@
-"""The walls that an import contract cannot see. The trends beside them: make house."""
+"""The walls that an import contract cannot see. The trends beside them: make structure."""
 
 import ast
 import importlib.util
@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 import yiku
+from yiku.rules import chunk, private
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,8 +22,8 @@ HEAVY_MODULES = {"apsw", "numpy", "typer", "rich", "Stemmer"}
 
 
 @pytest.fixture(scope="module")
-def house() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("house", ROOT / "bench" / "house.py")
+def structure() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("structure", ROOT / "bench" / "structure.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # its dataclass looks itself up there
     spec.loader.exec_module(module)
@@ -48,21 +49,21 @@ def test_an_impure_line_is_noticed(line):
 
 
 @pytest.mark.long
-def test_rules_are_pure(house):
+def test_rules_are_pure(structure):
     """No rule reads a clock, a disk, the network or chance: `now` and seeds are arguments."""
-    found = {path: impurities(tree) for path, _, tree in house.sources(house.PACKAGE / "rules")}
+    found = {path: impurities(tree) for path, _, tree in structure.sources(structure.PACKAGE / "rules")}
 
     assert found
     assert {} == {path: impure for path, impure in found.items() if impure}
 
 
 @pytest.mark.long
-def test_only_doors_catch_any_error_and_they_say_so(house):
-    """An unexpected error is caught at a door alone, and there it is logged or told to the person."""
+def test_only_interfaces_catch_any_error_and_they_say_so(structure):
+    """An unexpected error is caught in an interface alone, and there it is logged or told to the person."""
     silent = [
         f"{path}:{handler.lineno}"
-        for path, _, tree in house.sources()
-        for handler in house.broad_excepts(tree)
+        for path, _, tree in structure.sources()
+        for handler in structure.broad_excepts(tree)
         if not path.startswith("src/yiku/interfaces/") or not tells(handler)
     ]
 
@@ -94,9 +95,41 @@ def test_all_is_what_is_visible():
     assert sorted(public) == sorted(visible)
 
 
-def test_a_walk_goes_down_and_is_short(house):
-    """One `remember` and one `recall` enter few modules, and nothing calls up to a higher floor."""
-    walks = house.walks()
+def test_a_call_path_goes_down_and_stays_within_its_limits(structure):
+    """No call of the five verbs goes up to a higher layer, and none runs through more than it did."""
+    paths = structure.paths()
 
-    assert [] == [jump for walk in walks for jump in walk.jumps]
-    assert [] == [(walk.verb, walk.modules) for walk in walks if len(walk.modules) > house.modules_allowed(walk)]
+    assert [*structure.PATHS] == [path.verb for path in paths]
+    assert [] == [call for path in paths for call in path.upward]
+    assert [] == [line for path in paths for line in structure.over_limits(path)]
+
+
+def test_functions_and_files_count_once_and_jumps_each_time(structure):
+    """Cutting a text twice runs the same functions of the same files, with twice the calls from file to file."""
+    text = "One thing. Another thing. 一件事。" * 300
+    alone = structure.traced("recall", lambda: chunk.tokens(text))
+    once = structure.traced("recall", lambda: chunk.windows(text))
+    twice = structure.traced("recall", lambda: (chunk.windows(text), chunk.windows(text)))
+
+    assert (2, 1, 0) == alone.figures
+    assert {"rules.chunk", "rules.text.sentences"} < {*once.functions}
+    assert (*once.figures[:2], 2 * once.jumps) == twice.figures
+
+
+def test_values_drawn_from_a_generator_are_one_jump(structure):
+    """However many tags a text has, they are read from another file once."""
+    texts = ["<private>金橘</private> stays", "<private>金橘</private> stays, <private>kumquat</private> goes"]
+    for text in texts:
+        private.without(text)  # what it remembers of tags it has now
+    one, more = (structure.traced("remember", lambda text=text: private.without(text)) for text in texts)
+
+    assert one.jumps == more.jumps > 0
+
+
+def test_what_a_call_passes_through_can_be_left_aside(structure):
+    """Without the sentences' module, what it calls is called by who called it."""
+    text = "One thing. Another thing. 一件事。" * 300
+    path = structure.traced("recall", lambda: chunk.windows(text), ("rules.text.sentences",))
+
+    assert "rules.text.sentences" not in path.functions
+    assert {"rules.text.folding", "rules.lexicon"} <= {*path.functions}
