@@ -166,9 +166,8 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
         return
     if not stored.is_of_somebody(clause):
         return
-    filled = next((slot for slot in clause.slots if slot.subject in (clause.subject, USER)), None)
-    holds = filled is not None and (filled.denial or not (clause.denied or clause.cue == "ends"))
-    if filled is not None and holds and clause.tense is Tense.NOW:
+    filled = stored.filled_by(clause)
+    if filled is not None and clause.tense is Tense.NOW:
         slot = stored.of(text, clause, filled, speaker=speaker, names=names)
         kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
         yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)
