@@ -1,0 +1,64 @@
+"""
+Whether what a clause says is worth keeping: a score of its words and of how it is said, by weights that were fitted.
+
+`rules/lexicon/weights.py` has the weights. They come from clauses of real talk that a reader judged, alone, as something
+to know next month or not (bench/learning/worth.tsv), by `scripts/fit_worth.py`, a logistic regression. A feature without a
+weight says nothing, so a text of a language that nobody judged is scored by how it is said alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
+from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
+from yiku.rules.statements.clause import USER, Clause, Tense
+
+LONG = 6  # content words: a clause with more of them counts as this long
+_OPENS = 2  # words or wide characters that a clause begins with are a feature of their own
+
+
+def is_worth_keeping(text: str, clause: Clause) -> bool:
+    """Whether the score of a clause of a text is high enough that most readers would keep it."""
+    return score(text, clause) >= ENOUGH
+
+
+def score(text: str, clause: Clause) -> float:
+    """The logarithm of the odds that a reader would keep a clause."""
+    return sum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))
+
+
+def features(text: str, clause: Clause) -> set[str]:
+    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins."""
+    return {*_manner(clause), *_words(fold(text[clause.start : clause.end]))}
+
+
+def _manner(clause: Clause) -> Iterator[str]:
+    yield "=" + ("user" if clause.subject == USER else "kin" if "'s " in clause.subject else clause.subject[:1] or "nobody")[:6]
+    yield f"={clause.tense}"
+    yield f"=holds {min(len(clause.content), LONG)}"
+    yield from (f"=value {value.sort}" for value in clause.values)
+    yield from (f"=slot {slot.predicate}" for slot in clause.slots)
+    for name in ("hedged", "denied", "possible", "alone", "explicit", "habit", "event", "meant", "cue"):
+        if getattr(clause, name):
+            yield f"={name}"
+    if clause.start == clause.sentence[0]:
+        yield "=first"
+    if clause.tense is not Tense.NOW and any(value.dated for value in clause.values):
+        yield "=dated"
+
+
+def _words(folded: str) -> Iterator[str]:
+    """The words of a clause, stems where there are any, and pairs of characters where no spaces are written."""
+    begins: list[str] = []
+    for place, run in enumerate(UNSPACED_RUN.split(folded)):
+        if place % 2:
+            found = [*run]
+            yield from map("".join, pairwise(run))
+        else:
+            found = [next(iter(tokens(word).words), word) for word in run.replace(",", " ").split()]
+        yield from found
+        begins += found[:_OPENS]
+    if begins:
+        yield f"^{' '.join(begins[:_OPENS])}"
