@@ -15,13 +15,14 @@ from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
 
+LEAST = 2  # content words: who has only "I am back" knows nothing
 LONG = 6  # content words: a clause with more of them counts as this long
 _OPENS = 2  # words or wide characters that a clause begins with are a feature of their own
 
 
 def is_worth_keeping(text: str, clause: Clause) -> bool:
     """Whether the score of a clause of a text is high enough that most readers would keep it."""
-    return score(text, clause) >= ENOUGH
+    return len(clause.content) >= LEAST and score(text, clause) >= ENOUGH
 
 
 def score(text: str, clause: Clause) -> float:
@@ -30,7 +31,8 @@ def score(text: str, clause: Clause) -> float:
 
 
 def features(text: str, clause: Clause) -> set[str]:
-    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins."""
+    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins,
+    `week$` how it ends."""
     return {*_manner(clause), *_words(fold(text[clause.start : clause.end]))}
 
 
@@ -45,13 +47,15 @@ def _manner(clause: Clause) -> Iterator[str]:
             yield f"={name}"
     if clause.start == clause.sentence[0]:
         yield "=first"
+    if clause.end >= clause.sentence[1] - 1:
+        yield "=last"
     if clause.tense is not Tense.NOW and any(value.dated for value in clause.values):
         yield "=dated"
 
 
 def _words(folded: str) -> Iterator[str]:
     """The words of a clause, stems where there are any, and pairs of characters where no spaces are written."""
-    begins: list[str] = []
+    said: list[str] = []
     for place, run in enumerate(UNSPACED_RUN.split(folded)):
         if place % 2:
             found = [*run]
@@ -59,6 +63,9 @@ def _words(folded: str) -> Iterator[str]:
         else:
             found = [next(iter(tokens(word).words), word) for word in run.replace(",", " ").split()]
         yield from found
-        begins += found[:_OPENS]
-    if begins:
-        yield f"^{' '.join(begins[:_OPENS])}"
+        yield from map(" ".join, pairwise(found[: 0 if place % 2 else None]))
+        said += found
+    if said:
+        yield f"^{' '.join(said[:_OPENS])}"
+        yield f"{' '.join(said[-_OPENS:])}$"
+        yield f"{said[-1]}$"

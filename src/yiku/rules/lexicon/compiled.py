@@ -8788,6 +8788,8 @@ def lexicon() -> Lexicon:
             'forms.counter': ('people', 'person', '人', '个人', '个', '台', '只', '条', '位', '名', '口', '件', '本', '张', '辆', '家', '部', '份', '些'),
             'forms.dayend': ('st', 'nd', 'rd', 'th', '日', '号'),
             'forms.dropped': ('the', 'a', 'an', 'about', 'around', 'roughly', 'approximately', 'on', 'at', 'in', 'of', 'is', 'every', 'each', 'my', 'our', 'wide', 'long', 'tall', 'deep', 'thick', 'heavy', 'way', '大约', '大概', '左右', '当天', '那天', '的', '了', '约', '装', '每'),
+            'forms.hangs': ('的时候', '时候', '时', '之后', '后', '期间'),
+            'forms.hangs_else': ('小时', '平时', '同时', '及时', '准时', '随时', '临时', '那时', '当时', '落后', '背后', '最后', '超时', '延时', '计时', '省时', '工时', '课时', '以后'),
             'forms.holiday.01-01': ("new year's day", '元旦'),
             'forms.holiday.02-14': ("valentine's day", '情人节'),
             'forms.holiday.05-01': ('劳动节', '五一'),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from yiku.rules.lexicon import lists
 from yiku.rules.lexicon.flags import (
     ALSO,
     ARTICLE,
@@ -67,6 +68,11 @@ def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: S
     if lead & (REQUEST | ASKS_FIRST) or flags & REQUESTED:
         return Mood.REQUESTED
     return Mood.QUOTED if flags & REPORT and subject != USER else Mood.ASSERTED
+
+
+def tells_when(last: Word) -> bool:
+    """Whether the word that ends a clause makes it the time of another: 开会时."""
+    return last.cjk and bool(lists.at_end(last.text, "forms.hangs")) and not lists.at_end(last.text, "forms.hangs_else")
 
 
 def _inverted(own: Sequence[Word]) -> bool:

@@ -64,6 +64,7 @@ from yiku.rules.statements.moods import (
     material_of,
     mood_of,
     order_in,
+    tells_when,
     tense_of,
     to_remember_from,
 )
@@ -138,6 +139,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
         reported = reported or bool(flags & REPORT and (others or leads_on))  # what follows is what they said
         supposed = supposed or mood is Mood.SUPPOSED  # what follows a supposition hangs on it
+        if mood is Mood.ASSERTED and tells_when(own[-1]):
+            mood = Mood.SUPPOSED  # 搬家后, and then what is so
         past = (bool(flags & ONCE) or (past and named is None)) and not flags & (NOW | STILL)  # who goes on tells of then
         told = values(text, part)
         own_self = subject == USER or "'s " in subject
@@ -170,7 +173,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
                 bare=not telling,
                 rule=mood in (Mood.ASSERTED, Mood.REQUESTED) and (order is not None or is_told_the_agent(own, subject)),
-                tells=to_remember_from(own) if flags & REMEMBER else 0,
+                tells=to_remember_from(own) if flags & REMEMBER and not _plans(result) else 0,
                 material=material_of(flags, mood, follows_colon=leads_on),
             )
         )
@@ -222,6 +225,11 @@ def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spo
     if named is None:
         return spoken.words.get(subject, "") if follows else ""
     return spoken.words.get(subject, "") if is_pronoun(own, named) else ""
+
+
+def _plans(before: Sequence[Clause]) -> bool:
+    """Whether the speaker says earlier in the sentence what they plan: what follows is theirs, and asked of nobody."""
+    return any(clause.explicit and clause.subject == USER and clause.tense is Tense.PLANNED for clause in before)
 
 
 def _closed(text: str, start: int, end: int) -> int:
