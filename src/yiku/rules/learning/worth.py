@@ -14,15 +14,25 @@ from itertools import pairwise
 from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
+from yiku.rules.statements.subjects import is_person
 
+COLONS = (":", "：")
+PAIRS = ("《》", "（）", "()", "「」", "『』", "“”", "【】", "[]")
 LEAST = 2  # content words: who has only "I am back" knows nothing
 LONG = 6  # content words: a clause with more of them counts as this long
 _OPENS = 2  # words or wide characters that a clause begins with are a feature of their own
 
 
 def is_worth_keeping(text: str, clause: Clause) -> bool:
-    """Whether the score of a clause of a text is high enough that most readers would keep it."""
-    return len(clause.content) >= LEAST and score(text, clause) >= ENOUGH
+    """Whether the score of a clause is high enough that most readers would keep it."""
+    headed = text[clause.sentence[0] : clause.start].rstrip().endswith(COLONS)  # an entry of a list or a form
+    whole = len(clause.content) >= LEAST and not headed and _is_closed(text[clause.start : clause.end])
+    return whole and score(text, clause) >= ENOUGH
+
+
+def _is_closed(quote: str) -> bool:
+    """Whether what a clause opens is closed in it: half a title says nothing."""
+    return quote.count('"') % 2 == 0 and all(quote.count(opens) == quote.count(closes) for opens, closes in PAIRS)
 
 
 def score(text: str, clause: Clause) -> float:
@@ -31,13 +41,13 @@ def score(text: str, clause: Clause) -> float:
 
 
 def features(text: str, clause: Clause) -> set[str]:
-    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins,
-    `week$` how it ends."""
+    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins, `week$` how it ends."""
     return {*_manner(clause), *_words(fold(text[clause.start : clause.end]))}
 
 
 def _manner(clause: Clause) -> Iterator[str]:
-    yield "=" + ("user" if clause.subject == USER else "kin" if "'s " in clause.subject else clause.subject[:1] or "nobody")[:6]
+    somebody = "user" if clause.subject == USER else "kin" if "'s " in clause.subject else ""
+    yield f"={somebody or ('named' if is_person(clause.subject) else 'thing' if clause.subject else 'nobody')}"
     yield f"={clause.tense}"
     yield f"=holds {min(len(clause.content), LONG)}"
     yield from (f"=value {value.sort}" for value in clause.values)
