@@ -146,7 +146,7 @@ def _remembered(text: str, clause: Clause, said_at: datetime, speaker: str | Non
     if not told or len(told) > LONGEST or clause.mood is Mood.ASKED:
         return
     inside = read(told)
-    if not inside or not inside[0].content or not (inside[0].alone or inside[0].subject):
+    if not inside or len(inside[0].content) < worth.LEAST or not (inside[0].alone or inside[0].subject):
         return
     if any(one.mood is Mood.ASKED or one.subject == AGENT for one in inside):
         return

@@ -5,6 +5,7 @@ How a clause is said: asked, asked for, supposed, told as somebody else's words;
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from yiku.rules.lexicon import lists
 from yiku.rules.lexicon.flags import (
@@ -14,6 +15,7 @@ from yiku.rules.lexicon.flags import (
     ASKS_FIRST,
     ASSISTANT,
     BEGUN,
+    CAN,
     CHANGE,
     CORRECT,
     DENY,
@@ -126,6 +128,8 @@ def order_in(own: Sequence[Word]) -> int | None:
     if not own[0].flags & (SPEAKER | MY | KIN) and own[0].cjk:  # what stands before 一律 says when
         begins = next((place for place, word in enumerate(own) if word.flags & STANDING), 0)
     for place, word in enumerate(own[begins:], begins):
+        if word.flags & HAVE:
+            return None  # having run, should have used
         if word.flags & (TASK | REQUEST) and not word.flags & (PERSON | STANDING):
             told = flags_of(own) & BEGUN and not flags_of(own) & DENY
             return None if told else place
@@ -139,7 +143,8 @@ def order_in(own: Sequence[Word]) -> int | None:
 def is_told_the_agent(own: Sequence[Word], subject: str) -> bool:
     """Whether the agent is told what it must always do: you should, 你以后要."""
     flags = flags_of(own)
-    return subject == AGENT and bool(flags & STANDING) and bool(flags & (OUGHT | TASK)) and not flags & (WAS | ONCE)
+    ruled = subject == AGENT and bool(flags & STANDING) and bool(flags & (OUGHT | TASK)) and not flags & (WAS | ONCE | CAN)
+    return ruled and not any(one.flags & OUGHT and two.flags & HAVE for one, two in pairwise(own))  # should have
 
 
 def to_remember_from(own: Sequence[Word]) -> int:

@@ -17,6 +17,7 @@ from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon.flags import (
     ALSO,
     ARTICLE,
+    ASKS,
     AUX,
     BE,
     BUT,
@@ -37,10 +38,12 @@ from yiku.rules.lexicon.flags import (
     OWN,
     PERSON,
     PLACE,
+    PLAN,
     POSSESSIVE,
     REMEMBER,
     REPORT,
     REQUEST,
+    REQUESTED,
     RETRACT,
     SLIP,
     STANDING,
@@ -49,6 +52,7 @@ from yiku.rules.lexicon.flags import (
     UNIT,
     VERB,
     WHEN,
+    WILL,
     YOU,
 )
 from yiku.rules.statements import slots
@@ -128,7 +132,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
         flags = flags if not flags & JOKE or _is_jest(own) else flags & ~JOKE
         verb = first_with(own, VERB)
-        order = _order(lead, own, flags, result)
+        order = None if sentence.asks and not flags & REQUESTED else _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
         mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
@@ -212,8 +216,13 @@ def _last_in_jest(found: Sequence[Word], parts: Sequence[Sequence[Word]]) -> int
 def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequence[Clause]) -> int | None:
     """Where a clause has the verb of a standing order; not where its speaker goes on to say what they do, may or must themselves."""
     order = order_in(own) if flags & STANDING and not flags & CAN else None
+    if order is None or flags & (PLAN | ASKS) or (flags & WILL and not flags & YOU):
+        return None
     goes_on = bool(before) and before[-1].explicit and before[-1].mood is Mood.ASSERTED and not flags_of([*lead, own[0]]) & BUT
-    if order is None or not goes_on:
+    if own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before) and not flags & (YOU | DENY | OUGHT):
+        if not own[0].flags & STANDING or tells_when(own[-1]):
+            return None  # 我担心…，以后写散文时…, 我在想…，方便以后整理
+    if not goes_on:
         return order
     if flags & OUGHT and not flags & (YOU | DENY):
         return None
