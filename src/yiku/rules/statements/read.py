@@ -219,14 +219,19 @@ def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequen
     if order is None or flags & (PLAN | ASKS) or (flags & WILL and not flags & YOU):
         return None
     goes_on = bool(before) and before[-1].explicit and before[-1].mood is Mood.ASSERTED and not flags_of([*lead, own[0]]) & BUT
-    if own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before) and not flags & (YOU | DENY | OUGHT):
-        if not own[0].flags & STANDING or tells_when(own[-1]):
-            return None  # 我担心…，以后写散文时…, 我在想…，方便以后整理
+    if _is_own_story(own, before) and not flags & (YOU | DENY | OUGHT):
+        return None
     if not goes_on:
         return order
     if flags & OUGHT and not flags & (YOU | DENY):
         return None
     return order if flags_of([*lead, *own[:order]]) & FROM_NOW else None
+
+
+def _is_own_story(own: Sequence[Word], before: Sequence[Clause]) -> bool:
+    """Whether Chinese words go on with what their speaker tells: 我担心…，以后写散文时…, 我在想…，方便以后整理."""
+    of_speaker = own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before)
+    return of_speaker and (not own[0].flags & STANDING or tells_when(own[-1]))
 
 
 def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spoken: Spoken, follows: bool) -> str:
