@@ -17,7 +17,7 @@ from yiku.rules.statements.clause import USER, Clause, Tense
 from yiku.rules.statements.subjects import is_person
 
 COLONS = (":", "：")
-PAIRS = ("《》", "（）", "()", "「」", "『』", "“”", "【】", "[]")
+PAIRS = tuple(zip("《（(「『“【[", "》）)」』”】]", strict=True))
 LEAST = 2  # content words: who has only "I am back" knows nothing
 LONG = 6  # content words: a clause with more of them counts as this long
 _OPENS = 2  # words or wide characters that a clause begins with are a feature of their own
