@@ -14,6 +14,7 @@ from pathlib import Path
 
 import apsw
 import canaries
+import cpu
 import grown
 import integrity
 import pytest
@@ -284,6 +285,19 @@ def test_many_rows_leave_the_index_at_once(memory, home):
     assert memory.admin.erase(session="many").clean
     assert [] == canaries.sung(home, words)
     assert [kept.id] == [hit.id for hit in memory.recall("tulip word 郁金香")]
+
+
+def test_an_erasure_costs_no_more_a_version_however_many_there_are(memory):
+    """Ten times the versions of a slot, learned from as many turns, take ten times the steps, not a hundred times."""
+
+    def steps(who: str, count: int) -> int:
+        for i in range(count):
+            memory.record_turn("user", f"My {who} is called {who.capitalize()}{i}.", session=f"s{i // 20}")
+        (newest,) = [found for found in memory.get_all() if f"my {who}" in found.content.casefold()]
+        return cpu.calls(lambda: memory.admin.erase(newest.id))
+
+    few, many = steps("boss", 30), steps("dentist", 300)
+    assert many < 13 * few
 
 
 # ------------------------------------------------------------------ what stays

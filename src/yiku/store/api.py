@@ -172,7 +172,7 @@ class Store(Protocol):
         """Which of the needles stand in a field of some row, of an index, too, and not only where two fields meet."""
 
     def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """The texts in any column of a scope's rows that hold all words of one of these groups, but for what was said in turns."""
+        """The texts in any column of a scope's rows that hold all words of some of these groups, but for what was said in turns."""
 
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """Those texts that some row holds."""

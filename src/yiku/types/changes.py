@@ -133,6 +133,7 @@ class HeldText(NamedTuple):
 
     key: the row's own; id: the row's, or that of the memory that it belongs to
     way: how it can be taken out there: by emptying the column, with the whole row, or not
+    groups: the places of those groups of words, of all that were asked for, that the text may hold
     """
 
     table: str
@@ -141,6 +142,7 @@ class HeldText(NamedTuple):
     id: str | None
     text: str
     way: Literal["empty", "row", "kept"]
+    groups: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
