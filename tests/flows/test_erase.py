@@ -287,6 +287,19 @@ def test_many_rows_leave_the_index_at_once(memory, home):
     assert [kept.id] == [hit.id for hit in memory.recall("tulip word 郁金香")]
 
 
+@pytest.mark.parametrize("count", [200, 300])
+def test_a_slot_of_many_versions_leaves_no_word_in_the_index(memory, home, count):
+    """Hundreds of versions and the turns that said them go at once: FTS5 merges what it flushes, and no word may be left over."""
+    chance = random.Random(3)
+    words = [canaries.chinese(chance) if i % 3 == 0 else canaries.latin(chance) for i in range(count)]
+    for i, word in enumerate(words):
+        memory.record_turn("user", f"By the way, my boss is called {word.capitalize()} {i}. We had lunch.", session=f"s{i // 20}")
+    erased = memory.admin.erase(memory.get_all()[0].id)
+
+    assert (count, True) == (len(erased.memories), erased.clean)
+    assert [] == canaries.sung(home, words)
+
+
 def test_an_erasure_costs_no_more_a_version_however_many_there_are(memory):
     """Ten times the versions of a slot, learned from as many turns, take ten times the steps, not a hundred times."""
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 STEPS = 64
 STEPS_PER_DOUBLING = 5  # 2 ** (1/5) = 1.149: lengths up to 2 ** 12.6 = 6,200 words, within 7 %
+EVERY: tuple[Index, ...] = ("turn", "tool", "memory", "episode", "attachment")
+PADDING = [(1, " ".join(f"pad{k}xyz" for k in range(2_000))), (2, "pad")]  # rows that no turn or statement can have; 3 pages, and 1
 FETCH_ALL = 20_000  # documents of the scopes: up to here postings are fetched without counting them first
 
 
@@ -128,6 +130,25 @@ def _lengths() -> np.ndarray:
     import numpy as np
 
     return np.exp2(np.arange(STEPS) / STEPS_PER_DOUBLING)
+
+
+def merge(connection: apsw.Connection, index: Index) -> None:
+    """Write an index as one segment: a question then looks in one place for each of its words."""
+    connection.execute(f"insert into {index}_index ({index}_index) values ('optimize')")
+
+
+def rewrite(connection: apsw.Connection, index: Index) -> None:
+    """
+    The same, and no word of a row that left it stays in it; `secure-delete` is on.
+
+    FTS5 drops the marks of deleted rows, and their words, only in a merge into its last level. Segments that lie on one level
+    are merged into the next, whichever is the last, and a segment that is no larger than one behind it comes down to that one's
+    level. So a row of some pages is put in, which makes the segment large, and then a small one, which lies a level below.
+    """
+    for n, tokens in PADDING:
+        connection.execute(f"insert into {index}_index (rowid, tokens) values (?, ?)", (n, tokens))
+        merge(connection, index)
+    connection.executemany(f"insert into {index}_index ({index}_index, rowid, tokens) values ('delete', ?, ?)", PADDING)
 
 
 def prepare(connection: apsw.Connection, index: Index, view: Literal["places", "rows"] = "places") -> None:
