@@ -118,6 +118,9 @@ class Store(Protocol):
     def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
         """Which of these turns learning has dealt with ahead of that."""
 
+    def waiting(self, scope: int) -> int:
+        """How many turns of a scope learning has not dealt with."""
+
     def learning(self, scope: int) -> LearningState:
         """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""
 
@@ -179,6 +182,9 @@ class Store(Protocol):
 
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """How much there is of everything, for `stats`."""
+
+    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """How many memories wait to be confirmed, and how many live ones contradict each other."""
 
     def about(self) -> Mapping[str, Any]:
         """Store id, schema, analyzer, SQLite version, durability, size in bytes."""

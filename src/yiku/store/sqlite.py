@@ -542,6 +542,11 @@ class SqliteStore:
         with translated(str(self.path)):
             return jobs.extracted(self._connection(), scope, ns)
 
+    def waiting(self, scope: int) -> int:
+        """See Store.waiting."""
+        with translated(str(self.path)):
+            return jobs.waiting(self._connection(), scope)
+
     def learning(self, scope: int) -> LearningState:
         """See Store.learning."""
         with translated(str(self.path)):
@@ -643,6 +648,11 @@ class SqliteStore:
         """See Store.counts."""
         with translated(str(self.path)):
             return totals.counts(self._connection(), scopes)
+
+    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """See Store.unsettled."""
+        with translated(str(self.path)):
+            return totals.unsettled(self._connection(), scopes)
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""
