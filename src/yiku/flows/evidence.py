@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.files import blobs, sweep
 from yiku.flows import barred
@@ -24,7 +22,10 @@ from yiku.rules.text.sure import STOPS
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Source, Turn, Turns
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
 
 
 class Gone(NamedTuple):
@@ -99,6 +100,8 @@ def of(handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[st
 
 def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
     """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
+    import numpy as np
+
     own, store = handle.own(), handle.store
     wanted = {frozenset(_words([text])) for one in statements for text in telling(one)}
     terms = sorted(set[str]().union(*wanted))
@@ -113,6 +116,8 @@ def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
 
 def _in_both(few: Array, many: Array) -> Array:
     """The numbers that two postings share; both are ascending, and the second is not empty."""
+    import numpy as np
+
     found: Array = few[many[np.searchsorted(many, few).clip(max=len(many) - 1)] == few]
     return found
 
