@@ -633,6 +633,23 @@ class StoreContract(WorkContract):
 
         assert 2 == store.waiting(scope)
 
+    def test_a_merge_changes_nothing_that_is_found(self, store, scope):
+        """Postings in recall and out of it are the same before and after; a row that leaves afterwards is gone."""
+        turns = [a_turn(f"lantern 灯笼 {i}") for i in range(30)]
+        ns = [n for one in turns for n in store.apply(scope, [added(one)], cause()).rows[0]]
+        store.apply(scope, [SetTurnHidden(ns[3], NOW, tokens(turns[3]))], cause())
+
+        def found(past):
+            return [
+                sorted(one.ns.tolist()) for one in store.postings("turn", [scope], ["lantern", "灯笼"], past=past, cap=99).found
+            ]
+
+        before = found(False), found(True)
+        store.merge()
+        assert before == (found(False), found(True))
+        store.apply(scope, [SetTurnHidden(ns[4], NOW, tokens(turns[4]))], cause())
+        assert [28, 28] == [len(each) for each in found(False)]
+
     def test_the_store_says_what_it_is(self, reopen, store):
         """Its id stays the same for ever; its schema, analyzer and engine are named."""
         about = store.about()

@@ -168,6 +168,9 @@ class Store(Protocol):
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""
 
+    def merge(self) -> None:
+        """Write each search index as one segment: a question then looks in one place for each of its words."""
+
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """Bytes of the store's files, and which of the needles are in them."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,6 +83,8 @@ def postings(
 ) -> Postings:
     """One posting a term over all scopes, see Postings."""
     documents, words = size(connection, index, scopes)
+    if not documents and not past:
+        return Postings([_nothing(term) for term in terms], documents, words)
     sides = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
     common: dict[str, int] = {}
     if documents > FETCH_ALL:
@@ -91,7 +93,8 @@ def postings(
         common = {term: rows for term, found in counts.items() if (rows := sum(found)) > cap}
     wanted = [term for term in terms if term not in common]
     places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
-    found = [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
+    known = {one.term: one for one in _postings(places)}
+    found = [_nothing(term, common[term]) if term in common else known[term] for term in terms]
     return Postings([one if one.documents <= cap else _nothing(one.term, one.documents) for one in found], documents, words)
 
 
@@ -103,13 +106,20 @@ def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], ter
     return {term: [value for _ in sides if (value := next(found)[0])] for term in terms}
 
 
-def _posting(term: str, found: Sequence[str]) -> Posting:
+def _postings(places: Mapping[str, Sequence[str]]) -> Iterator[Posting]:
+    """The postings of terms from the texts of their rows' numbers, all of which are read at once."""
     import numpy as np
 
-    if not found:
-        return _nothing(term)
-    ns, steps = np.divmod(np.fromstring(",".join(found), dtype=np.int64, sep=","), STEPS)
-    return Posting(term, len(ns), ns, _lengths()[steps])
+    texts = [text for found in places.values() for text in found]
+    read = np.fromstring(",".join(texts), dtype=np.int64, sep=",") if texts else np.empty(0, np.int64)
+    ns, steps = np.divmod(read, STEPS)
+    lengths, at = _lengths()[steps], 0
+    for term, found in places.items():
+        if count := sum(text.count(",") + 1 for text in found):
+            yield Posting(term, count, ns[at : at + count], lengths[at : at + count])
+            at += count
+        else:
+            yield _nothing(term)
 
 
 @cache

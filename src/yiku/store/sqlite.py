@@ -624,6 +624,16 @@ class SqliteStore:
         with translated(str(self.path)), self._gate.held():
             return erase.scrub(self._connection(), rewrite=rewrite)
 
+    def merge(self) -> None:
+        """See Store.merge. What is merged already is left as it is."""
+        with translated(str(self.path)):
+            connection = self._connection()
+            if not self.read_only:
+                with self._gate.held(), write.transaction(connection):
+                    self._wrote = True
+                    for name in index.EVERY:
+                        index.merge(connection, name)
+
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Store.found."""
         with translated(str(self.path)):
