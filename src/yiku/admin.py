@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.types import (
     Backup,
     BackupFile,
@@ -43,7 +43,7 @@ class Admin:
 
     def undo(self, operation: int) -> Undone:
         """Take back one operation, by the number that its outcome carries."""
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.undo(self._handle, operation)
 
@@ -70,7 +70,7 @@ class Admin:
         It cannot be undone. `everything` wants the scope's name as `confirm`. `resume` finishes instead what a process
         that died left of its erasures.
         """
-        from yiku.flows import erase
+        from yiku.flows.erase import erase
 
         return erase.erase(
             self._handle,
@@ -89,13 +89,13 @@ class Admin:
 
     def journal(self, *, limit: int = 50) -> list[ChangeRow]:
         """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.journal(self._handle, limit)
 
     def stats(self) -> Stats:
         """Counts of what this memory reads, and the sizes of its files."""
-        from yiku.flows import status
+        from yiku.flows.home import status
 
         return status.stats(self._handle)
 
@@ -115,9 +115,9 @@ class Admin:
         everything: take in an export of all scopes, each under its own name
         trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
         """
-        from yiku.flows import exchange
+        from yiku.flows.home import import_
 
-        return exchange.import_(
+        return import_.import_(
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
         )
 
@@ -134,7 +134,7 @@ class Admin:
 
         since: only what was done from then on; `progress` is told of each turn and memory
         """
-        from yiku.flows import export
+        from yiku.flows.home import export
 
         return export.export(self._handle, path, everything=everything, since=since, progress=progress)
 
@@ -145,31 +145,31 @@ class Admin:
         to:      a new folder outside, which gets the whole home and opens as one on any machine; else a file in backups/
         nightly: only when none was made for 20 hours (else None); the 7 newest of these are kept
         """
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backup(self._handle, to, nightly=nightly)
 
     def backups(self) -> list[BackupFile]:
         """The backups that lie in this home, newest first."""
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backups(self._handle)
 
     def restore_backup(self, name: str, *, dry_run: bool = False) -> Restored:
         """Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back."""
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
 
     def review(self, *, limit: int = 50) -> list[ToReview]:
         """What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`."""
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.review(self._handle, limit=limit)
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
         """What waits for a model; with `dead` what failed for good, and why."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         if dead is not None:
             checks.flag(dead, "dead")
@@ -178,7 +178,7 @@ class Admin:
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
         """What models were asked for, with tokens and seconds, oldest first."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
         return self._handle.store.spent(own[0], since=start) if own else []
@@ -196,7 +196,7 @@ class Admin:
         What they do not learn any more is archived, unless somebody told, confirmed, edited or used it; what they learn
         now is learned. What was forgotten or erased stays so. One `undo` takes back all of it.
         """
-        from yiku.flows import relearn
+        from yiku.flows.learn import relearn
 
         return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
 
@@ -206,31 +206,31 @@ class Admin:
 
         Raises ModelUnavailable where no model is, and StoreBusy while another process does it.
         """
-        from yiku.flows import embed
+        from yiku.flows.find import embed
 
         return embed.embed(self._handle, budget_s=budget_s, progress=progress)
 
     def pause(self, until: Time | None = None) -> datetime | None:
         """Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten."""
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.pause(self._handle, until)
 
     def resume(self) -> bool:
         """End a pause; whether there was one."""
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.resume(self._handle)
 
     def blob(self, name: str) -> str:
         """A long content that was put aside, whole."""
-        from yiku.flows import record
+        from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups."""
-        from yiku.flows import doctor
+        from yiku.flows.home import doctor
 
         self._handle.store.about()  # a memory that was closed says so
         return doctor.check(Home(self._handle.home), depth, progress)

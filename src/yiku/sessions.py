@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from yiku.types import Attachment, Compressed, Ended, Episode, Scratchpad, ScratchpadPatch, Session
 
 if TYPE_CHECKING:
-    from yiku.flows.handle import Handle
+    from yiku.flows.common.handle import Handle
 
 
 class Sessions:
@@ -29,7 +29,7 @@ class Sessions:
 
         summary: the host's own summary, where it has one
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.compressing(self._handle, messages, session=session, summary=summary)
 
@@ -39,25 +39,25 @@ class Sessions:
 
         budget_s: how long a model is asked, where there is one; the rest waits for `learn`
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.end(self._handle, session, budget_s=budget_s)
 
     def get(self, session: str) -> Session:
         """A session: how many turns, when, its variables and task, whether it was ended. Raises NotFound."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.state(self._handle, session)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
         """Sessions, the last one first."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
     def set(self, session: str, *, task: str | None = None, **variables: Any) -> None:
         """Keep variables for a session, and the task it is at; None takes a variable away."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         sessions.set_variables(self._handle, session, variables, task)
 
@@ -72,7 +72,7 @@ class Sessions:
         limit: int = 20,
     ) -> list[Episode]:
         """Episodes, the newest first."""
-        from yiku.flows import episodes
+        from yiku.flows.learn import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
 
@@ -80,7 +80,7 @@ class Sessions:
 
     def scratchpad(self, user: str | None = None) -> Scratchpad:
         """What a user is at, by default the owner of this scope."""
-        from yiku.flows import scratchpad
+        from yiku.flows.keep import scratchpad
 
         return scratchpad.of(self._handle, user)
 
@@ -94,7 +94,8 @@ class Sessions:
         user: str | None = None,
     ) -> Scratchpad:
         """Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used."""
-        from yiku.flows import checks, scratchpad
+        from yiku.flows.common import checks
+        from yiku.flows.keep import scratchpad
 
         lines = ScratchpadPatch(
             add_open_questions=checks.lines(add_open_questions, "add_open_questions"),
@@ -106,13 +107,16 @@ class Sessions:
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
         """The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`."""
-        from yiku.flows import scratchpad
+        from yiku.flows.keep import scratchpad
 
         return scratchpad.edit(self._handle, text, user)
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
         """An episode or a scratchpad as a person reads it."""
-        from yiku.flows import checks, context, episodes, scratchpad
+        from yiku.flows.common import checks
+        from yiku.flows.find import context
+        from yiku.flows.keep import scratchpad
+        from yiku.flows.learn import episodes
 
         if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
             checks.refuse("language", "must be en or zh")
@@ -131,24 +135,24 @@ class Sessions:
         keep: keep its content here too, as long as it is at most 64 MiB
         details: turn, direction, filename, original_filename, mime_type, url, description, transcription, extracted_text, tags
         """
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.attach(self._handle, place, session=session, keep=keep, **details)
 
     def describe(self, id: str, **details: Any) -> Attachment:
         """What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …"""
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.describe(self._handle, id, **details)
 
     def attachments(self, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
         """Attachments, the newest first."""
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.listed(self._handle, session=session, limit=limit)
 
     def content(self, id: str) -> bytes:
         """The content of an attachment that was kept. Raises NotFound where it was only noted."""
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.content(self._handle, id)
