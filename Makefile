@@ -19,7 +19,7 @@ ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 # The tests start hundreds of processes; where no bytecode may be kept, each would compile the sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lexicon help demo test check soak-short soak bench bench-quality structure clean
+.PHONY: lexicon help demo test picture check soak-short soak bench bench-quality structure clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -59,6 +59,9 @@ bench-quality: $(BENCH)  ## how well it finds, on files that you have: DATA="…
 
 structure: $(BASE)  ## lengths, call paths, cycles, import time; ARGS=--check to fail over the limits, ARGS=recall to follow one
 	@$(BIN)/python bench/structure.py $(ARGS)
+
+picture: $(BASE)  ## draw docs/terminal.svg, the terminal in the README, from a run
+	@$(BIN)/python scripts/terminal_picture.py
 
 lexicon: $(BASE)  ## compile the words of the languages (rules/lexicon/*/*.toml) to the module that is imported
 	@$(BIN)/python scripts/compile_lexicon.py
