@@ -23,6 +23,7 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update
+from yiku.flows.learn import at_once
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.sqlite import SqliteStore
@@ -141,12 +142,7 @@ class Memory:
         What a user plainly says of himself in it is learned at once (`learn = at_once`).
         """
         draft = {"role": role, "content": content, **details}
-        turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
-        if turn.role == "user" and self.settings.learn == "at_once":
-            from yiku.flows.learn import learn
-
-            learn.after(self._handle, turn)
-        return turn
+        return at_once.record_turn(self._handle, draft, idempotency_key=idempotency_key)
 
     # -------------------------------------------------------------- what is held
 

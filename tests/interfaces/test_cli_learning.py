@@ -11,7 +11,7 @@ from commands import Ran
 from models.server import Server, error, says, serving
 
 from yiku import Memory
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules
 from yiku.types import Draft, LearningState, SetLearning
 
 CALLED = '[{"name": "bash", "input": {"command": "pytest -q"}, "id": "c1"}]'
@@ -263,9 +263,9 @@ def test_what_is_asked_wrongly(home, arguments, code, message):
 def outgrown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of earlier rules: they took two questions for statements, and did not hear where somebody lives."""
     asked = {"What is the capital of France?": "The capital of France.", "法国的首都是哪里？": "法国的首都。"}
-    older = {text: learn.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
+    older = {text: by_rules.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
     with monkeypatch.context() as patch, Memory(tmp_path / "home", owner="user:mei") as memory:
-        patch.setattr(learn, "read", lambda handle, turn, *rest, **named: older.get(turn.content, learn.Reading()))
+        patch.setattr(by_rules, "read", lambda handle, turn, *rest, **named: older.get(turn.content, by_rules.Reading()))
         for text in (*asked, "I live in Oslo."):
             memory.record_turn("user", text, session="s1")
         handle = memory._handle

@@ -7,7 +7,7 @@ from cutting import Cut, Killed
 
 from yiku import Memory
 from yiku.errors import KeptOut, Paused
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules, learn
 from yiku.types import Kind, Learned, Origin, Standing, State
 
 
@@ -509,7 +509,7 @@ def test_what_is_not_read_of_a_turn_in_its_time_is_left_out_and_said(blank, home
     with opened(blank, home, clock, learn="later") as memory:
         (slow,) = say(memory, "I love jazz. 我养了一只猫。")
         with monkeypatch.context() as patch:
-            patch.setattr(learn, "TURN_S", -1.0)
+            patch.setattr(by_rules, "TURN_S", -1.0)
             report = memory.learn()
         say(memory, "I live in Oslo.")
         again = memory.learn()

@@ -15,7 +15,7 @@ from cutting import Cut, Killed
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, Paused
 from yiku.flows.keep.remember import remember
-from yiku.flows.learn import learn, relearn
+from yiku.flows.learn import by_rules, relearn
 from yiku.rules import slots
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
@@ -52,15 +52,15 @@ class Rules:
         self.finds: dict[str, Sequence[Draft]] = {}
         self.read: list[str] = []
 
-    def __call__(self, handle, turn, over=None, *, passing=True) -> learn.Reading:
+    def __call__(self, handle, turn, over=None, *, passing=True) -> by_rules.Reading:
         self.read.append(turn.content)
-        return learn.Reading(tuple(self.finds.get(turn.content, ())))
+        return by_rules.Reading(tuple(self.finds.get(turn.content, ())))
 
 
 @pytest.fixture
 def rules(monkeypatch) -> Iterator[Rules]:
     found = Rules()
-    monkeypatch.setattr(learn, "read", found)
+    monkeypatch.setattr(by_rules, "read", found)
     return found
 
 
@@ -373,7 +373,7 @@ def test_a_turn_that_was_not_read_to_its_end_decides_nothing(memory, rules, monk
     """What it says may stand in the part that there was no time for."""
     rules.finds = {"The red one.": [draft("The red one.")]}
     say(memory, "The red one.")
-    monkeypatch.setattr(learn, "read", lambda *args, **named: learn.Reading(whole=False))
+    monkeypatch.setattr(by_rules, "read", lambda *args, **named: by_rules.Reading(whole=False))
     done = memory.admin.relearn()
 
     assert ((), 1) == (done.archived, len(done.troubles))

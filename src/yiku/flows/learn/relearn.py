@@ -25,7 +25,8 @@ from yiku.flows.common.handle import Handle, settled
 from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules
+from yiku.flows.learn.keep_draft import Trouble, Unfinished
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
@@ -70,7 +71,7 @@ class _Run:
     handle: Handle
     scope: int
     dry_run: bool
-    read: dict[str, learn.Reading] = field(default_factory=dict)  # by the turn's id, of the batch at hand
+    read: dict[str, by_rules.Reading] = field(default_factory=dict)  # by the turn's id, of the batch at hand
     given: dict[str, list[SemanticMemory]] = field(default_factory=dict)  # the statements of these readings
     turns: int = 0
     archived: dict[str, SemanticMemory] = field(default_factory=dict)
@@ -80,16 +81,16 @@ class _Run:
     outcomes: Counter[str] = field(default_factory=Counter)
     troubles: list[str] = field(default_factory=list)
 
-    def reading(self, turn: Turn) -> learn.Reading:
+    def reading(self, turn: Turn) -> by_rules.Reading:
         """What the present rules find in a turn."""
         if turn.id not in self.read:
-            self.read[turn.id] = learn.read(self.handle, turn)
+            self.read[turn.id] = by_rules.read(self.handle, turn)
         return self.read[turn.id]
 
     def statements(self, turn: Turn) -> list[SemanticMemory]:
         """The same, as statements."""
         if turn.id not in self.given:
-            self.given[turn.id] = learn.statements(self.handle, turn, self.reading(turn))
+            self.given[turn.id] = by_rules.statements(self.handle, turn, self.reading(turn))
         return self.given[turn.id]
 
     def forget_readings(self) -> None:
@@ -176,7 +177,7 @@ def _read_all(run: _Run, state: LearningState, over: Callable[[], bool], progres
             if not run.dry_run:
                 store.apply(run.scope, [SetLearning(LearningState(LEARNING_VERSION))], run.handle.cause(OPERATION))
             return 0
-        said = [turn for turn in turns if learn.said_by_person(turn)]
+        said = [turn for turn in turns if by_rules.said_by_person(turn)]
         _revise(run, said)
         for turn in said:
             _teach(run, turn)
@@ -198,7 +199,7 @@ def _read(run: _Run, turns: Sequence[Turn], over: Callable[[], bool]) -> list[Tu
     for turn in turns:
         if (run.turns or done) and over():
             break
-        if learn.said_by_person(turn):
+        if by_rules.said_by_person(turn):
             run.reading(turn)
         done.append(turn)
     return done
@@ -291,7 +292,7 @@ def _turns(run: _Run, rows: Sequence[SemanticMemory]) -> list[Turn]:
 
 def _source_turns(run: _Run, rows: Sequence[SemanticMemory]) -> dict[str | None, Turn]:
     """The turns of a person that these statements came from, forgotten ones too: what is said there may still be read."""
-    return {turn.id: turn for turn in _turns(run, rows) if learn.said_by_person(turn)}
+    return {turn.id: turn for turn in _turns(run, rows) if by_rules.said_by_person(turn)}
 
 
 def _by_hand(run: _Run, rows: Sequence[SemanticMemory]) -> set[int]:
@@ -359,10 +360,14 @@ def _teach(run: _Run, turn: Turn) -> None:
             return False
         return not any(reread.overlaps(row, one) for row in out) and not reread.known(one, others)
 
-    outcomes, troubles = learn.reread(run.handle, turn, run.reading(turn), rows, unknown, dry_run=run.dry_run)
-    run.troubles += troubles
-    for outcome in outcomes:
-        _took(run, outcome)
+    for result in by_rules.reread(run.handle, turn, run.reading(turn), rows, unknown, dry_run=run.dry_run):
+        match result:
+            case Trouble():
+                run.troubles.append(result.line)
+            case Unfinished():  # without a budget no turn is
+                pass
+            case _:
+                _took(run, result)
 
 
 def _remembered(run: _Run, turn: Turn) -> Iterator[SemanticMemory]:
@@ -384,7 +389,7 @@ def _edited(row: SemanticMemory) -> bool:
 
 def _taken_back_before(run: _Run, draft: Draft, one: SemanticMemory) -> bool:
     """Whether «just kidding» was heard here by earlier rules: it does not take back what stands before that."""
-    if not learn.takes_back(draft):
+    if not by_rules.takes_back(draft):
         return False
     last = retract.last_turn(run.handle, one.sources[0])
     rows = run.handle.store.memories([run.scope], Memories(sourced_in=[last.id])) if last is not None else []

@@ -20,7 +20,7 @@ from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.keep import attach, record, scratchpad
-from yiku.flows.learn import episodes, learn
+from yiku.flows.learn import at_once, by_rules, episodes, learn
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
 from yiku.store.gate import alone
@@ -70,8 +70,8 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
             return Compressed(None, recorded, 0, {})
         outcomes = Counter[str]()
         for turn in turns:
-            outcomes.update(learn.at_once(handle, turn))
-            learn.followed(handle, turn, again=turn.recorded_at < began)
+            outcomes.update(at_once.learn_from(handle, turn))
+            by_rules.follow(handle, turn, again=turn.recorded_at < began)
         episode = episodes.tell(handle, turns, "context_compress", summary)
         return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
 
@@ -226,8 +226,8 @@ def _ended(handle: Handle, name: str) -> Ended:
         raise NotFound(f"a turn of session {checks.shown(name)}")
     learned: Counter[str] = Counter()
     for turn in turns:
-        learned.update(learn.at_once(handle, turn))
-        learn.followed(handle, turn, again=True)
+        learned.update(at_once.learn_from(handle, turn))
+        by_rules.follow(handle, turn, again=True)
     with handle.store.alone():  # a learner notes them, too
         if own and (files := attach.named_in(handle, own[0], turns)):
             handle.store.apply(handle.writes(), files, handle.cause("attach"))
