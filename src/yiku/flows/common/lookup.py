@@ -37,7 +37,8 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
         raise NotFound(f"id {name[:80]}")
     id_ = short[1].lower()
     select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
-    found = _both(handle, scopes, select)
+    memories, turns = Memories(**select), Turns(hidden=True, **select)
+    found: list[SemanticMemory | Turn] = [*handle.store.memories(scopes, memories), *handle.store.turns(scopes, turns)]
     if not found:
         for other, why in handle.store.unreadable(scopes).items():
             if other.endswith(id_):
@@ -46,13 +47,6 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
     if len(found) > 1:
         raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")
     return found[0]
-
-
-def _both(handle: Handle, scopes: Sequence[int], select: dict[str, Any]) -> list[SemanticMemory | Turn]:
-    return [
-        *handle.store.memories(scopes, Memories(**select)),
-        *handle.store.turns(scopes, Turns(hidden=True, **select)),
-    ]
 
 
 def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:

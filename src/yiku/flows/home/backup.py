@@ -28,7 +28,7 @@ from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, settled
-from yiku.flows.erase import erase
+from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
 from yiku.store.gate import Mark, alone, translated
@@ -284,7 +284,7 @@ def restore_damaged(
 
 def sweep_erased(handle: Handle) -> None:
     """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    erase.again(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures()])
+    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:
