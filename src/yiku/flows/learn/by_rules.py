@@ -143,11 +143,6 @@ def _amended(handle: Handle, scope: int, turn: Turn) -> Draft | None:
     return amended.draft(turn.content, known_of(handle, scope, before[place]), answers=asked)
 
 
-def _as_candidate(turn: Turn) -> bool:
-    """Whether what a turn says waits until somebody confirms it."""
-    return turn.origin is not Origin.USER
-
-
 # ------------------------------------------------------------------ one draft
 
 
@@ -162,7 +157,7 @@ def _kept(
     dry_run: bool = False,
 ) -> Iterator[Result]:
     """What becomes of a draft of the user's: nothing where this turn gave it before."""
-    candidate = _as_candidate(turn)
+    candidate = turn.origin is not Origin.USER  # what was imported waits until somebody confirms it
     if draft.action == "state":
         result = keep(handle, scope, turn, draft, known, method=METHOD, candidate=candidate, dry_run=dry_run)
     else:
@@ -229,6 +224,8 @@ def takes_back(draft: Draft) -> bool:
 
 def _statement(handle: Handle, turn: Turn, draft: Draft) -> SemanticMemory | None:
     try:
-        return checked(handle, draft.text, details(handle, turn, draft, candidate=_as_candidate(turn)), quote=draft.quote)
+        return checked(
+            handle, draft.text, details(handle, turn, draft, candidate=turn.origin is not Origin.USER), quote=draft.quote
+        )
     except (InvalidInput, KeptOut, NotFound):  # it could not be kept either
         return None

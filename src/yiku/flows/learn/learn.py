@@ -158,9 +158,5 @@ def _used(handle: Handle, scope: int, turn: Turn) -> set[int]:
         memory.n
         for memory in handle.store.retrieved_since(scope, day)
         if (memory.last_retrieved is not None and memory.last_retrieved <= turn.recorded_at)
-        and (memory.id[-CITED:] in said or _names(said, memory.object))
+        and (memory.id[-CITED:] in said or (len(memory.object or "") >= OBJECT_CHARS and fold(memory.object or "") in said))
     }
-
-
-def _names(said: str, object_: str | None) -> bool:
-    return bool(object_) and len(object_ or "") >= OBJECT_CHARS and fold(object_ or "") in said
