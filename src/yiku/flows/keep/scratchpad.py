@@ -4,7 +4,7 @@ The scratchpad of a user: what he is at follows from what he says; what is open 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -70,10 +70,15 @@ def _still_said(handle: Handle, turn: Turn) -> bool:
     return bool(found) and found[0].content_hash == turn.content_hash
 
 
-def patch(handle: Handle, lines: ScratchpadPatch, user: str | None = None) -> Scratchpad:
-    """The scratchpad with lines of its open questions and next steps added and settled."""
+def patch(handle: Handle, user: str | None = None, **lines: Sequence[str]) -> Scratchpad:
+    """
+    The scratchpad with lines of its open questions and next steps added and settled.
+
+    lines: by the fields of ScratchpadPatch
+    """
+    given = ScratchpadPatch(**{name: checks.lines(texts, name) for name, texts in lines.items()})
     pause.refuse(handle)
-    clean = _clean(handle, lines)
+    clean = _clean(handle, given)
     return _told(handle, user, lambda before: rules.patched(before, clean, now=handle.now()), "scratchpad")
 
 

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from yiku.errors import ModelError, ModelFailed, ModelUnavailable, Stale
-from yiku.flows.common import prompt_files
+from yiku.flows.common import checks, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import episodes
 from yiku.flows.learn.by_rules import said_by_person
@@ -95,6 +95,20 @@ def jobs_for(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Job]:
 def _weight(text: str) -> int:
     """Characters, of which one without spaces around it says as much as two."""
     return len(text) + sum("\u3040" <= character <= "\uffef" for character in text)
+
+
+def queue(handle: Handle, *, dead: bool | None = None) -> list[Job]:
+    """The jobs of this scope; with `dead` only those that failed for good, or only the others."""
+    if dead is not None:
+        checks.flag(dead, "dead")
+    own = handle.own()
+    return handle.store.jobs(own[0], dead=dead) if own else []
+
+
+def spent(handle: Handle, *, since: datetime | str | None = None) -> list[ModelCall]:
+    """What models were asked for in this scope, oldest first."""
+    own, start = handle.own(), checks.optional_time(since, "since", now=handle.now())
+    return handle.store.spent(own[0], since=start) if own else []
 
 
 def revive(handle: Handle, scope: int, session: str | None) -> None:

@@ -158,9 +158,3 @@ def listed(handle: Handle, *, session: str | None = None, since: Any = None, unt
         limit=checks.whole(limit, "limit"),
     )
     return handle.store.records(Episode, handle.reads(), select)
-
-
-def markdown(handle: Handle, episode: Episode, language: str | None) -> str:
-    """An episode as a person reads it, in its own language unless one is set or asked for."""
-    chosen = language or handle.settings.language
-    return rules.to_markdown(episode, rules.language_of([episode.summary]) if chosen == "auto" else chosen)

@@ -19,8 +19,10 @@ from typing import Any
 from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.find import context
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.learn import at_once, by_rules, episodes, learn
+from yiku.rules import episodes as rules
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
 from yiku.store.gate import alone
@@ -31,6 +33,7 @@ from yiku.types import (
     Episode,
     Memories,
     Records,
+    Scratchpad,
     Session,
     SetSession,
     State,
@@ -294,3 +297,18 @@ def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], ta
         if len(json.dumps(after, ensure_ascii=False).encode()) > VARIABLES_BYTES:
             checks.refuse("variables", f"must be at most {VARIABLES_BYTES:,} bytes together")
         handle.store.apply(handle.writes(), [SetSession(name, {**columns, "variables": after})], handle.cause("session"))
+
+
+# ------------------------------------------------------------------ to read
+
+
+def to_markdown(handle: Handle, item: Episode | Scratchpad, language: str | None = None) -> str:
+    """An episode or a scratchpad as a person reads it: in the language asked for or set, else in its own."""
+    if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
+        checks.refuse("language", "must be en or zh")
+    if isinstance(item, Episode):
+        chosen = language or handle.settings.language
+        return rules.to_markdown(item, rules.language_of([item.summary]) if chosen == "auto" else chosen)
+    if not isinstance(item, Scratchpad):
+        checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
+    return scratchpad.markdown(item, language or context.language(handle, item.current_focus))
