@@ -219,12 +219,14 @@ def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Itera
     begun = False
     while not (begun and over()):
         found = store.turns([run.scope], Turns(after=upto, roles=("user",), limit=BATCH))
-        readings = _Readings(run.handle)
-        turns = _read(readings, found, over, begun=begun)
-        if not turns:
+        if not found:
             if not run.dry_run:
                 store.apply(run.scope, [SetLearning(LearningState(LEARNING_VERSION))], run.handle.cause(OPERATION))
             yield _Batch(0, upto)
+            return
+        readings = _Readings(run.handle)
+        turns = _read(readings, found, over, begun=begun)
+        if not turns:  # time was over meanwhile
             return
         said = [turn for turn in turns if by_rules.said_by_person(turn)]
         revision = _revise(run, readings, said)
