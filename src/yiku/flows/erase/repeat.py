@@ -100,8 +100,9 @@ def _redacted(
     def also(text: str) -> list[redaction.Range]:
         return [place for key, places in erasure.runs(text).items() if handle.sealed(key) in seals for place in places]
 
+    sought = redact.sought(memories)
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
-        one = redact.of_turn(handle, turn, memories, keep=True, also=also)
+        one = redact.of_turn(handle, turn, sought, keep=True, also=also)
         swept = any(mark in text for text in turn_texts.texts(handle, turn) for mark in redaction.marks())
         if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
             one = redact.whole(handle, turn)

@@ -16,6 +16,7 @@ from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules import analyze, chunk, fuse, history, score
 from yiku.rules.analyze import fold
+from yiku.rules.finding import numbers
 from yiku.types import Memories, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _heard(query: Query) -> tuple[TurnColumns, bool]:
     if query.valid_at is not None:
         heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
-        heard &= ~np.isin(columns.ns, hidden)
+        heard &= ~numbers.among(columns.ns, hidden)
     return (columns, True) if heard.all() else (_some(columns, heard), False)
 
 
@@ -202,7 +203,7 @@ def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evi
     if near is None:
         return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
     known = near[0][near[1]]
-    every = np.union1d(ns, known)
+    every, *_ = numbers.distinct(np.concatenate([ns, known]))
     vectors = _placed(every, known, near[2][near[1]], np.nan)
     return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
 
