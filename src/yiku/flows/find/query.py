@@ -5,7 +5,6 @@ What is asked, and what may answer it: the values that the steps of recall hand 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,12 +16,12 @@ Item = SemanticMemory | Turn | Episode | Attachment
 Key = tuple[str, int]  # (type, row number)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(NamedTuple):
     """
     A question, checked and taken apart.
 
     scopes: that are read; where, as_of, valid_at, types: which rows are asked for, and of which time
+    past:   rows out of recall may be wanted
     around: words of the running conversation, which the question may leave out
     """
 
@@ -36,12 +35,8 @@ class Query:
     as_of: datetime | None
     valid_at: datetime | None
     types: Sequence[str]
+    past: bool
     around: Sequence[str] = ()
-
-    @property
-    def past(self) -> bool:
-        """Whether rows out of recall may be wanted."""
-        return self.question.wants_history or self.as_of is not None or self.valid_at is not None
 
 
 class Candidate(NamedTuple):

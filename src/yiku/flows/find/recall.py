@@ -69,10 +69,11 @@ def recall(
         checks.refuse("types", f"must name some of {', '.join(TYPES)}")
     running = checks.optional_name(session, "session")
     recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
+    asked = ask.analyse(text, handle.settings.names, valid or recorded or now)
     query = Query(
         handle=handle,
         text=text,
-        question=ask.analyse(text, handle.settings.names, valid or recorded or now),
+        question=asked,
         scopes=handle.reads(),
         now=now,
         limit=checks.whole(handle.settings.limit if limit is None else limit, "limit"),
@@ -80,10 +81,11 @@ def recall(
         as_of=recorded,
         valid_at=valid,
         types=types,
+        past=asked.wants_history or recorded is not None or valid is not None,
     )
     if not (query.scopes and query.limit):
         return _answer(query, Found())
-    query = replace(query, around=_talked_of(query, running), question=_anchored(query))
+    query = query._replace(around=_talked_of(query, running), question=_anchored(query))
     slots = by_slot(query) if "memory" in types else {}
     found, records = by_evidence(query), by_records(query)
     return _answer(
