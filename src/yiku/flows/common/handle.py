@@ -163,7 +163,7 @@ def content_hash(content: str) -> bytes:
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
-def settled(handle: Handle, attempt: Callable[[], T]) -> T:
+def retry_if_stale(handle: Handle, attempt: Callable[[], T]) -> T:
     """
     Decide and apply; if what the decision rested on has changed meanwhile, decide once more with every other writer waiting.
 

@@ -353,7 +353,7 @@ def _nowhere_else(handle: Handle, goes: ErasureContext, words: Collection[str]) 
         stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
     wanted = sorted(word for word in words if word not in stays and _tells(word))
     turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
-    stays |= redact.said_by_others(handle, wanted, redact.Gone(turns, {one.n for one in goes.memories}))
+    stays |= redact.said_by_others(handle, wanted, redact.Touched(turns, {one.n for one in goes.memories}))
     return {word for word in wanted if word not in stays}
 
 

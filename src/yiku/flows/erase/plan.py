@@ -351,7 +351,7 @@ def _redacted(handle: Handle, chosen: Selection, *, keep: bool) -> tuple[list[Re
         return [], []
     statements = chosen.statements.wholly
     redacted = [*redact.of(handle, statements, {turn.id for turn in chosen.turns}, keep=keep)]
-    touched = redact.Gone(
+    touched = redact.Touched(
         {turn.n for turn in (*chosen.turns, *(one.before for one in redacted))}, {memory.n for memory in chosen.statements.gone}
     )
     return redacted, redact.left_words(handle, redacted, statements, touched)

@@ -21,13 +21,13 @@ from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
 from yiku.types import (
     AddMemory,
-    Blanked,
     Cause,
     Change,
     Erase,
+    ErasedRow,
     Expect,
-    Gone,
     Memories,
+    RedactedTurn,
     SemanticMemory,
     State,
     Turn,
@@ -49,7 +49,7 @@ def take_out(
             mended.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
         mended += [*_closed_up(handle, plan), *plan.derived.put()]
     erasing = Erase(
-        memories=[Gone(memory.n, memory.id, index_tokens(memory)) for memory in plan.statements.gone],
+        memories=[ErasedRow(memory.n, memory.id, index_tokens(memory)) for memory in plan.statements.gone],
         turns=[_gone(turn) for turn in plan.turns if plan.deletes],
         blanked=[*_blanked(handle, plan)],
         records=plan.derived.ids(),
@@ -67,12 +67,12 @@ def take_out(
     return done
 
 
-def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[Blanked]:
+def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
     """The turns that stay with less, and where in them something went."""
     for one in (*plan.redacted, *(() if plan.deletes else (redact.whole(handle, turn) for turn in plan.turns))):
         said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
-        yield Blanked(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
+        yield RedactedTurn(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
 
 
 def named_rows(plan: ErasurePlan) -> dict[str, Any]:
@@ -112,8 +112,8 @@ def seals(handle: Handle, plan: ErasurePlan) -> list[bytes]:
     return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
 
 
-def _gone(turn: Turn) -> Gone:
-    return Gone(turn.n, turn.id, tokens(turn), tool_tokens(turn))
+def _gone(turn: Turn) -> ErasedRow:
+    return ErasedRow(turn.n, turn.id, tokens(turn), tool_tokens(turn))
 
 
 def blobs(plan: ErasurePlan) -> set[str]:

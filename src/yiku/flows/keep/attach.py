@@ -18,7 +18,7 @@ from typing import Any
 from yiku.errors import InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake, lookup, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules import analyze, attachments
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
 
@@ -133,7 +133,7 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
         known = find(handle, id, handle.own())
         return _kept(handle, replace(known, **told, updated_at=handle.now()))
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:

@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.errors import NotFound
 from yiku.flows.common import checks
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens
@@ -58,7 +58,7 @@ def forget(
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
         return Forgotten(gone.memories, gone.turns, done.transaction)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def restore(handle: Handle, id: str) -> Forgotten:
@@ -92,7 +92,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _meant(

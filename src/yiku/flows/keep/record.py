@@ -19,7 +19,7 @@ from typing import Any
 from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased
 from yiku.files import blobs
 from yiku.flows.common import checks, pause, tombstones
-from yiku.flows.common.handle import Handle, content_hash, settled
+from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.rules import fence, private
@@ -90,7 +90,7 @@ def _record(
         known = len(drafts) - len(new) - erased
         return Recorded(tuple(new), known=known, operation=done.transaction, erased=erased), new
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:

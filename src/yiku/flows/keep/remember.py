@@ -16,7 +16,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retracted, taken_back
 from yiku.rules import conflict, keys, private, retract, slots
@@ -117,7 +117,7 @@ def remember(
         operation = "confirm" if confirms else "remember"
         return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, operation=operation, dry_run=dry_run)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:

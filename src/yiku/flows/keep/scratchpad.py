@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows.common import checks, intake, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules import keys
 from yiku.rules import scratchpad as rules
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
@@ -40,7 +40,7 @@ def changed(
         handle.store.apply(handle.writes(), [Put(after)], handle.cause(why), Expect(erasure=erasure))
         return of(handle, user)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
 from yiku.rules.slots import index_tokens
 from yiku.store import records
@@ -67,7 +67,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
         return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _done(handle: Handle, number: int) -> list[ChangeRow]:

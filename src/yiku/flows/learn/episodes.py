@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.errors import NotFound
 from yiku.flows.common import checks, intake, prompt_files
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
 from yiku.rules import analyze, extraction, fence
@@ -84,7 +84,7 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
         handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))
         return handle.store.records(Episode, handle.own(), Records(ids=[told.id]))[0]
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _job(handle: Handle, episode: Episode) -> Job:

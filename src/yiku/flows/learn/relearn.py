@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.flows.common import checks, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
@@ -265,7 +265,7 @@ def _revise(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
             store.apply(run.scope, revision.changes(), handle.cause(OPERATION, OUTGROWN if revision.archived else None), expect)
         return revision
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _revision(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
