@@ -100,6 +100,20 @@ def test_what_was_a_joke_is_taken_back_once(memory, told, taken, left):
     assert [left] == [m.object for m in memory.get_all()]
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "joke", "taken"),
+    [("I live in Bergen.", "I moved to Oslo.", "just kidding", "Oslo"), ("我住在上海。", "我搬到北京了。", "开玩笑的", "北京")],
+)
+def test_what_waits_to_be_learned_is_known_before_it_is_taken_back(memory, first, then, joke, taken):
+    """Recorded in bulk, a statement waits for `learn`; a joke behind it takes back that one, and not what stands before it."""
+    say(memory, first)
+    memory.record([{"role": "user", "content": then}], session="s")
+    say(memory, joke)
+    (held,) = memory.get_all()
+
+    assert [(first, State.ACTIVE), (then, State.ARCHIVED)] == [(row.content, row.state) for row in memory.history(held.id)]
+
+
 @pytest.mark.spec("T-32", "S2-48", "S2-45")
 def test_a_rule_of_behaviour_is_for_ever_and_one_for_a_task_is_not(memory, clock):
     """The first is pinned and has no end; the second ends a day after its session; a preference has no end either."""
