@@ -282,6 +282,8 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
     for name in ("session", "budget_s"):
         yield f"sessions.end {name}", lambda m, v, n=name: m.sessions.end(**{"session": "s", n: v})
     yield "sessions.get session", lambda m, v: m.sessions.get(v)
+    for name in ("session", "limit", "after", "last"):
+        yield f"sessions.messages {name}", lambda m, v, n=name: m.sessions.messages(**{"session": "s", n: v})
     yield "sessions.get_all limit", lambda m, v: m.sessions.get_all(limit=v)
     for name in ("session", "task", "variables"):
         yield f"sessions.set {name}", lambda m, v, n=name: m.sessions.set(**{"session": "s", n: v})

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from yiku.types import Attachment, Compressed, Ended, Episode, Scratchpad, ScratchpadPatch, Session
+from yiku.types import Attachment, Compressed, Ended, Episode, Messages, Scratchpad, ScratchpadPatch, Session
 
 if TYPE_CHECKING:
     from yiku.flows.handle import Handle
@@ -48,6 +48,17 @@ class Sessions:
         from yiku.flows import sessions
 
         return sessions.state(self._handle, session)
+
+    def messages(self, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
+        """
+        The messages of a session in order, in the shapes of the chat API that they came in.
+
+        limit: turns on a page; after: the `cursor` of the page before; last: the last `limit` turns instead of the first
+        Turns that were forgotten are left out. Raises NotFound where there is no such session.
+        """
+        from yiku.flows import messages
+
+        return messages.page(self._handle, session, limit=limit, after=after, last=last)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
         """Sessions, the last one first."""

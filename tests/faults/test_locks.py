@@ -206,6 +206,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "sessions.end": lambda m: m.sessions.end("default"),
     "sessions.get": lambda m: m.sessions.get("default"),
     "sessions.get_all": lambda m: m.sessions.get_all(),
+    "sessions.messages": lambda m: m.sessions.messages("default"),
     "sessions.set": lambda m: m.sessions.set("default", task="写 report"),
     "sessions.episodes": lambda m: m.sessions.episodes(),
     "sessions.scratchpad": lambda m: m.sessions.scratchpad(),

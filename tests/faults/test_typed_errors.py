@@ -71,6 +71,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "sessions.end": lambda m: m.sessions.end("s"),
     "sessions.get": lambda m: m.sessions.get("s"),
     "sessions.get_all": lambda m: m.sessions.get_all(),
+    "sessions.messages": lambda m: m.sessions.messages("s"),
     "sessions.set": lambda m: m.sessions.set("s", task="写 report", 变量=1),
     "sessions.episodes": lambda m: m.sessions.episodes(),
     "sessions.scratchpad": lambda m: m.sessions.scratchpad(),

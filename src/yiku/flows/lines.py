@@ -28,6 +28,7 @@ from yiku.flows.intake import clean, clean_file
 from yiku.flows.record import ROLES
 from yiku.flows.remember import PRIORITIES
 from yiku.rules import conflict
+from yiku.rules.messages import holds
 from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Turn
 
 T = TypeVar("T")
@@ -305,7 +306,7 @@ def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, 
     """
     given = {name: value for name, value in line.items() if name not in ("type", "hidden_at", "learned", "crc")}
     found = made(handle, Turn, given)
-    if not found.content.strip() and not found.tool_calls and not found.tool_results:
+    if not found.content.strip() and not found.tool_calls and not found.tool_results and not holds(found.metadata):
         checks.refuse("content", "is empty, and there are no tool_calls or tool_results")
     lost: list[str] = []
     results = tuple(_result(handle, result, keep, lost) for result in found.tool_results)

@@ -133,7 +133,9 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add("x.hidden_at is null")
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
-    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n")}[select.order]
+    if select.beyond is not None:
+        add("t.position > ?", select.beyond)
+    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position", "t.n")}[select.order]
     if by_number:
         order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
@@ -263,6 +265,8 @@ def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
     """The order of a selection as a sort key of what it gives: the same as in SQL."""
     if select.order == "n":
         return lambda item: (item.n,)
+    if select.order == "position":
+        return lambda item: (item.position, item.n)
     if select.order == "updated":
         return lambda item: (item.updated_at, item.n)
     at = "confirmed_at" if select.order == "confirmed" else "said_at"

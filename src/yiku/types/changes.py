@@ -454,7 +454,8 @@ class Turns:
     until: datetime | None = None
     hidden: bool = False  # also those that left recall
     where: Filter | None = None
-    order: Literal["n", "said"] = "n"
+    beyond: int | None = None  # a position in the session: only what stands behind it
+    order: Literal["n", "said", "position"] = "n"
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0

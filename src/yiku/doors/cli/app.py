@@ -53,6 +53,7 @@ TABLE = {
     },
     "Converse": {
         "sessions": "sessions",
+        "messages": "sessions",
         "end": "sessions",
         "compress": "sessions",
         "episodes": "sessions",
