@@ -182,6 +182,8 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "get as_of", lambda m, v: m.get(m.target, as_of=v)
     for name in ("where", "limit", "offset", "order", "as_of", "valid_at"):
         yield f"get_all {name}", lambda m, v, name=name: m.get_all(**{name: v})
+    for name in ("subject", "relation_type", "object", "limit"):
+        yield f"related {name}", lambda m, v, n=name: m.related(**{n: v})
     yield "about entity", lambda m, v: m.about(v)
     yield "about limit", lambda m, v: m.about("Ann", limit=v)
     yield "history id_or_text", lambda m, v: m.history(v)

@@ -27,6 +27,7 @@ VERBS = {
     "get": lambda m: m.get("00000000"),
     "get_all": lambda m: m.get_all(),
     "about": lambda m: m.about("Ann"),
+    "related": lambda m: m.related(subject="Ann"),
     "history": lambda m: m.history("00000000"),
     "recall": lambda m: m.recall("早"),
     "explain": lambda m: m.explain("早"),

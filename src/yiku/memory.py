@@ -255,6 +255,12 @@ class Memory:
         """Live memories about somebody or something, newest first."""
         return browse.by_entity(self._handle, entity, limit=limit)
 
+    def related(
+        self, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
+    ) -> list[SemanticMemory]:
+        """Live memories that state a relation with these parts, as they were given; newest first. See their `.relations`."""
+        return browse.related(self._handle, subject=subject, relation_type=relation_type, object=object, limit=limit)
+
     def history(self, id_or_text: str, *, as_of: Time | None = None) -> list[SemanticMemory]:
         """All versions of one line in the order in which they were said; found by an id or by what it is about."""
         return browse.history(self._handle, id_or_text, as_of=as_of)

@@ -56,6 +56,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "get": lambda m: m.get(live(m, "Ann"), as_of=datetime(2026, 5, 5, 13, tzinfo=UTC)),
     "get_all": lambda m: m.get_all(where={"tags": "drinks"}),
     "about": lambda m: m.about("Ann"),
+    "related": lambda m: m.related(subject="Ann"),
     "history": lambda m: m.history("where do I live"),
     "recall": lambda m: m.recall(QUESTION),
     "explain": lambda m: m.explain(QUESTION),

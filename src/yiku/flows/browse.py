@@ -124,6 +124,27 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
     return handle.store.filled(handle.store.memories(handle.reads(), select))
 
 
+def related(
+    handle: Handle, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
+) -> list[SemanticMemory]:
+    """Live memories that state a relation with these parts, newest first; without a part, those that state any."""
+    triple = (
+        checks.optional_name(subject, "subject"),
+        checks.optional_name(relation_type, "relation_type"),
+        checks.optional_name(object, "object"),
+    )
+    select = Memories(
+        relation=triple,
+        states=SHOWN,
+        current=True,
+        unexpired_at=handle.now(),
+        order="said",
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
+    return handle.store.filled(handle.store.memories(handle.reads(), select))
+
+
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
     """All versions of one line, in the order in which they were said; found by an id or by what it is about."""
     at = checks.optional_time(as_of, "as_of", now=handle.now())

@@ -40,12 +40,14 @@ def taken(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapp
 
     strict: refuse fields that neither a turn nor a message of a chat API has; else they are kept with the turn
     """
-    message = messages.plain(message)
-    if not isinstance(message, Mapping):
+    message = messages.plain(message, 0)
+    if not isinstance(message, Mapping):  # a message of a chat library is one now
         what = "a turn" if strict else "a message"
         raise InvalidInput(f"{what} must be an object with role and content, not {type(message).__name__}")
     if messages.is_simple(message, TURN_FIELDS):
         return message, []
+    checks.bounded(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
+    message = dict(messages.plain(message))
     checks.bounded(message, "a turn", checks.CONTENT_BYTES)
     if (
         strict

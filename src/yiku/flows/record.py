@@ -191,7 +191,7 @@ def _mappings(turns: object) -> list[Mapping[str, Any]]:
 
 def _message(given: object) -> Mapping[str, Any]:
     """A message as a mapping, if it is one, or an object of a chat library that can be made one."""
-    found = plain(given)
+    found = plain(given, 0)
     if not isinstance(found, Mapping):
         raise InvalidInput(f"a turn must be an object with role and content, not {type(given).__name__}")
     return found

@@ -105,6 +105,8 @@ def remember(
         if new.state is State.CANDIDATE:
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
+        if new.external_id is not None and how is None:
+            return _keyed(handle, new, text, details, receipt, dated=dated, erasure=erasure, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         if short and (sort := retract.marker(new.content)):
             from yiku.flows.retract import taken_back  # rarely needed, so that this walk is no longer than it must be
@@ -119,7 +121,33 @@ def remember(
             decision = replace(decision, updates=(*decision.updates, (confirms, CONFIRMED)))
         return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
 
-    return settled(handle, attempt)
+    if new.external_id is None or dry_run:
+        return settled(handle, attempt)
+    with handle.store.alone():  # two that tell one id for the first time would each make a line
+        return attempt()
+
+
+def _keyed(
+    handle: Handle,
+    new: SemanticMemory,
+    text: str,
+    details: Details,
+    receipt: Receipt | None,
+    *,
+    dated: bool,
+    erasure: int,
+    dry_run: bool,
+) -> Outcome:
+    """A statement with an external id: what is known under it is told anew, else it is decided like any other."""
+    from yiku.flows import upsert
+
+    row = upsert.known(handle, str(new.external_id))
+    if row is None:
+        expect, decision = _decided(handle, new, dated)
+        decision = upsert.claimed(new, decision)
+    else:
+        new, expect, decision = upsert.decided(handle, row, text, details, dated=dated)
+    return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
 
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:

@@ -71,6 +71,10 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         names = json.dumps(list(select.entities), ensure_ascii=False)
         named = f"select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity in (select value from json_each(?))"
         add(f"m.n in ({named})", *scopes, names)
+    if select.relation is not None:
+        triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
+        stated = " and ".join([f"scope_id in ({marks(scopes)})", *(f"{name} = ?" for name, _ in triple)])
+        add(f"m.n in (select memory_n from memory_relations where {stated})", *scopes, *(part for _, part in triple))
     if select.sourced_in is not None:
         turns = json.dumps(list(select.sourced_in))
         add(

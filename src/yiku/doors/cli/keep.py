@@ -63,7 +63,7 @@ DETAILS: dict[str, Any] = {
     "origin": Annotated[Name, typer.Option(help="user, assistant, tool, file or import.")],
     "agent": Agent,
     "project": Project,
-    "external_id": External,
+    "external_id": Annotated[Name, typer.Option(help="Its id elsewhere; what is known under it is updated.")],
 }
 _JSON = frozenset(["metadata", "tool_calls", "tool_results"])
 
