@@ -60,7 +60,7 @@ class InvalidInput(YikuError, ValueError):
 
 
 class InvalidScope(InvalidInput):
-    """A scope is a user's id as it is: 1 to 128 letters, digits and signs such as . _ : @ - | / without spaces or invisible characters."""
+    """A scope is 1 to 128 letters, digits and signs such as . _ : @ - | / as an id has them, without spaces or invisible characters."""
 
 
 class InvalidFilter(InvalidInput):

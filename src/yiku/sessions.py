@@ -28,6 +28,8 @@ class Sessions:
         Call this when messages leave the context of a host: every one is kept, learned from by rules, and told of in an episode.
 
         summary: the host's own summary, where it has one
+
+        Raises InvalidInput, TooLarge, Paused, StoreBusy.
         """
         from yiku.flows import sessions
 
@@ -38,6 +40,8 @@ class Sessions:
         Call this when a session is over: it becomes an episode, what held only for it expires, the scratchpad goes on.
 
         budget_s: how long a model is asked, where there is one; the rest waits for `learn`
+
+        Raises NotFound, InvalidInput, Paused, StoreBusy.
         """
         from yiku.flows import sessions
 
@@ -61,13 +65,17 @@ class Sessions:
         return messages.page(self._handle, session, limit=limit, after=after, last=last)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
-        """Sessions, the last one first."""
+        """Sessions, the last one first. Raises InvalidInput."""
         from yiku.flows import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
     def set(self, session: str, *, task: str | None = None, **variables: Any) -> None:
-        """Keep variables for a session, and the task it is at; None takes a variable away."""
+        """
+        Keep variables for a session, and the task it is at; None takes a variable away.
+
+        Raises InvalidInput, TooLarge, Paused.
+        """
         from yiku.flows import sessions
 
         sessions.set_variables(self._handle, session, variables, task)
@@ -82,7 +90,7 @@ class Sessions:
         until: datetime | str | None = None,
         limit: int = 20,
     ) -> list[Episode]:
-        """Episodes, the newest first."""
+        """Episodes, the newest first. Raises InvalidInput."""
         from yiku.flows import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
@@ -90,7 +98,7 @@ class Sessions:
     # -------------------------------------------------------------- the scratchpad
 
     def scratchpad(self, user: str | None = None) -> Scratchpad:
-        """What a user is at, by default the owner of this scope."""
+        """What a user is at, by default the owner of this scope. Raises InvalidInput."""
         from yiku.flows import scratchpad
 
         return scratchpad.of(self._handle, user)
@@ -104,7 +112,11 @@ class Sessions:
         settle_next_steps: Sequence[str] = (),
         user: str | None = None,
     ) -> Scratchpad:
-        """Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used."""
+        """
+        Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used.
+
+        Raises InvalidInput, Paused.
+        """
         from yiku.flows import checks, scratchpad
 
         lines = ScratchpadPatch(
@@ -116,13 +128,17 @@ class Sessions:
         return scratchpad.patch(self._handle, lines, user)
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
-        """The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`."""
+        """
+        The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`.
+
+        Raises InvalidInput, TooLarge, Paused.
+        """
         from yiku.flows import scratchpad
 
         return scratchpad.edit(self._handle, text, user)
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
-        """An episode or a scratchpad as a person reads it."""
+        """An episode or a scratchpad as a person reads it. Raises InvalidInput."""
         from yiku.flows import checks, context, episodes, scratchpad
 
         if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
@@ -141,19 +157,25 @@ class Sessions:
 
         keep: keep its content here too, as long as it is at most 64 MiB
         details: turn, direction, filename, original_filename, mime_type, url, description, transcription, extracted_text, tags
+
+        Raises InvalidInput, NotFound, TooLarge, Paused.
         """
         from yiku.flows import attach
 
         return attach.attach(self._handle, place, session=session, keep=keep, **details)
 
     def describe(self, id: str, **details: Any) -> Attachment:
-        """What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …"""
+        """
+        What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …
+
+        Raises InvalidInput, NotFound, Paused.
+        """
         from yiku.flows import attach
 
         return attach.describe(self._handle, id, **details)
 
     def attachments(self, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
-        """Attachments, the newest first."""
+        """Attachments, the newest first. Raises InvalidInput."""
         from yiku.flows import attach
 
         return attach.listed(self._handle, session=session, limit=limit)

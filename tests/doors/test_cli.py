@@ -365,7 +365,7 @@ def test_the_version_and_the_help():
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
     assert {"Keep:", "Find:", "Learn:", "Converse:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 45 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    assert 46 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

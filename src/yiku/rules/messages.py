@@ -105,7 +105,8 @@ def is_simple(message: Mapping[str, Any], known: frozenset[str]) -> bool:
     role = message.get("role")
     return (
         isinstance(message.get("content", ""), str)
-        and not (isinstance(role, str) and role in ROLES)
+        and isinstance(role, str)
+        and role not in ROLES
         and not message.get("tool_calls")
         and not message.get("tool_results")
         and message.keys() <= known

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypedDict
 
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.words import Origin, SemanticMemory, Turn
+
+REPR_CHARS = 50  # of a hit's text, so that it fits a line of a terminal
 
 # ------------------------------------------------------------------ what is answered
 
@@ -19,6 +21,7 @@ from yiku.types.words import Origin, SemanticMemory, Turn
 class New:
     """Nothing like it was known."""
 
+    kind: ClassVar[Literal["new"]] = "new"
     memory: SemanticMemory
     operation: int = 0
 
@@ -27,6 +30,7 @@ class New:
 class Confirmed:
     """It was known; the source was added."""
 
+    kind: ClassVar[Literal["confirmed"]] = "confirmed"
     memory: SemanticMemory
     operation: int = 0
 
@@ -35,6 +39,7 @@ class Confirmed:
 class Replaced:
     """It retires an earlier statement of the same slot, which stays reachable as history."""
 
+    kind: ClassVar[Literal["replaced"]] = "replaced"
     memory: SemanticMemory
     replaced: SemanticMemory
     operation: int = 0
@@ -44,6 +49,7 @@ class Replaced:
 class Past:
     """It was said before what is live now: kept as history, it retires nothing."""
 
+    kind: ClassVar[Literal["past"]] = "past"
     memory: SemanticMemory
     current: SemanticMemory
     operation: int = 0
@@ -53,6 +59,7 @@ class Past:
 class Flagged:
     """It may contradict others, and nothing says which is right: all are kept, each marked."""
 
+    kind: ClassVar[Literal["flagged"]] = "flagged"
     memory: SemanticMemory
     others: tuple[SemanticMemory, ...]
     operation: int = 0
@@ -68,6 +75,7 @@ class Retracted:
     said:    what the same sentence states beside that, now kept or confirmed
     """
 
+    kind: ClassVar[Literal["retracted"]] = "retracted"
     memory: SemanticMemory
     current: SemanticMemory | None = None
     said: SemanticMemory | None = None
@@ -78,6 +86,7 @@ class Retracted:
 class Refused:
     """It was not kept: it had been erased, or takes back what nobody said. `memory` is what was told, and is nowhere."""
 
+    kind: ClassVar[Literal["refused"]] = "refused"
     memory: SemanticMemory
     why: str
     operation: int = 0
@@ -178,6 +187,13 @@ class Hit:
     said_later: str | None = None  # the id of a memory or turn that was said later and answers the question otherwise
     outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
 
+    def __repr__(self) -> str:
+        """One line: its type, the end of its id, how relevant it is, when it was said, and how its text begins."""
+        text = " ".join(self.text.split())
+        text = text if len(text) <= REPR_CHARS else f"{text[: REPR_CHARS - 1]}…"
+        later = f", said later: #{self.said_later[-8:]}" if self.said_later else ""
+        return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
+
     @property
     def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
         """What sort of thing was found."""
@@ -243,6 +259,9 @@ class Hits(Sequence[Hit]):
     explanation: Explanation
     diagnostics: tuple[str, ...] = ()
     confidence: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<{len(self.hits)} hits, confidence {self.confidence:.2f}>"
 
     @property
     def confident(self) -> bool:
@@ -601,6 +620,41 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The settings as `Memory(…)` takes them, beside `scope`; docs/settings.md describes them."""
+
+    owner: str
+    reads: Sequence[str]
+    names: Sequence[str]
+    agent: str | None
+    project: str | None
+    actor: str | None
+    language: Literal["auto", "en", "zh"]
+    secrets: Literal["mask", "keep"]
+    private_folders: Sequence[str]
+    backups: Literal["nightly", "off"]
+    durability: Literal["full", "fast"]
+    busy_timeout_s: float
+    limit: int
+    context_tokens: int
+    search: Literal["auto", "words", "local", "api"]
+    embed_url: str | None
+    embed_model: str | None
+    embed_key: str | Secret | None
+    embed_dimensions: int | None
+    embed_query_prefix: str | None
+    embed_passage_prefix: str | None
+    embed_batch: int
+    embed_timeout_s: float
+    chat_url: str | None
+    chat_model: str | None
+    chat_key: str | Secret | None
+    chat_timeout_s: float
+    chat_max_tokens: int
+    learn: Literal["at_once", "later", "off"]
+    learn_calls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -70,7 +70,7 @@ def recall(
         found = memory.recall(
             asked,
             limit=limit,
-            types=type or EVERY_TYPE,
+            types=cast("Any", type or EVERY_TYPE),  # whatever was typed: `recall` checks it
             where=parsed(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
@@ -214,7 +214,9 @@ def traces(
     """Search every turn, tool calls among them."""
     keyword = None if keyword is None else text(keyword, "keyword")
     with call.memory() as memory:
-        found = memory.search_traces(keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit)
+        found = memory.search_traces(
+            keyword, session=session, role=cast("Any", role), tool=tool, since=since, until=until, limit=limit
+        )
     call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
     if not found:
         call.hint("No such turn. Try fewer conditions; `yiku timeline` shows the newest.")
