@@ -521,6 +521,19 @@ class Memory:
 
         return Worker(self._handle)
 
+    if not TYPE_CHECKING:  # a type checker knows which verbs there are
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which verb it is, where somebody asks for one of another library or of a sub-object."""
+            from yiku.rules.other_names import in_python
+
+            text = f"Memory has no {name!r}"
+            if not name.startswith("_"):
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+                verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
+                text += f": {hint}" if (hint := in_python(name, verbs)) else ""
+            raise AttributeError(text, name=name, obj=self)
+
     def __enter__(self) -> Memory:
         return self
 

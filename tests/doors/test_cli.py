@@ -602,3 +602,13 @@ def test_a_mark_at_the_start_of_an_export_and_a_blank_line_at_its_end_are_no_dam
     ran = run(tmp_path / "home", "import", "yiku", file, "--all", "--json")
 
     assert (0, 0, 3) == (ran.code, ran.json["total"]["problems"], ran.json["total"]["turns"])
+
+
+@pytest.mark.parametrize(
+    ("verb", "ours"), [("search", "recall"), ("add", "remember"), ("delete", "forget"), ("get-messages", "messages")]
+)
+def test_a_verb_of_another_tool_says_which_it_is_here(home, verb, ours):
+    """Exit code 2, and a line that names ours."""
+    ran = run(home, verb, "茶")
+
+    assert (2, True) == (ran.code, f"here it is `yiku {ours}`" in ran.err.replace("\n      ", " "))
