@@ -48,7 +48,7 @@ def test_every_hint_names_a_verb_that_there_is():
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("search", "`recall`"), ("add", "`remember`"), ("delete", "`forget`"), ("undo", "`admin.undo`"), ("reacll", "`recall`")],
+    [("search", "`recall`"), ("add", "`remember`"), ("delete", "`forget`"), ("undo", "`admin.undo`"), ("recalls", "`recall`")],
 )
 def test_a_verb_of_another_library_says_which_it_is_here(home, name, hint):
     """An AttributeError, as for any name; `hasattr` and copies still say no."""

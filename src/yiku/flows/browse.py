@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
 from yiku.errors import Ambiguous, Damaged, NotFound
-from yiku.flows import checks, past
+from yiku.flows import checks, later, past
 from yiku.flows.handle import Handle
 from yiku.flows.recall import recall
 from yiku.rules import keys
+from yiku.rules.finding import said_later
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -103,10 +105,11 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return handle.store.filled(handle.store.memories(scopes, select))
+        return later.marked(handle, handle.store.filled(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    page = past.shown(handle, rows, as_of, valid_at)[offset : offset + limit]
-    return past.recorded(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
+    then = past.shown(handle, rows, as_of, valid_at)
+    page = handle.store.filled(then[offset : offset + limit])
+    return later.among(past.recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
@@ -121,7 +124,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         newest_first=True,
         limit=checks.whole(limit, "limit"),
     )
-    return handle.store.filled(handle.store.memories(handle.reads(), select))
+    return later.marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
 
 
 def related(
@@ -142,27 +145,44 @@ def related(
         newest_first=True,
         limit=checks.whole(limit, "limit"),
     )
-    return handle.store.filled(handle.store.memories(handle.reads(), select))
+    return later.marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
-    """All versions of one line, in the order in which they were said; found by an id or by what it is about."""
+    """
+    All versions of one line, in the order in which they were said; found by an id or by what it is about.
+
+    Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
+    """
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
-    start = find_memory(handle, text, scopes) if _SHORT.fullmatch(text) and not text.isalpha() else _meant(handle, text, scopes)
-    return past.recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    if _SHORT.fullmatch(text) and not text.isalpha():
+        start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
+    else:
+        start, behind = _meant(handle, text, scopes)
+    versions = past.recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    if at is not None or not behind:
+        return versions if at is not None else later.marked(handle, versions)
+    lines = {version.id for version in versions}
+    found = [*later.marked(handle, versions), *(one for one in handle.store.filled(behind) if one.id not in lines)]
+    return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
-def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
-    """The memory that a text is about; a word such as «face» may also be the end of an id."""
+def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
+    """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
     if _SHORT.fullmatch(text):
         with suppress(NotFound):
-            return find_memory(handle, text, scopes)
+            return find_memory(handle, text, scopes), []
     for question in (text, f"{text} previously"):
-        for hit in recall(handle, question, limit=1, types=("memory",)):
-            if isinstance(hit.item, SemanticMemory):
-                return hit.item
+        hits = recall(handle, question, limit=said_later.POOL, types=("memory",))
+        for hit in hits[:1]:
+            behind = [
+                replace(one.item, said_later=one.said_later)
+                for one in hits
+                if isinstance(one.item, SemanticMemory) and one.said_later is not None
+            ]
+            return hit.item, behind
     raise NotFound(f"a memory about {text[:80]!r}")
 
 

@@ -40,7 +40,7 @@ HASH_CHARS = 32  # of a content hash, in hex
 ENTRIES = 100_000  # of one list
 NUMBER = 2**53  # what JSON's readers agree on
 NOTED_BYTES = 1_024  # that Yiku itself adds to metadata which were as large as they may be
-STORES_OWN = frozenset("n scope changed left_out".split())  # fields that each store gives anew, or never keeps
+STORES_OWN = frozenset("n scope changed left_out said_later".split())  # fields that each store gives anew, or never keeps
 # What never changes in a version, or is counted without the journal: no change of columns may name it.
 FIXED = STORES_OWN | frozenset(
     "id content content_hash subject predicate object cardinality slot method created_at updated_at retrieved used mentioned"

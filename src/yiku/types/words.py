@@ -232,6 +232,12 @@ class SemanticMemory:
     entities: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
     scope: str = ""
+    # In lists and histories, the id of a statement that was said later and has another value; found when it is asked, never stored.
+    said_later: str | None = field(default=None, compare=False, repr=False)
+
+    def expired(self, at: datetime) -> bool:
+        """Whether it had expired at a time: lists and answers leave it out then."""
+        return any(end is not None and end <= at for end in (self.expires_at, self.auto_delete_at))
 
     @property
     def access_count(self) -> int:
