@@ -23,7 +23,7 @@ MEMORY = set(
     "type id line kind standing state content subject predicate object cardinality basis flag flagged_with importance base_score"
     " strength confidence priority half_life_days said_at confirmed_at valid_from valid_to superseded_by reason expires_at"
     " auto_delete_at ttl_days pinned retrieved used mentioned last_retrieved last_used last_mentioned origin trust method tags"
-    " metadata agent project external_id created_at updated_at sources entities relations scope live access_count".split()
+    " metadata agent project external_id created_at updated_at sources entities relations scope said_later live expired access_count".split()
 )
 TURN = set(
     "type id session position role content said_at recorded_at speaker tool_calls tool_results external_id parent agent project"

@@ -18,7 +18,9 @@ LONGEST_CHARS = 128
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._:@-]{0,127}", re.ASCII)
 _MARKS = frozenset("._:@-|/\\+=~#!$&()[]{}'^%")  # a comma parts the names in YIKU_READS; quotes and wildcards mean something
 _FIRST = frozenset("@+_#")
-_LIKE_ONE_ANOTHER = ("LATIN", "GREEK", "CYRILLIC")
+_LIKE_ONE_ANOTHER = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "COPTIC", "CHEROKEE", "LISU")
+# Letters and marks that nobody sees (Unicode's Default_Ignorable_Code_Point); what else is invisible is neither.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 def allowed(name: object) -> bool:
@@ -27,7 +29,7 @@ def allowed(name: object) -> bool:
         return False
     if _PLAIN.fullmatch(name):
         return True
-    if not unicodedata.is_normalized("NFKC", name) or name.casefold() == PUBLIC:
+    if not unicodedata.is_normalized("NFKC", name) or name.casefold() == PUBLIC or _UNSEEN.search(name):
         return False
     if not (name[0] in _FIRST or name[0].isalnum()) or not any(map(str.isalnum, name)):
         return False
