@@ -19,7 +19,7 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import barred, browse, checks, context, feedback, forget, recall, record, remember, traces, update
+from yiku.flows import barred, browse, checks, context, feedback, forget, recall, record, remember, traces, update, upsert
 from yiku.flows.handle import Handle, local_time
 from yiku.rules import analyze
 from yiku.sessions import Sessions
@@ -184,14 +184,9 @@ class Memory:
         Raises InvalidInput, TooLarge, KeptOut, Paused, WasErased, IdempotencyMismatch, StoreBusy, StorageFull.
         """
         given = _given(
-            session=session,
-            said_at=said_at,
-            speaker=speaker,
-            tool_calls=tool_calls,
-            tool_results=tool_results,
-            external_id=external_id,
-            metadata=metadata,
-        )
+            session=session, said_at=said_at, speaker=speaker, tool_calls=tool_calls, tool_results=tool_results,
+            external_id=external_id, metadata=metadata,
+        )  # fmt: skip
         draft = {"role": role, "content": content, **given, **details}
         turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
         if turn.role == "user" and self.settings.learn == "at_once":
@@ -224,12 +219,10 @@ class Memory:
         **details: Unpack[MoreDetails],
     ) -> Outcome:
         """
-        Keep one statement. It is new, confirms, replaces or contradicts what is known, or belongs in the past.
+        Keep one statement. One said later than the live one of its slot replaces it at once; the old one stays as history.
 
             outcome = memory.remember("Ann prefers tea.", kind="preference", tags=["drinks"])
             outcome.kind, outcome.memory.id
-
-        A statement said later than the live one of its slot replaces it at once; the old one stays as history.
 
         kind:        what sort of thing it states, by default a fact, or what its predicate is
         subject, predicate, object: its slot, where it is not to be read from the sentence
@@ -246,22 +239,19 @@ class Memory:
         Raises InvalidInput, NotFound (the source), KeptOut, Paused, IdempotencyMismatch, StoreBusy, StorageFull.
         """
         given = _given(
-            kind=kind,
-            subject=subject,
-            predicate=predicate,
-            object=object,
-            importance=importance,
-            tags=tags,
-            metadata=metadata,
-            said_at=said_at,
-            expires_at=expires_at,
-            source=source,
-            session=session,
+            kind=kind, subject=subject, predicate=predicate, object=object, importance=importance, tags=tags,
+            metadata=metadata, said_at=said_at, expires_at=expires_at, source=source, session=session,
             external_id=external_id,
-        )
+        )  # fmt: skip
         all_details = cast("Details", {**given, **details})
         return remember.remember(
-            self._handle, text, all_details, idempotency_key=idempotency_key, despite_erasure=despite_erasure, dry_run=dry_run
+            self._handle,
+            text,
+            all_details,
+            idempotency_key=idempotency_key,
+            despite_erasure=despite_erasure,
+            dry_run=dry_run,
+            keyed=None if external_id is None else upsert.told,
         )
 
     def learn(

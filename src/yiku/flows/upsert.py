@@ -13,13 +13,24 @@ from typing import Any
 
 from yiku.errors import InvalidInput
 from yiku.flows.handle import Handle
-from yiku.flows.remember import checked, told_after
+from yiku.flows.remember import checked, decided, told_after
 from yiku.flows.update import IN_PLACE, INHERITED
 from yiku.rules import conflict
-from yiku.types import Expect, Memories, Met, SemanticMemory, State
+from yiku.types import Details, Expect, Memories, Met, SemanticMemory, State
 
 
-def known(handle: Handle, external_id: str) -> SemanticMemory | None:
+def told(
+    handle: Handle, new: SemanticMemory, text: str, details: Details, dated: bool
+) -> tuple[SemanticMemory, Expect, conflict.Decision]:
+    """What `remember` decides on a statement with an external id: what is known under it is told anew, else it is like any other."""
+    row = _known(handle, str(new.external_id))
+    if row is not None:
+        return _told_anew(handle, row, text, details, dated=dated)
+    expect, decision = decided(handle, new, dated)
+    return new, expect, _claimed(new, decision)
+
+
+def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
     """The live version of the line that has this id; None where none has, or it was forgotten."""
     own = handle.own()
     found = handle.store.memories(own, Memories(external_id=external_id, newest_first=True, limit=1)) if own else []
@@ -29,7 +40,7 @@ def known(handle: Handle, external_id: str) -> SemanticMemory | None:
     return handle.store.filled(live)[0] if live else None
 
 
-def decided(
+def _told_anew(
     handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any], *, dated: bool
 ) -> tuple[SemanticMemory, Expect, conflict.Decision]:
     """What telling a known statement anew does: the statement, what that rests on, and the decision."""
@@ -83,7 +94,7 @@ def _noted(decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory
     return replace(decision, updates=told)
 
 
-def claimed(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
+def _claimed(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
     """A confirmation of a statement without an external id gives it the one that came with it."""
     if decision.outcome != "confirmed" or decision.adds or decision.subject.external_id is not None or not decision.updates:
         return decision

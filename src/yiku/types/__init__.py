@@ -42,7 +42,6 @@ from yiku.types.answers import (
     Retracted,
     Secret,
     Settings,
-    SettingsArguments,
     SkippedRecord,
     Stats,
     Status,
@@ -50,6 +49,7 @@ from yiku.types.answers import (
     TurnRecord,
     Undone,
 )
+from yiku.types.arguments import SettingsArguments
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
