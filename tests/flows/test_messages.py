@@ -3,12 +3,15 @@
 import base64
 import json
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from yiku import Memory
 from yiku.errors import InvalidInput, NotFound, TooLarge
+from yiku.store import sqlite, where
+from yiku.types import Turns
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n\x00" + bytes(range(256)) * 20).decode()
 
@@ -211,19 +214,16 @@ def test_a_session_is_read_page_by_page(memory):
         memory.sessions.messages("u")
 
 
-def test_a_page_costs_what_the_page_costs(memory):
-    """Whatever the session's length, and wherever the page lies in it, one look-up in an index gives it."""
+@pytest.mark.parametrize("last", [False, True])
+def test_a_page_costs_what_the_page_costs(memory, home, last):
+    """Whatever the session's length, and wherever the page lies in it: an index gives the order, and nothing is sorted."""
     memory.record([{"role": "user", "content": f"句 {k}"} for k in range(300)], session="s")
-    plans: list[str] = []
-    connection = memory._handle.store._connection() if hasattr(memory._handle.store, "_connection") else None
-    if connection is None:
-        pytest.skip("the store does not show its connection")
-    sql = """explain query plan select * from conversation_turns t where (t.scope_id in (1)) and (t.session_n in (1))
-        and (t.position > 5) order by t.position, t.n limit 10"""
-    plans = [row[3] for row in connection.execute(sql)]
+    sql, values = where.turns([1], Turns(session="s", beyond=5, order="position", newest_first=last, limit=10))
+    connection = apsw.Connection(str(home / "yiku.db"))
+    plan = [row[3] for row in connection.execute(f"explain query plan select t.n {sqlite._FROM_TURNS} {sql}", values)]
 
-    assert "turns_by_position" in plans[0]
-    assert not any("TEMP B-TREE FOR ORDER BY" in plan for plan in plans)
+    assert any("turns_by_position" in step for step in plan)
+    assert not any("TEMP B-TREE" in step for step in plan)
 
 
 def test_a_name_in_a_text_opens_no_file(memory):

@@ -115,7 +115,11 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 
     for sql, bound in _alike(select, "conversation_turns", "t", scopes):
         add(sql, *bound)
-    if select.session is not None:
+    if (
+        select.session is not None and select.order == "position" and len(scopes) == 1
+    ):  # one number, so that its index gives the order
+        add("t.session_n = (select n from sessions where scope_id = ? and id = ?)", *scopes, select.session)
+    elif select.session is not None:
         add(
             f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
             *scopes,
@@ -139,7 +143,7 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
     if select.beyond is not None:
         add("t.position > ?", select.beyond)
-    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position", "t.n")}[select.order]
+    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position",)}[select.order]
     if by_number:
         order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
