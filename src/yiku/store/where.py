@@ -115,9 +115,8 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 
     for sql, bound in _alike(select, "conversation_turns", "t", scopes):
         add(sql, *bound)
-    if (
-        select.session is not None and select.order == "position" and len(scopes) == 1
-    ):  # one number, so that its index gives the order
+    if select.session is not None and select.order == "position" and len(scopes) == 1:
+        # One number instead of a list of them: its index gives the order, and nothing is sorted.
         add("t.session_n = (select n from sessions where scope_id = ? and id = ?)", *scopes, select.session)
     elif select.session is not None:
         add(
