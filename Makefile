@@ -19,7 +19,7 @@ ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 # The tests start hundreds of processes; where no bytecode may be kept, each would compile the sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lexicon help demo test check soak-short soak bench bench-quality house clean
+.PHONY: lexicon help demo test check soak-short soak bench bench-quality structure clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -57,8 +57,8 @@ bench: $(BENCH)  ## speed, beside plain FTS5 and sqlite-vec; ARGS=--full for a m
 bench-quality: $(BENCH)  ## how well it finds, on files that you have: DATA="…" (docs/quality.md)
 	@$(BIN)/python bench/quality.py $(DATA) $(ARGS)
 
-house: $(BASE)  ## lengths, walks, cycles, import time; ARGS=--check to fail over the limits
-	@$(BIN)/python bench/house.py $(ARGS)
+structure: $(BASE)  ## lengths, call paths, cycles, import time; ARGS=--check to fail over the limits, ARGS=recall to follow one
+	@$(BIN)/python bench/structure.py $(ARGS)
 
 lexicon: $(BASE)  ## compile the words of the languages (rules/lexicon/*/*.toml) to the module that is imported
 	@$(BIN)/python scripts/compile_lexicon.py

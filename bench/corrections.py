@@ -65,6 +65,8 @@ def judged(case: Mapping[str, Any], folder: Path, *, model: bool) -> Judged:
             speaker = {"speaker": said["speaker"]} if "speaker" in said else {}
             turns.append(memory.record_turn(said.get("role", "user"), said["text"], session=session, **speaker))
         clock[0] = _time(case["ask"]["at"])
+        if model:
+            memory.admin.embed()  # a program does it beside its work
         places = {turn.id: place for place, turn in enumerate(turns)}
         hits = memory.recall(case["ask"]["text"], limit=5)
         shown = memory.context(case["ask"]["text"], max_tokens=CONTEXT_TOKENS)

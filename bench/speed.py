@@ -338,7 +338,7 @@ class Bench:
         bare = started("-c", "pass")
         yield took("python -c pass", 0, bare)
         yield took("import yiku", 0, started("-c", "import yiku"), aim=60.0)
-        if find_spec("yiku.doors.cli") is not None:
+        if find_spec("yiku.interfaces.cli") is not None:
             question = store.questions["english"][0]
             given = ("-m", "yiku", "recall", question, "--home", str(store.home), "--scope", "bench:0")
             yield took("yiku recall", store.size, started(*given), aim=300.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku import Memory
-from yiku.doors.importers import yiku_jsonl
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import ImportReport
 
 Line = dict[str, Any]

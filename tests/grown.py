@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from yiku import Memory
-from yiku.flows import episodes
+from yiku.flows.learn import episodes
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Put, Spend, Turn
 
 PLACES = "variable task file named described older extracted summary step reply error".split()

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from yiku import Memory
-from yiku.flows.doctor import WORDS
+from yiku.flows.home.doctor import WORDS
 from yiku.store.check import Look, whole
 
 

@@ -26,10 +26,10 @@ FEW = 3  # of a tuple, that have names which are words, too: "place", "name", "p
 LEFT = {"rules/text/words.py"}  # its pattern names the scripts without spaces three times, and no word
 # Names that programs gave: a file's ending, a field, a mark in a prompt. None is read as a word.
 NAMES = {
-    "flows/checks.py": "fields of a filter",
-    "flows/foreign.py": "fields of a memory",
-    "flows/lines.py": "fields of an export",
-    "flows/update.py": "fields of a memory",
+    "flows/common/checks.py": "fields of a filter",
+    "flows/home/foreign.py": "fields of a memory",
+    "flows/home/lines.py": "fields of an export",
+    "flows/keep/update.py": "fields of a memory",
     "rules/attachments.py": "types of files",
     "rules/episodes.py": "parameters of tools, endings of files",
     "rules/erasure.py": "fields of a memory",

@@ -10,7 +10,7 @@ import pytest
 from yiku import Memory, settings
 from yiku.errors import InvalidScope, SettingsError
 from yiku.files.vault import Home
-from yiku.flows import checks
+from yiku.flows.common import checks
 from yiku.models import prepare
 from yiku.types import Secret
 
@@ -170,7 +170,7 @@ def test_a_bad_key_is_not_shown(place, name, value):
 @pytest.mark.parametrize("name", KEYS)
 def test_a_key_shows_itself_to_nobody(place, capsys, name):
     """Printed, formatted, logged, made JSON or text of any kind, by `yiku config` too: its last four characters at most."""
-    from yiku.doors.cli import app, shapes
+    from yiku.interfaces.cli import app, shapes
 
     key = "sk-live-4f5e6d7c8b9a0123"
     place.settings.write_text(f'{name} = "{key}"\n')

@@ -3,7 +3,7 @@
 
 def main() -> None:
     """Run the command line."""
-    from yiku.doors.cli import run
+    from yiku.interfaces.cli import run
 
     run()
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
-from yiku.flows.handle import Handle
+from yiku.flows.common.handle import Handle
 from yiku.types import (
     Backup,
     BackupFile,
@@ -43,7 +43,7 @@ class Admin:
 
     def undo(self, operation: int) -> Undone:
         """Take back one operation, by the number that its outcome carries. Raises NotFound, CannotUndo, InvalidInput."""
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.undo(self._handle, operation)
 
@@ -72,7 +72,7 @@ class Admin:
 
         Raises NotFound, Ambiguous, InvalidInput, StoreBusy.
         """
-        from yiku.flows import erase
+        from yiku.flows.erase import erase
 
         return erase.erase(
             self._handle,
@@ -95,13 +95,13 @@ class Admin:
 
         Raises InvalidInput, StoreError.
         """
-        from yiku.flows import undo
+        from yiku.flows.keep import undo
 
         return undo.journal(self._handle, limit)
 
     def stats(self) -> Stats:
         """Counts of what this memory reads, and the sizes of its files. Raises StoreError."""
-        from yiku.flows import status
+        from yiku.flows.home import status
 
         return status.stats(self._handle)
 
@@ -123,9 +123,9 @@ class Admin:
 
         Raises InvalidInput, Paused, StoreBusy.
         """
-        from yiku.flows import exchange
+        from yiku.flows.home import import_
 
-        return exchange.import_(
+        return import_.import_(
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
         )
 
@@ -144,7 +144,7 @@ class Admin:
 
         Raises InvalidInput, NotFound, StorageFull.
         """
-        from yiku.flows import export
+        from yiku.flows.home import export
 
         return export.export(self._handle, path, everything=everything, since=since, progress=progress)
 
@@ -157,13 +157,13 @@ class Admin:
 
         Raises InvalidInput, StorageFull, Damaged, StoreBusy.
         """
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backup(self._handle, to, nightly=nightly)
 
     def backups(self) -> list[BackupFile]:
         """The backups that lie in this home, newest first. Raises StoreError."""
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.backups(self._handle)
 
@@ -173,7 +173,7 @@ class Admin:
 
         Raises NotFound, InvalidInput, Damaged, StoreBusy.
         """
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
 
@@ -183,13 +183,13 @@ class Admin:
 
         Raises InvalidInput.
         """
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.review(self._handle, limit=limit)
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
         """What waits for a model; with `dead` what failed for good, and why. Raises InvalidInput."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         if dead is not None:
             checks.flag(dead, "dead")
@@ -198,7 +198,7 @@ class Admin:
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
         """What models were asked for, with tokens and seconds, oldest first. Raises InvalidInput."""
-        from yiku.flows import checks
+        from yiku.flows.common import checks
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
         return self._handle.store.spent(own[0], since=start) if own else []
@@ -218,7 +218,7 @@ class Admin:
 
         Raises InvalidInput, Paused, StoreBusy.
         """
-        from yiku.flows import relearn
+        from yiku.flows.learn import relearn
 
         return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
 
@@ -228,7 +228,7 @@ class Admin:
 
         Raises ModelUnavailable where no model is, and StoreBusy while another process does it.
         """
-        from yiku.flows import embed
+        from yiku.flows.find import embed
 
         return embed.embed(self._handle, budget_s=budget_s, progress=progress)
 
@@ -238,19 +238,19 @@ class Admin:
 
         Raises InvalidInput, StorageFull, ReadOnly.
         """
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.pause(self._handle, until)
 
     def resume(self) -> bool:
         """End a pause; whether there was one. Raises ReadOnly."""
-        from yiku.flows import pause
+        from yiku.flows.common import pause
 
         return pause.resume(self._handle)
 
     def blob(self, name: str) -> str:
         """A long content that was put aside, whole. Raises NotFound, Damaged."""
-        from yiku.flows import record
+        from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
 
@@ -260,7 +260,7 @@ class Admin:
 
         Raises InvalidInput, Closed.
         """
-        from yiku.flows import doctor
+        from yiku.flows.home import doctor
 
         self._handle.store.about()  # a memory that was closed says so
         return doctor.check(Home(self._handle.home), depth, progress)

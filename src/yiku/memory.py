@@ -19,8 +19,10 @@ from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
-from yiku.flows import barred, browse, checks, context, feedback, forget, recall, record, remember, traces, update, upsert
-from yiku.flows.handle import Handle, local_time
+from yiku.flows.common import checks, tombstones
+from yiku.flows.common.handle import Handle, local_time
+from yiku.flows.find import browse, context, recall, traces
+from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.sqlite import SqliteStore
@@ -53,7 +55,7 @@ from yiku.types import (
 )
 
 if TYPE_CHECKING:
-    from yiku.flows.embed import Worker
+    from yiku.flows.find.embed import Worker
     from yiku.models.api import ChatModel, Embedder
 
 CLOSE_WITHIN_S = 1.5  # for the thread in the background
@@ -122,7 +124,7 @@ class Memory:
             network=mounts.kind(place.root) == "network",
         )
         try:
-            barred.compare(place, store)
+            tombstones.compare(place, store)
         except BaseException:
             store.close()
             raise
@@ -190,7 +192,7 @@ class Memory:
         draft = {"role": role, "content": content, **given, **details}
         turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
         if turn.role == "user" and self.settings.learn == "at_once":
-            from yiku.flows import learn
+            from yiku.flows.learn import learn
 
             learn.after(self._handle, turn)
         return turn
@@ -272,7 +274,7 @@ class Memory:
 
         Raises InvalidInput, Paused, StoreBusy while another process learns.
         """
-        from yiku.flows import learn
+        from yiku.flows.learn import learn
 
         return learn.learn(self._handle, budget_s=budget_s, session=session, everything=everything, progress=progress)
 
@@ -282,7 +284,7 @@ class Memory:
 
         Raises NotFound, Ambiguous, InvalidInput, Paused.
         """
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.confirm(self._handle, id)
 
@@ -292,7 +294,7 @@ class Memory:
 
         Raises NotFound, Ambiguous, InvalidInput.
         """
-        from yiku.flows import review
+        from yiku.flows.learn import review
 
         return review.reject(self._handle, id)
 
@@ -323,7 +325,7 @@ class Memory:
         Raises NotFound, Ambiguous, InvalidInput.
         """
         if hard:
-            from yiku.flows import erase
+            from yiku.flows.erase import erase
 
             return erase.erase(self._handle, id, session=session, since=since, until=until, dry_run=dry_run)
         return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
@@ -495,7 +497,7 @@ class Memory:
 
     def status(self) -> Status:
         """How this home is: where, whose, which versions, what waits, what is wrong. Raises StoreError."""
-        from yiku.flows import status
+        from yiku.flows.home import status
 
         return status.status(self._handle)
 
@@ -507,7 +509,7 @@ class Memory:
         self._handle.store.close()
 
     def _started(self) -> Worker:
-        from yiku.flows.embed import Worker
+        from yiku.flows.find.embed import Worker
 
         return Worker(self._handle)
 
@@ -544,7 +546,7 @@ def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str
         with Memory(home, scope=scope, create=False) as memory:
             return memory.admin.restore_backup(name, dry_run=dry_run)
     except (Damaged, ForeignStore, StoreMismatch):
-        from yiku.flows import backup
+        from yiku.flows.home import backup
 
         place = _settings.home(home)
         settings = _settings.load(place, {"scope": scope})
@@ -558,7 +560,7 @@ def check(
     progress: Callable[[str], None] | None = None,
 ) -> Checked:
     """`Memory.admin.check` from outside: of a home that may not open any more. Writes nothing."""
-    from yiku.flows import doctor
+    from yiku.flows.home import doctor
 
     return doctor.check(_settings.home(home), depth, progress)
 
@@ -576,6 +578,6 @@ def repair(
     Close every memory of this home first. accept: take the database that is there for this home's own, though
     `store.id` means another.
     """
-    from yiku.flows import doctor
+    from yiku.flows.home import doctor
 
     return doctor.repair(_settings.home(home), dry_run=dry_run, accept=accept, progress=progress)

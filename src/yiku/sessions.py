@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from yiku.types import Attachment, Compressed, Ended, Episode, Messages, Scratchpad, ScratchpadPatch, Session
 
 if TYPE_CHECKING:
-    from yiku.flows.handle import Handle
+    from yiku.flows.common.handle import Handle
 
 
 class Sessions:
@@ -31,7 +31,7 @@ class Sessions:
 
         Raises InvalidInput, TooLarge, Paused, StoreBusy.
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.compressing(self._handle, messages, session=session, summary=summary)
 
@@ -43,13 +43,13 @@ class Sessions:
 
         Raises NotFound, InvalidInput, Paused, StoreBusy.
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.end(self._handle, session, budget_s=budget_s)
 
     def get(self, session: str) -> Session:
         """A session: how many turns, when, its variables and task, whether it was ended. Raises NotFound."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.state(self._handle, session)
 
@@ -60,13 +60,13 @@ class Sessions:
         limit: turns on a page; after: the `cursor` of the page before; last: the last `limit` turns instead of the first
         Turns that were forgotten are left out. Raises NotFound where there is no such session.
         """
-        from yiku.flows import messages
+        from yiku.flows.keep import messages
 
         return messages.page(self._handle, session, limit=limit, after=after, last=last)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
         """Sessions, the last one first. Raises InvalidInput."""
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
@@ -76,7 +76,7 @@ class Sessions:
 
         Raises InvalidInput, TooLarge, Paused.
         """
-        from yiku.flows import sessions
+        from yiku.flows.learn import sessions
 
         sessions.set_variables(self._handle, session, variables, task)
 
@@ -91,7 +91,7 @@ class Sessions:
         limit: int = 20,
     ) -> list[Episode]:
         """Episodes, the newest first. Raises InvalidInput."""
-        from yiku.flows import episodes
+        from yiku.flows.learn import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
 
@@ -99,7 +99,7 @@ class Sessions:
 
     def scratchpad(self, user: str | None = None) -> Scratchpad:
         """What a user is at, by default the owner of this scope. Raises InvalidInput."""
-        from yiku.flows import scratchpad
+        from yiku.flows.keep import scratchpad
 
         return scratchpad.of(self._handle, user)
 
@@ -117,7 +117,8 @@ class Sessions:
 
         Raises InvalidInput, Paused.
         """
-        from yiku.flows import checks, scratchpad
+        from yiku.flows.common import checks
+        from yiku.flows.keep import scratchpad
 
         lines = ScratchpadPatch(
             add_open_questions=checks.lines(add_open_questions, "add_open_questions"),
@@ -133,13 +134,16 @@ class Sessions:
 
         Raises InvalidInput, TooLarge, Paused.
         """
-        from yiku.flows import scratchpad
+        from yiku.flows.keep import scratchpad
 
         return scratchpad.edit(self._handle, text, user)
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
         """An episode or a scratchpad as a person reads it. Raises InvalidInput."""
-        from yiku.flows import checks, context, episodes, scratchpad
+        from yiku.flows.common import checks
+        from yiku.flows.find import context
+        from yiku.flows.keep import scratchpad
+        from yiku.flows.learn import episodes
 
         if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
             checks.refuse("language", "must be en or zh")
@@ -160,7 +164,7 @@ class Sessions:
 
         Raises InvalidInput, NotFound, TooLarge, Paused.
         """
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.attach(self._handle, place, session=session, keep=keep, **details)
 
@@ -170,18 +174,18 @@ class Sessions:
 
         Raises InvalidInput, NotFound, Paused.
         """
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.describe(self._handle, id, **details)
 
     def attachments(self, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
         """Attachments, the newest first. Raises InvalidInput."""
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.listed(self._handle, session=session, limit=limit)
 
     def content(self, id: str) -> bytes:
         """The content of an attachment that was kept. Raises NotFound where it was only noted."""
-        from yiku.flows import attach
+        from yiku.flows.keep import attach
 
         return attach.content(self._handle, id)

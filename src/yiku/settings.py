@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, SettingsError, StoreMismatch
 from yiku.files.vault import Home, content_of
-from yiku.flows import checks, pause
-from yiku.flows.checks import shown
+from yiku.flows.common import checks, pause
+from yiku.flows.common.checks import shown
 from yiku.rules import scopes
 from yiku.types import Secret, Settings
 
@@ -125,7 +125,7 @@ def switched_off(settings: Settings, folder: str | os.PathLike[str]) -> str | No
 
 def backup_due(place: Home) -> bool:
     """Whether the nightly backup of a home should be made now, and takes a moment only."""
-    from yiku.flows import backup
+    from yiku.flows.home import backup
 
     return backup.due_quickly(place) and load(place, {}).backups != "off"
 

@@ -36,7 +36,7 @@ SAID = [  # so that most of the patterns are compiled, which wait for the first 
 def load() -> None:
     """Import everything, what a verb imports late too, and prepare what reads a statement, a command line and a page."""
     import yiku
-    from yiku.doors.cli import app
+    from yiku.interfaces.cli import app
     from yiku.rules import ask, compile, retract, slots
     from yiku.rules.learning.drafts import drafts
     from yiku.store import pages

@@ -13,7 +13,7 @@ from pages import LANGUAGES, ROOT, blocks, comparable, run_python, run_shell
 import yiku
 from yiku import errors, types
 from yiku.admin import Admin
-from yiku.doors.cli import app
+from yiku.interfaces.cli import app
 from yiku.sessions import Sessions
 from yiku.store import index
 
@@ -277,12 +277,17 @@ def test_every_dependency_has_its_page():
 
 
 def test_the_style_page_has_the_limits_that_are_measured():
-    """docs/style.md and bench/house.py say the same."""
-    measured = read("../bench/house.py")
+    """docs/style.md and bench/structure.py say the same."""
+    measured, page = read("../bench/structure.py"), read("style.md")
     limits = [re.search(rf"^{name} = (\d+)", measured, re.MULTILINE)[1] for name in ("FILE_LINES", "FUNCTION_LINES", "PARAMETERS")]
-    limits.append(", ".join(re.findall(r"\d+", re.search(r"^WALK_MODULES = (\{.+?\})", measured, re.MULTILINE)[1])))
+    paths = re.findall(r'^    "(\w+)": \((.+), (.+), (.+)\),$', measured, re.MULTILINE)
+    shown = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \|", page, re.MULTILINE)
 
-    assert limits == [row.rpartition(" | ")[2] for row in re.findall(r"^(\| .+) \|$", read("style.md"), re.MULTILINE)][-4:]
+    assert limits == re.findall(r"^\| (?:lines|parameters) of .+ \| (\d+) \|$", page, re.MULTILINE)
+    assert [[cell.replace("_", "") for cell in path[1:]] for path in paths] == [
+        [cell.replace(",", "") for cell in row[1:]] for row in shown
+    ]
+    assert [path[0] for path in paths] == [row[0] for row in shown]
 
 
 def test_every_error_is_drawn_under_its_parent():

@@ -8,7 +8,7 @@ from pages import ROOT, blocks, comparable, run_python
 
 from yiku import Memory
 from yiku.admin import Admin
-from yiku.doors.cli import app
+from yiku.interfaces.cli import app
 from yiku.rules import other_names
 from yiku.sessions import Sessions
 

@@ -12,7 +12,8 @@ import pytest
 
 from yiku import Memory, types
 from yiku.admin import Admin
-from yiku.flows import checks, messages
+from yiku.flows.common import checks
+from yiku.flows.keep import messages
 from yiku.sessions import Sessions
 
 HERE = Path(__file__).parent / "typed"

@@ -20,7 +20,7 @@ from workers import READY
 
 from yiku import Memory
 from yiku.errors import NotFound, StoreError, YikuError
-from yiku.flows import erase
+from yiku.flows.erase import erase
 
 WORD, HAN = "zqvblorptinx", "𩺙𨏏𢝫𤍚"
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_050  # twice it is a text that becomes a blob

@@ -27,9 +27,9 @@ from workers import clocked
 
 import yiku
 from yiku import Memory
-from yiku.doors import importers
-from yiku.doors.importers import claude_code
 from yiku.errors import TooLarge, YikuError
+from yiku.interfaces import importers
+from yiku.interfaces.importers import claude_code
 from yiku.rules import (
     analyze,
     ask,
@@ -498,7 +498,7 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
     f"yiku.rules.{name}"
     for name in ("ask identifiers slots when times time_words days holidays keys values retract compile episodes").split()
-} | {"yiku.flows.remember"}
+} | {"yiku.flows.keep.remember"}
 
 
 @pytest.mark.long

@@ -29,8 +29,8 @@ from workers import READY
 
 from yiku import Memory
 from yiku.admin import Admin
-from yiku.doors.cli import app
 from yiku.errors import StoreError
+from yiku.interfaces.cli import app
 from yiku.sessions import Sessions
 from yiku.store import sqlite
 from yiku.types import TurnRecord
@@ -443,7 +443,7 @@ def test_R6_a_sqlite_that_can_lose_rows_is_refused(tmp_path, version, code):
     program = f"""
 import sys, apsw
 apsw.sqlite_lib_version = lambda: {version!r}
-from yiku.doors.cli.app import main
+from yiku.interfaces.cli.app import main
 sys.exit(main(["record", "早 morning", "--home", sys.argv[1]]))"""
     for _ in range(2):
         done = commands.run(tmp_path / "home", program=program)

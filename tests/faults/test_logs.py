@@ -69,11 +69,11 @@ def test_no_verb_of_the_library_logs_what_is_said(memory, home, caplog, capfd):
 
 BROKEN = """
 import sys
-from yiku.flows import {module}
+from yiku.flows.{chapter} import {module}
 def broken(*given, **more):
     raise RuntimeError("a fault inside")
 {module}.{verb} = broken
-from yiku.doors.cli.app import main
+from yiku.interfaces.cli.app import main
 sys.exit(main(sys.argv[1:]))
 """
 CLI = {
@@ -86,13 +86,23 @@ CLI = {
     "search_traces": ["traces", WORD],
     "history": ["history", WORD],
 }
-MODULES = {"search_traces": "traces", "history": "browse"}
+MODULES = {
+    "record": "keep.record",
+    "remember": "keep.remember",
+    "update": "keep.update",
+    "forget": "keep.forget",
+    "recall": "find.recall",
+    "context": "find.context",
+    "search_traces": "find.traces",
+    "history": "find.browse",
+}
 
 
 @pytest.mark.parametrize("verb", CLI)
 def test_a_fault_inside_tells_nothing_of_what_was_said(home, verb):
     """The lines that a person may send with a report hold the fault and where it was, and no word of his."""
-    code = BROKEN.format(module=MODULES.get(verb, verb), verb="record_turn" if verb == "record" else verb)
+    chapter, _, module = MODULES[verb].partition(".")
+    code = BROKEN.format(chapter=chapter, module=module, verb="record_turn" if verb == "record" else verb)
     done = commands.run(*CLI[verb], program=code, YIKU_HOME=home)
 
     assert (1, True) == (done.code, "a fault inside" in done.err and "Traceback" in done.err)

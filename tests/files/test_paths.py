@@ -25,11 +25,11 @@ import pytest
 from sampling import Choice
 
 from yiku import Memory
-from yiku.doors import importers
-from yiku.doors.importers import claude_code, jsonl
 from yiku.errors import Damaged, InvalidInput, StoreError, YikuError
 from yiku.files import blobs, vault
 from yiku.files.vault import Home
+from yiku.interfaces import importers
+from yiku.interfaces.importers import claude_code, jsonl
 
 LONG = "首 outside " * 10_000  # goes into a blob
 SOON_S = 5

@@ -42,7 +42,7 @@ def one(text: str) -> Draft:
         ("I have two parrots and a very old tortoise.", Kind.FACT, "parrots"),
         ("我养了两只鹦鹉。", Kind.FACT, "鹦鹉"),
         ("I usually swim on Thursdays before work.", Kind.FACT, "Thursdays"),
-        ("我每周四上班前去游泳。", Kind.FACT, "游泳"),
+        ("我每周三晚上去学吉他。", Kind.FACT, "吉他"),
         ("My brother studies law in Porto.", Kind.FACT, "law in Porto"),
         ("I really can't stand raw onions.", Kind.PREFERENCE, "raw onions"),
         ("我特别讨厌生洋葱。", Kind.PREFERENCE, "生洋葱"),

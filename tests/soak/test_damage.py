@@ -8,7 +8,7 @@ from random import Random
 from faults.damage import UNSEEN, WAYS, WAYS_OF_A_WAL, Sound, asked, made, silent, sound
 from faults.test_damage import found_and_mended, right_answers
 from faults.test_mismatch import killed
-from flows.test_doctor import killed_repairs
+from flows.home.test_doctor import killed_repairs
 from workers import clocked
 
 import yiku

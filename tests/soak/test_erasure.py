@@ -11,8 +11,8 @@ import pytest
 from conftest import Clock
 from faults.disk import BROKEN, FULL, failing
 from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
-from flows.test_barred import came_back
-from flows.test_erase import SAID_WHERE, heard_after_erasing, some_words
+from flows.common.test_tombstones import came_back
+from flows.erase.test_erase import SAID_WHERE, heard_after_erasing, some_words
 from workers import together
 
 from yiku import Memory

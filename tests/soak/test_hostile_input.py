@@ -23,8 +23,8 @@ from faults.test_hostile_input import (
 )
 from faults.test_typed_errors import VERBS, call_on_unreadable_disks, template  # noqa: F401 - a fixture
 from files.test_paths import DOORS, PLACES, named, outside, put_in_the_way, swapped_while_writing  # noqa: F401 - a fixture
-from flows.test_hanging_texts import BUSY, CHAT_S, PASTED_S, bound_s, slowness, warm
-from flows.test_record import kept_whole
+from flows.keep.test_record import kept_whole
+from flows.learn.test_hanging_texts import BUSY, CHAT_S, PASTED_S, bound_s, slowness, warm
 from rules.test_patterns import slow
 from sampling import drawn_for
 from test_bad_input import CALLS, taken_wrongly, target, watch  # noqa: F401 - two of them are fixtures

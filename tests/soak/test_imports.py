@@ -3,8 +3,8 @@
 import shutil
 from random import Random
 
-from flows.test_fuzzed_import import comes_in_or_is_named
-from flows.test_fuzzed_import import lived as exported
+from flows.home.test_fuzzed_import import comes_in_or_is_named
+from flows.home.test_fuzzed_import import lived as exported
 from store.test_unreadable import CASES, lived, poisoned, took_verbs
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from doors import test_cli_printing
+from interfaces import test_cli_printing
 from prompts import TROUBLE, misread
 
 

@@ -1,6 +1,6 @@
 """R24 for the streams of a command: every verb with a full and with a closed stdout."""
 
-from doors.test_cli_streams import lines, made, place, verbs_without_a_reader  # noqa: F401 - two of them are fixtures
+from interfaces.test_cli_streams import lines, made, place, verbs_without_a_reader  # noqa: F401 - two of them are fixtures
 
 
 def test_R24_every_verb_says_that_its_answer_was_lost(made, place, tmp_path, figure):  # noqa: F811 - the fixtures

@@ -29,7 +29,7 @@ from store.looking import (
 from store.samples import NOW, a_full_memory, a_full_turn, a_memory, a_turn, added, cause, kept
 
 from yiku.errors import Closed, NotFound, Stale, StoreError
-from yiku.flows.record import tokens
+from yiku.flows.common.turn_texts import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
 from yiku.store.api import Store

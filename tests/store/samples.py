@@ -4,8 +4,9 @@ import itertools
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from yiku.flows import attach, episodes
-from yiku.flows.record import tokens, tool_tokens
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.keep import attach
+from yiku.flows.learn import episodes
 from yiku.rules.conflict import text_hash
 from yiku.rules.slots import index_tokens
 from yiku.types import (

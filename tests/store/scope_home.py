@@ -14,7 +14,7 @@ from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
-from yiku.flows.record import told_apart
+from yiku.flows.keep.record import told_apart
 from yiku.store import names
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 

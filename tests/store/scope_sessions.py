@@ -9,7 +9,7 @@ from dataclasses import replace
 from store.scope_calls import SESSIONS, _gone, _probe
 from store.scopes import View, World, tries
 
-from yiku.flows import relearn
+from yiku.flows.learn import relearn
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Spend
 
 

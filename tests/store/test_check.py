@@ -1,4 +1,4 @@
-"""The store's own check: each thing that must be true is broken once, and found. A whole home: tests/flows/test_doctor.py."""
+"""The store's own check: each thing that must be true is broken once, and found. A whole home: tests/flows/home/test_doctor.py."""
 
 import shutil
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import apsw
 import pytest
 from workers import clocked
 
-from yiku.flows.doctor import WORDS
+from yiku.flows.home.doctor import WORDS
 from yiku.store import gate, pages
 from yiku.store.check import Look, look
 

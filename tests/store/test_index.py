@@ -11,7 +11,7 @@ from integrity import check
 from store.looking import new_scope, totals
 from store.samples import HOSTILE_TEXTS, a_memory, a_turn, added, cause, kept
 
-from yiku.flows.record import tokens
+from yiku.flows.common.turn_texts import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
 from yiku.store import index

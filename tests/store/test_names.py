@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yiku import Memory
-from yiku.doors.importers import yiku_jsonl
 from yiku.errors import InvalidScope
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.rules import scopes
 from yiku.store import names
 

@@ -21,7 +21,7 @@ from store.samples import NOW, a_memory, a_turn, added, cause, kept
 from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
-from yiku.flows.record import tokens
+from yiku.flows.common.turn_texts import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
 from yiku.store import connect, schema, sqlite, where

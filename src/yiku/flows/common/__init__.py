@@ -1,0 +1,1 @@
+"""What every flow is built on: the handle, checks, cleaning, looking up, tombstones."""

@@ -1,0 +1,63 @@
+"""
+What comes in is cleaned before anything is hashed, indexed or put aside: private parts out, secrets masked.
+
+A flow cleans each value once it has been checked, so that what is nested is known to be small and plain.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TypeVar, cast
+
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.rules import private
+from yiku.rules.privacy import secrets
+
+T = TypeVar("T")
+
+SHORT = 4_096  # characters; of a longer text they cost as much as looking for what they hint at
+SHORTEST = 4  # characters, of a text with a tag in it; names are often shorter
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def clean(handle: Handle, value: T) -> T:
+    """The value with every text in it cleaned, keys of objects too; what is not text stays as it is."""
+    if isinstance(value, str):
+        return cast(T, _text(handle, value))
+    if isinstance(value, Mapping):
+        return cast(T, {_text(handle, key): clean(handle, entry) for key, entry in value.items()})
+    if isinstance(value, (list, tuple)):
+        return cast(T, type(value)(clean(handle, entry) for entry in value))
+    return value
+
+
+def name(handle: Handle, value: object, what: str) -> str:
+    """A name, checked and cleaned."""
+    return clean(handle, checks.name(value, what))
+
+
+def clean_file(handle: Handle, content: bytes) -> bytes:
+    """The content of a file, cleaned if it is a text in UTF-8, UTF-16 or GB 18030; what has a NUL byte is none."""
+    for encoding in ("utf-16",) if content.startswith(_UTF_16) else ("utf-8", "gb18030", "latin-1"):
+        with suppress(UnicodeDecodeError):
+            text = content.decode(encoding)
+            if encoding != "utf-16" and "\0" in text:
+                return content
+            cleaned = _text(handle, text)
+            if cleaned == text:
+                return content
+            if encoding == "utf-8" or text.encode(encoding) == content:  # nothing else may change
+                return cleaned.encode(encoding)
+    return content
+
+
+def _text(handle: Handle, text: str) -> str:
+    if len(text) < SHORTEST:
+        return text
+    text = private.without(text)
+    if handle.settings.secrets == "keep" or (len(text) <= SHORT and not any(pattern.search(text) for pattern in secrets.SUSPECT)):
+        return text
+    return secrets.masked(text, handle.seal)[0]

@@ -1,0 +1,86 @@
+"""
+Look up what an id means, and whom a name means.
+
+An id may be given whole or by its last characters. What a handle may not see is not found, in the same
+words as what is not there. A name that was told leads to whom it names: after «my sister is called Rain»,
+Rain's allergy is my sister's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from yiku.errors import Ambiguous, Damaged, NotFound
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.rules.analyze import fold
+from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_SHORT = re.compile(r"#?([0-9a-f-]{4,36})", re.IGNORECASE)
+NAME = "name"
+AT_MOST = 200  # statements of names that a name is looked for in
+
+
+def may_be_id(text: str) -> bool:
+    """Whether a text has the form of an id or of the end of one."""
+    return _SHORT.fullmatch(text) is not None
+
+
+def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
+    """The memory or turn with this id or ending, in these scopes. Raises NotFound, Ambiguous, or Damaged where it cannot be read."""
+    name = checks.name(id, "id")
+    short = _SHORT.fullmatch(name)
+    if not scopes or short is None:
+        raise NotFound(f"id {name[:80]}")
+    id_ = short[1].lower()
+    select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
+    found = _both(handle, scopes, select)
+    if not found:
+        for other, why in handle.store.unreadable(scopes).items():
+            if other.endswith(id_):
+                raise Damaged(why)
+        raise NotFound(f"id {name[:80]}")
+    if len(found) > 1:
+        raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")
+    return found[0]
+
+
+def _both(handle: Handle, scopes: Sequence[int], select: dict[str, Any]) -> list[SemanticMemory | Turn]:
+    return [
+        *handle.store.memories(scopes, Memories(**select)),
+        *handle.store.turns(scopes, Turns(hidden=True, **select)),
+    ]
+
+
+def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:
+    """The memory with this id or ending. Raises NotFound for a turn's id, too."""
+    found = find(handle, id, scopes)
+    if isinstance(found, Turn):
+        raise NotFound(f"memory {found.id} (this id is a turn's)")
+    return found
+
+
+# ------------------------------------------------------------------ names
+
+
+def owner(handle: Handle, subject: str) -> str:
+    """The subject under which what is said of somebody is kept: his name, unless it is known of one whose name that is."""
+    found = {memory.subject for memory in _names(handle, handle.own(), [subject]) if memory.subject}
+    return found.pop() if len(found) == 1 else subject
+
+
+def owners(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> set[str]:
+    """Whom these names name."""
+    return {memory.subject for memory in _names(handle, scopes, names) if memory.subject}
+
+
+def _names(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> list[SemanticMemory]:
+    """The live statements that somebody has one of these names."""
+    if not scopes or not names:
+        return []
+    named = Condition("predicate", "eq", NAME)
+    select = Memories(entities=sorted(names), where=named, states=(State.ACTIVE,), current=True, limit=AT_MOST)
+    return [memory for memory in handle.store.memories(scopes, select) if fold(memory.object or "") in names]

@@ -1,0 +1,175 @@
+"""
+What was erased stays out: on every way in, statements and turns are held against the tombstones.
+
+A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
+that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old
+file. What a person says after the erasure is recorded as he says it; only learning from it is refused.
+What something else still says was not erased there, and may come in again.
+While nothing was erased, none of this is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from yiku.errors import ErasureUndone
+from yiku.files import blobs
+from yiku.files import mirror as mirrored
+from yiku.files.vault import Home
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import blob_names, content, texts, without
+from yiku.rules import analyze, erasure, redaction
+from yiku.store.api import Store
+from yiku.store.erase import identified
+from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
+
+TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
+
+
+# ------------------------------------------------------------------ statements
+
+
+def since(handle: Handle, memory: SemanticMemory) -> datetime | None:
+    """When a statement was erased; None when it was not, or another that stayed says just that."""
+    found = _found(handle, erasure.of_statement(memory))
+    if found and not any(text.startswith(TEXT) for text in found):
+        return max(found.values())
+    own = handle.own()
+    same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True, limit=1)
+    return None if not found or (own and handle.store.memories(own, same)) else max(found.values())
+
+
+def lift(handle: Handle, memory: SemanticMemory) -> None:
+    """Let a statement be kept again."""
+    seals = [handle.sealed(text) for text in erasure.of_statement(memory)]
+    handle.store.apply(handle.writes(), [Lift(seals)], handle.cause("lift"))
+    mirror(handle)
+    mirrored.allow(handle.paths, handle.store.store_id, seals)
+
+
+# ------------------------------------------------------------------ older copies
+
+
+def mirror(handle: Handle) -> None:
+    """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
+    home, store = handle.paths, handle.store
+    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures()])
+
+
+def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
+    """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
+    told = [*map(identified, mirrored.lines(home))]
+    missing = _missing(home, store)
+    known = [entry for entry in told if entry["id"] in missing]
+    others = sorted(missing - {entry["id"] for entry in known})
+    return sorted([*known, *mirrored.entries(home, store.store_id, others)], key=lambda entry: entry["at"])
+
+
+def named(home: Home, store_id: str) -> set[str]:
+    """The ids of all erasures that the files beside a database tell of."""
+    found = set(mirrored.names(home, store_id))
+    with suppress(OSError, ValueError, KeyError):  # one that cannot be read hides nothing that a file of its own tells
+        found |= {identified(entry)["id"] for entry in mirrored.lines(home)}
+    return found
+
+
+def _missing(home: Home, store: Store) -> set[str]:
+    """The ids of the erasures that files tell of and the store does not know."""
+    told = named(home, store.store_id)
+    return told - store.known_erasures(sorted(told)) if told else set()
+
+
+def compare(home: Home, store: Store) -> None:
+    """Raise ErasureUndone where an older copy was laid over a home. Only names are read, and one look-up; nothing is written."""
+    if missing := _missing(home, store):
+        what = "what an erasure took" if len(missing) == 1 else f"what {len(missing):,} erasures took"
+        raise ErasureUndone(f"{home.database} holds {what} since the copy was made that lies over it")
+
+
+# ------------------------------------------------------------------ turns
+
+
+def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
+    """The turns that may be stored, without the sentences that were erased after they were said."""
+    told = {text for turn in given for text in _sealed_of(handle, turn)}
+    found = _found(handle, told)
+    spared = {text for text, at in found.items() if _still_said(handle, text, at)}
+    erased = {text: at for text, at in found.items() if text not in spared}
+    if not erased:
+        return [*given]
+    kept = [left for turn in given if (left := _allowed(handle, turn, erased, spared)) is not None]
+    tidied(handle, given, kept)
+    return kept
+
+
+def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
+    """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
+    named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}
+    for name in sorted(named):
+        with handle.store.alone():
+            if not is_named(handle, name):
+                blobs.remove(handle.blobs, name)
+
+
+def is_named(handle: Handle, blob: str) -> bool:
+    """Whether a turn or an attachment of any scope names a blob."""
+    every = [number for number, *_ in handle.store.scopes()]
+    if not every:
+        return False
+    return bool(handle.store.turns(every, Turns(blob=blob, hidden=True, limit=1))) or any(
+        attachment.blob == blob for attachment in handle.store.records(Attachment, every, Records())
+    )
+
+
+def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared: Container[str]) -> Turn | None:
+    def gone(text: str) -> bool:
+        return text in erased and turn.said_at <= erased[text]
+
+    def left(text: str) -> str:
+        runs = erasure.runs(text)
+        ranges = redaction.joined(place for key, places in runs.items() if gone(key) for place in places)
+        kept = redaction.joined(place for key, places in runs.items() if key in spared for place in places)
+        return redaction.cut_out(text, redaction.without(text, ranges, kept))
+
+    if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):
+        return None
+    return without(handle, turn, left)
+
+
+def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
+    """All of a turn that a tombstone may stand for."""
+    said = [text for told in texts(handle, turn) for text in erasure.runs(told)]
+    return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
+
+
+def _still_said(handle: Handle, text: str, at: datetime) -> bool:
+    """Whether a turn that was there before an erasure, and stayed, says a sentence."""
+    words, own = analyze.tokens(text.removeprefix(TEXT)), handle.own()
+    terms = list(dict.fromkeys([*words.words, *words.characters]))
+    if not text.startswith(TEXT) or not own or not terms:
+        return False
+    postings = handle.store.postings("turn", own, terms, past=True, cap=1 << 62)
+    ns = set.intersection(*(set(posting.ns.tolist()) for posting in postings.found))
+    found = handle.store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
+    there = (turn for turn in found if turn.recorded_at <= at)
+    return any(text in erasure.of_turn(turn) or text in erasure.runs(content(handle, turn)) for turn in there)
+
+
+def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
+    """Which of these texts stand for something that was erased, and since when."""
+    seals = {handle.sealed(text): text for text in told}
+    return {seals[seal]: at for seal, at in handle.store.erased(list(seals)).items()}
+
+
+# ------------------------------------------------------------------ records
+
+
+def is_erased(handle: Handle, record: Record) -> bool:
+    """Whether an episode, a scratchpad or an attachment was erased since, or its session, or a sentence that it says."""
+    said = [text for told in erasure.strings(record) for text in erasure.runs(told)]
+    session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
+    found = _found(handle, [erasure.of_record(record.id), *session, *said])
+    return any(record.updated_at <= at for at in found.values())

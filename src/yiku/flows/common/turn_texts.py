@@ -1,0 +1,120 @@
+"""
+What a turn says: for its index, for the place of a quotation in it, and what is left of it when something is taken out.
+
+A long content lies in a blob; here it is read whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import Damaged, NotFound
+from yiku.files import blobs
+from yiku.flows.common.handle import Handle, content_hash
+from yiku.rules import analyze, erasure, redaction
+from yiku.rules.text.sure import STOPS
+from yiku.types import Tokens, Turn
+
+# ------------------------------------------------------------------ what it is found by
+
+
+def tokens(turn: Turn) -> Tokens:
+    """What a turn is found by: its speaker's name and what was said."""
+    return analyze.tokens(spoken(turn))
+
+
+def spoken(turn: Turn) -> str:
+    """What was said, behind the name of who said it."""
+    return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
+
+
+def tool_tokens(turn: Turn) -> Tokens | None:
+    """What its tool calls are found by: names, inputs and results."""
+    if not turn.tool_calls and not turn.tool_results:
+        return None
+    called = (f"{call.get('name', '')} {json.dumps(call.get('input'), ensure_ascii=False)}" for call in turn.tool_calls)
+    return analyze.tokens(" ".join([*called, *(str(result.get("content", "")) for result in turn.tool_results)]))
+
+
+# ------------------------------------------------------------------ all that it says
+
+
+def content(handle: Handle, turn: Turn) -> str:
+    """What was said, whole."""
+    return turn.content if turn.blob is None else blob(handle, turn.blob, turn.content)
+
+
+def blob(handle: Handle, name: str, otherwise: str = "") -> str:
+    """A long content as text; of a copy of the store the blob may be gone already."""
+    try:
+        return blobs.get_bytes(handle.blobs, name).decode(errors="replace")
+    except (NotFound, Damaged):
+        return otherwise
+
+
+def texts(handle: Handle, turn: Turn) -> list[str]:
+    """Everything that a turn says, and its tools, long contents whole."""
+    told = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
+    long = [blob(handle, name) for name in blob_names(turn) if name != turn.blob]
+    return [content(handle, turn), *told, *long]
+
+
+def blob_names(turn: Turn) -> list[str]:
+    """The long contents that a turn names."""
+    named = (turn.blob, *(result.get("blob") for result in turn.tool_results))
+    return [name for name in named if isinstance(name, str)]
+
+
+def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
+    """Where words stand verbatim in the whole content of a turn: the first place, in characters; None where they do not."""
+    words = words.strip()
+    if (at := turn.content.find(words)) < 0:
+        words = words.rstrip(STOPS)
+        at = turn.content.find(words) if words else -1
+    if turn.blob is not None and words and not 0 <= at <= blobs.HEAD_CHARS - len(words):  # behind the head all stands elsewhere
+        at = content(handle, turn).find(words)
+    return (at, at + len(words)) if at >= 0 and words else None
+
+
+# ------------------------------------------------------------------ what is left of it
+
+
+def without(
+    handle: Handle, turn: Turn, left: Callable[[str], str], *, of_content: Callable[[str], str] | None = None, keep: bool = True
+) -> Turn:
+    """
+    The turn with what a function leaves of each of its texts; itself when that is all.
+
+    of_content: another function for what was said
+    keep:       its blobs are on the disk
+    """
+    after = replace(
+        turn,
+        tool_calls=redaction.rewritten(turn.tool_calls, left),
+        tool_results=tuple(_result(handle, result, left, keep) for result in turn.tool_results),
+        metadata=redaction.rewritten(turn.metadata, left),
+    )
+    whole = content(handle, turn)
+    if (rest := (of_content or left)(whole)) == whole:
+        return after
+    digest, name = content_hash(rest), None
+    if blobs.is_long(rest):
+        name, rest = blobs.put(handle.blobs, rest) if keep else None, blobs.excerpt(rest)
+    return replace(after, content=rest, content_hash=digest, blob=name)
+
+
+def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
+    """What is left of a tool's result; a long one lies in a blob."""
+    rest = {key: value if key == "blob" else redaction.rewritten(value, left) for key, value in result.items()}
+    if not isinstance(name := result.get("blob"), str):
+        return rest
+    whole = blob(handle, name)
+    if (text := left(whole)) == whole:
+        return rest
+    del rest["blob"]
+    if blobs.is_long(text) and keep:
+        return {**rest, "content": blobs.excerpt(text), "blob": blobs.put(handle.blobs, text)}
+    return {**rest, "content": text}

@@ -1,0 +1,1 @@
+"""Erasing: what was said is gone from every copy in the home."""

@@ -1,0 +1,364 @@
+"""
+What an erasure takes of what grew out of sessions: episodes, the scratchpad, attachments, state, what waits for a model.
+
+An episode that tells of a turn that goes, or loses a sentence, goes with it: it can be told again from what is left. An
+attachment of a turn that goes wholly goes, with its blob. Of the rest goes what says it: one of its sentences, or a word
+that nothing else in this scope says. A scratchpad only loses the lines that do, and gets a new id, so that its older forms,
+in the journal and in copies of the store, are known by the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from yiku.flows.common import turn_texts
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import redact
+from yiku.flows.keep import attach
+from yiku.flows.learn import episodes
+from yiku.rules import analyze, erasure, redaction
+from yiku.rules.slots import index_tokens
+from yiku.rules.text.sure import pieces, sure_sentences
+from yiku.store import records
+from yiku.types import (
+    Attachment,
+    Change,
+    Episode,
+    Job,
+    Put,
+    Record,
+    Records,
+    Scratchpad,
+    SemanticMemory,
+    Session,
+    Task,
+    Turn,
+    Turns,
+)
+
+Window = tuple[datetime | None, datetime | None]
+
+
+@dataclass(slots=True)
+class Offshoots:
+    """What goes besides statements and turns, and what comes back with less."""
+
+    gone: list[Record] = field(default_factory=list)
+    left: list[tuple[Scratchpad, Scratchpad]] = field(default_factory=list)  # before, and what is left, under a new id
+    unlinked: list[Episode | Attachment] = field(default_factory=list)  # they stay, and name a statement no more
+    images: dict[int, Mapping[str, Any]] = field(default_factory=dict)  # what rows of the journal keep of older forms
+    states: list[Session] = field(default_factory=list)  # sessions whose variables and task go
+    jobs: list[Job] = field(default_factory=list)  # that go, or lose what a model said to them
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.left or self.images or self.states)
+
+    def ids(self) -> dict[str, list[str]]:
+        """The records that go, those too that come back with less, by their tables."""
+        found: dict[str, list[str]] = {}
+        for record in (*self.gone, *(before for before, _ in self.left)):
+            found.setdefault(records.TABLES[type(record)], []).append(record.id)
+        return found
+
+    def blobs(self) -> set[str]:
+        """The contents that attachments among them had kept."""
+        return {record.blob for record in self.gone if isinstance(record, Attachment) and record.blob}
+
+    def put(self) -> list[Change]:
+        """What stands in their places."""
+        again: list[Change] = [Put(after) for _, after in self.left]
+        for one in self.unlinked:
+            again.append(Put(one, episodes.tokens(one) if isinstance(one, Episode) else attach.tokens(one)))
+        return again
+
+    def texts(self) -> list[str]:
+        """What they say that does not stay."""
+        found = [*erasure.strings(self.gone), *erasure.strings([*self.images.values()])]
+        for before, after in self.left:
+            stays = {*_lines(after)}
+            found += [line for line in _lines(before) if line not in stays]
+        for state in self.states:
+            found += [state.id, *_of_state(state)]
+        return [*found, *(text for job in self.jobs for text in (job.session, job.reply, job.error) if text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goes:
+    """What goes of statements and turns: what other texts are held against."""
+
+    statements: Sequence[SemanticMemory]  # all that they say goes
+    memories: Sequence[SemanticMemory]  # all rows that go, also of statements that are told anew
+    retold: Sequence[SemanticMemory]  # these stand in their places
+    turns: Sequence[Turn]  # wholly
+    redacted: Sequence[tuple[Turn, Turn]]  # before and after
+    texts: Sequence[str]
+    session: str | None = None  # goes whole, or of that time
+    window: Window | None = None
+    spared: bool = False  # the turns that say a statement stay, and so does what grew out of them
+    ids: Collection[str] = ()  # of records that go in any case: they did in another copy
+
+
+def everything(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> Offshoots:
+    """All of a scope; of what was there at a time, and of records that went then."""
+    own = handle.own()
+    if not own:
+        return Offshoots()
+    every: list[Record] = [record for kind in records.TABLES for record in handle.store.records(kind, own, Records())]
+    return Offshoots(
+        gone=[one for one in every if until is None or one.updated_at <= until or one.id in ids],
+        images={row.number: dict(row.before or {}) for row in _older(handle, own) if until is None or row.at <= until},
+        states=[state for state in _states(handle, own) if until is None or state.ended_at is None or state.ended_at <= until],
+        jobs=[job for job in handle.store.jobs(own[0]) if until is None or job.created_at <= until],
+    )
+
+
+def named(handle: Handle, ids: Collection[str], *, suffix: str | None = None) -> list[Record]:
+    """The records with these ids, or the one whose id ends so."""
+    own, found = handle.own(), list[Record]()
+    select = Records(suffix=suffix) if suffix is not None else Records(ids=[*ids])
+    for kind in records.TABLES if own and (ids or suffix) else ():
+        found += handle.store.records(kind, own, select)
+    return found if suffix is None or len(found) == 1 else []
+
+
+def of(handle: Handle, goes: Goes) -> Offshoots:
+    """What goes with these statements and turns."""
+    own, store = handle.own(), handle.store
+    if not own:
+        return Offshoots()
+    every: list[Record] = [record for kind in records.TABLES for record in store.records(kind, own, Records())]
+    images = {row.number: row for row in _older(handle, own)}
+    older = {number: records.was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
+    states = _states(handle, own)
+    told = [text for record in (*every, *older.values()) for text in _lines(record)]
+    judge = _Judge(handle, goes, says(handle, goes, [*told, *(text for state in states for text in _of_state(state))]))
+
+    found = Offshoots()
+    marked = {number for number, one in older.items() if judge.takes(one) or judge.shortens(one)}
+    before_now = {older[number].id for number in marked}
+    for record in every:
+        if judge.takes(record):
+            found.gone.append(record)
+        elif isinstance(record, Scratchpad):
+            left = judge.left_of(record)
+            if left != record or record.id in before_now:
+                found.left.append((record, replace(left, n=0, changed=0, id=handle.new_id())))
+            elif record.id in goes.ids:  # nobody can tell here which line it was
+                found.gone.append(record)
+        elif (unlinked := _unlinked(record, goes.memories)) != record:
+            found.unlinked.append(unlinked)
+    taken = {id for ids in found.ids().values() for id in ids} | {*goes.ids}
+    found.images = {n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in taken}
+    found.states = [
+        state for state in states if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _of_state(state)))
+    ]
+    found.jobs = [job for job in store.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken]
+    return found
+
+
+def _older(handle: Handle, own: Sequence[int]) -> Iterator[Any]:
+    """The rows of the journal that keep an older form of a record."""
+    for table in records.KINDS:
+        yield from (row for row in handle.store.journal(own, table=table, after=0) if row.before)
+
+
+def _states(handle: Handle, own: Sequence[int]) -> list[Session]:
+    return [state for state in handle.store.sessions(own[0]) if state.variables or state.task]
+
+
+def _of_episode(job: Job) -> str | None:
+    return job.content_hash.decode() if job.kind == "episode" else None
+
+
+def _unlinked(record: Episode | Attachment, memories: Sequence[SemanticMemory]) -> Episode | Attachment:
+    gone = {memory.id for memory in memories}
+    return replace(record, linked_memory_ids=tuple(id for id in record.linked_memory_ids if id not in gone))
+
+
+# ------------------------------------------------------------------ one record
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Whether a record goes, and what is left of a scratchpad."""
+
+    handle: Handle
+    goes: Goes
+    says: Callable[[str], bool]
+
+    @property
+    def turns(self) -> Mapping[str, Sequence[Turn]]:
+        """The turns that go or lose something, by session."""
+        found: dict[str, list[Turn]] = {}
+        for turn in (*self.goes.turns, *(before for before, _ in self.goes.redacted)):
+            found.setdefault(turn.session, []).append(turn)
+        return found
+
+    def ends(self, session: str | None) -> bool:
+        """Whether a session goes whole."""
+        return session is not None and session == self.goes.session and self.goes.window is None
+
+    def takes(self, record: Record) -> bool:
+        """Whether a record goes wholly."""
+        match record:
+            case Episode():
+                return record.id in self.goes.ids or self._tells_of_it(record) or any(map(self.says, _lines(record)))
+            case Attachment():
+                return record.id in self.goes.ids or self._belongs_to_it(record) or any(map(self.says, _lines(record)))
+            case Scratchpad():  # of somebody of whom nothing else is left
+                return record.user_id != self.handle.scope and self.says(record.user_id)
+
+    def _tells_of_it(self, episode: Episode) -> bool:
+        if self.ends(episode.session) or self._within(episode.session, episode.started_at, episode.ended_at):
+            return True
+        turns = self.turns.get(episode.session, ())
+        ends = {turn.id: turn.position for turn in (*turns, *self._ends_of(episode))} if turns else {}
+        first, last = ends.get(episode.first_turn or ""), ends.get(episode.last_turn or "")
+        if first is None or last is None:  # an end of it is not there any more
+            return any(episode.started_at <= turn.said_at <= episode.ended_at for turn in turns)
+        return any(first <= turn.position <= last for turn in turns)
+
+    def _ends_of(self, episode: Episode) -> list[Turn]:
+        ids = [id for id in (episode.first_turn, episode.last_turn) if id is not None]
+        return self.handle.store.turns(self.handle.own(), Turns(ids=ids, hidden=True)) if ids else []
+
+    def _belongs_to_it(self, attachment: Attachment) -> bool:
+        if attachment.turn is not None:
+            return any(turn.id == attachment.turn for turn in self.goes.turns) or self._kept_says(attachment)
+        at = attachment.said_at
+        return self.ends(attachment.session) or self._within(attachment.session, at, at) or self._kept_says(attachment)
+
+    def _kept_says(self, attachment: Attachment) -> bool:
+        """Whether the content that was kept holds a statement."""
+        if attachment.blob is None or self.goes.spared or not self.goes.statements:
+            return False
+        whole = analyze.plain(turn_texts.blob(self.handle, attachment.blob))
+        return any(analyze.plain(text) in whole for one in self.goes.statements for text in redact.telling(one))
+
+    def _within(self, session: str, start: datetime, end: datetime) -> bool:
+        """Whether something lies in the time that goes."""
+        if self.goes.window is None or self.goes.session not in (None, session):
+            return False
+        since, until = self.goes.window
+        return (since is None or end >= since) and (until is None or start < until)
+
+    def shortens(self, record: Record) -> bool:
+        """Whether a record loses lines."""
+        return isinstance(record, Scratchpad) and self.left_of(record) != record
+
+    def left_of(self, record: Scratchpad) -> Scratchpad:
+        """A scratchpad without the lines that go."""
+        moments = {turn.said_at for turns in self.turns.values() for turn in turns}
+
+        def stays(task: Task) -> bool:
+            return not (self.ends(task.session) or task.since in moments or self.says(task.text))
+
+        def lines(known: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(line for line in known if not self.says(line))
+
+        written = {name: body.splitlines() for name, body in record.overrides.items() if not self.says(name)}
+        over = bool(record.current_focus) and (record.focus_since in moments or self.says(record.current_focus))
+        return replace(
+            record,
+            current_focus="" if over else record.current_focus,
+            focus_since=None if over else record.focus_since,
+            active_projects=lines(record.active_projects),
+            recent=tuple(task for task in record.recent if stays(task)),
+            open_questions=lines(record.open_questions),
+            next_steps=lines(record.next_steps),
+            overrides={name: "\n".join(lines(tuple(body))) for name, body in written.items()},
+        )
+
+
+def _lines(record: Record) -> list[str]:
+    """The texts of a record, apart from names of sessions and from ids."""
+    match record:
+        case Episode():
+            words = (record.summary, record.goal, record.outcome_reason, record.entities, record.tools_used, record.decisions)
+            return [*erasure.strings([text for text in (*words, record.tags, record.action_nodes) if text is not None])]
+        case Attachment():
+            where = (record.filename, record.original_filename, record.local_path, record.url, *record.tags)
+            return [text for text in (*where, record.description, record.transcription, record.extracted_text) if text]
+        case Scratchpad():
+            tasks = (task.text for task in record.recent)
+            own = (line for name, body in record.overrides.items() for line in (name, *body.splitlines()))
+            found = (
+                record.user_id,
+                record.current_focus,
+                *record.active_projects,
+                *tasks,
+                *record.open_questions,
+                *record.next_steps,
+                *own,
+            )
+            return [text for text in found if text]
+
+
+def _of_state(state: Session) -> list[str]:
+    return [*erasure.strings(state.variables), *([state.task] if state.task else [])]
+
+
+# ------------------------------------------------------------------ what says it
+
+
+def says(handle: Handle, goes: Goes, texts: Iterable[str]) -> Callable[[str], bool]:
+    """Whether one of these texts says what goes: a sentence or statement of it, or a word that nothing else here says."""
+    if goes.spared:
+        return lambda _: False
+    told, going = {text: _words(text) for text in texts}, _going(goes)
+    alone = _nowhere_else(handle, goes, going & {word for words in told.values() for word in words})
+    sentences = {words for text in goes.texts for words in erasure.of_sentences(text)}
+    known = going.union(*map(_words, sentences))
+    names = handle.settings.names
+
+    def stated(text: str) -> bool:
+        parts = [*pieces(text), *sure_sentences(text)]
+        return not sentences.isdisjoint(erasure.runs(text)) or any(
+            redaction.says(part, one, speaker=None, names=names) for one in goes.statements for part in parts
+        )
+
+    found = {
+        text
+        for text, words in told.items()
+        if not alone.isdisjoint(words) or (not (words and known.isdisjoint(words)) and stated(text))
+    }
+    return lambda text: text in found
+
+
+def _words(text: str) -> set[str]:
+    told = analyze.tokens(text)
+    return {*told.words, *told.characters}
+
+
+def _going(goes: Goes) -> set[str]:
+    """The words that what goes is found by."""
+    going = {word for memory in goes.memories for word in _found_by(index_tokens(memory))}
+    for turn in (*goes.turns, *(before for before, _ in goes.redacted)):
+        going.update(_found_by(tokens(turn)), _found_by(tool_tokens(turn)))
+    return going
+
+
+def _nowhere_else(handle: Handle, goes: Goes, words: Collection[str]) -> set[str]:
+    """Those of some words that nothing says which stays."""
+    stays = {word for memory in goes.retold for word in _found_by(index_tokens(memory))}
+    for _, after in goes.redacted:
+        stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
+    wanted = sorted(word for word in words if word not in stays and _tells(word))
+    turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
+    stays |= redact.said_by_others(handle, wanted, redact.Gone(turns, {one.n for one in goes.memories}))
+    return {word for word in wanted if word not in stays}
+
+
+def _tells(word: str) -> bool:
+    """Whether a word may say by itself what went: not one that stands in any story."""
+    return len(word) >= erasure.WORD_CHARS or (len(word) > 1 and (not word.isascii() or any(map(str.isdigit, word))))
+
+
+def _found_by(told: Any) -> Iterator[str]:
+    if told is not None:
+        yield from told.words
+        yield from told.characters

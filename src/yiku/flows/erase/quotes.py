@@ -1,0 +1,110 @@
+"""
+Where else a sentence stands that is erased: labels, names, reasons, metadata, images of the journal, other statements.
+
+All text columns of all tables are looked through, as the schema has them. A statement that quotes it goes with it. Elsewhere the
+text is emptied where the row can do without; what names or links a row stays, is listed in the receipt, and that is then not clean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from yiku.flows.common.handle import Handle
+from yiku.rules import analyze, erasure, keys, redaction
+from yiku.rules.text.sure import sure, sure_sentences
+from yiku.store import rows
+from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
+
+SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "text"))  # what somebody told, of its own
+
+
+def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), *, names: Sequence[str]) -> list[str]:
+    """What must stand nowhere else: statements in the words in which they were told, sentences of turns; those that say something."""
+    told = [text for memory in statements for text in redaction.wordings(memory)]
+    told += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
+    told += [keys.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
+    return [text for text in dict.fromkeys(told) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """
+    Sentences that must stand nowhere else.
+
+    speech: in what others told, too: a statement goes, and not only the turn that said it
+    turns:  in what belongs to turns, too
+    """
+
+    sentences: Sequence[str] = ()
+    speech: bool = True
+    turns: bool = True
+
+
+def held(handle: Handle, sought: Sought) -> list[HeldText]:
+    """The texts of this scope that say one of these sentences, in whatever form."""
+    own, told = handle.own(), sought.sentences
+    if not own or not told:
+        return []
+    passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
+    found = handle.store.holding(own[0], [analyze.plain(text).split() for text in told])
+    return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one.text, told)]
+
+
+def _says(text: str, told: Sequence[str]) -> bool:
+    return any(folded.places(words) for folded in map(redaction.Folded, _strings(text)) for words in told)
+
+
+def _strings(text: str) -> list[str]:
+    """A text, or all texts in it, where it is JSON."""
+    if text[:1] in ("{", "["):
+        with suppress(ValueError):
+            return [*erasure.strings(json.loads(text)), text]
+    return [text]
+
+
+def quoting(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:
+    """Other statements, candidates and forgotten ones too, whose words say one that goes."""
+    known = {memory.id for memory in statements}
+    ids = {one.id for one in found if (one.table, one.column) == ("memories", "content") and one.id is not None} - known
+    own = handle.own()
+    return handle.store.filled(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
+
+
+def emptied(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:
+    """What comes in the place of each text that can go: of metadata and the like what is left of it, else nothing."""
+    return [(one, _left(one, sought.sentences)) for one in found if one.way != "kept"]
+
+
+def _left(one: HeldText, told: Sequence[str]) -> str | None:
+    if one.column != "before" and one.text[:1] in ("{", "["):
+        with suppress(ValueError):
+            return rows.dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, told)))
+    return None
+
+
+def _without(text: str, told: Sequence[str]) -> str:
+    folded = redaction.Folded(text)
+    places = (sure(text, *place) for words in told for place in folded.places(words))
+    return redaction.cut_out(text, redaction.joined(places))
+
+
+def kept(found: Iterable[HeldText]) -> list[Place]:
+    """Where a sentence stays, and of which row, without a word of it but the name of the column."""
+    return [
+        Place(
+            f"{one.table}.{one.column}" + (f" of {one.id}" if one.id and one.column != "id" else ""),
+            "kept: the row is found by it",
+            found=(one.text[:200],),
+        )
+        for one in found
+    ]
+
+
+def erased_in(handle: Handle, sought: Sought) -> list[HeldText]:
+    """The same in a copy of the store; what stays there."""
+    if gone := emptied(held(handle, sought), sought):
+        handle.store.apply(handle.own()[0], [Erase(texts=gone)], handle.cause("erase"))
+    return held(handle, sought)

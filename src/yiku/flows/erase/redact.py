@@ -1,0 +1,229 @@
+"""
+Which turns say a statement, and what is left of them without it.
+
+The sources of the statement, and every other turn that holds its words or its value, also in what tools were told and
+gave, and in the part of a long content that no index knows. Of a source that says it in words nobody can point at, the
+paragraphs go that hold a telling word of the statement, or all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from yiku.files import sweep
+from yiku.flows.common import turn_texts
+from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.rules import analyze, erasure, redaction
+from yiku.store.api import Index
+from yiku.types import Place, SemanticMemory, Turn, Turns
+
+
+class Gone(NamedTuple):
+    """Numbers of turns and statements that go, or lose something."""
+
+    turns: Collection[int]
+    memories: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """
+    A turn that says a statement, and what is left of it.
+
+    cuts:    what goes of its whole content, in characters; all of it where the turn is blanked
+    texts:   what goes of its content and of what tools were told and gave
+    widened: more goes than the words that say it: whole paragraphs, or all
+    """
+
+    before: Turn
+    after: Turn
+    cuts: tuple[redaction.Range, ...]
+    texts: tuple[str, ...]
+    widened: bool = False
+
+    @property
+    def blanked(self) -> bool:
+        """Whether nothing is left of the turn."""
+        return self.after == blank(self.before)
+
+
+def of(handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool) -> Iterable[Redaction]:
+    """Turns that say a statement: its sources, and others with the same words, without what says it."""
+    own, store = handle.own(), handle.store
+    sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
+    found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
+    for memory in statements:
+        found |= {turn.n: turn for turn in _saying(handle, memory)}
+    found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
+    for turn in found.values():
+        if turn.id in gone:
+            continue
+        redacted = of_turn(handle, turn, statements, keep=keep)
+        if redacted.after != turn:
+            yield redacted
+        elif turn.id in sources:  # it says it in words that are not known to say it
+            words = erasure.telling_words(text for memory in statements for text in _texts(memory))
+            yield of_paragraphs(handle, turn, words, keep=keep)
+
+
+def _saying(handle: Handle, memory: SemanticMemory) -> list[Turn]:
+    """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
+    own, store = handle.own(), handle.store
+    ns: set[int] = set()
+    for text in telling(memory):
+        terms = list(dict.fromkeys([*(words := analyze.tokens(text)).words, *words.characters]))
+        for index in ("turn", "tool") if terms else ():
+            postings = store.postings(index, own, terms, past=True, cap=1 << 62)
+            ns |= set.intersection(*sorted((set(posting.ns.tolist()) for posting in postings.found), key=len))
+    return store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
+
+
+def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
+    """Turns that may say a statement in a long content, of which only the beginning is indexed."""
+    told = {analyze.plain(text) for memory in statements for text in telling(memory)}
+    for name in sweep.blob_names(handle.paths) if told else ():
+        whole = analyze.plain(turn_texts.blob(handle, name))
+        if any(text in whole for text in told):
+            yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
+
+
+def telling(memory: SemanticMemory) -> set[str]:
+    """What a text must hold to say a statement: its words, or its value."""
+    return {memory.content, memory.object if memory.predicate and memory.object else memory.content}
+
+
+def of_turn(
+    handle: Handle,
+    turn: Turn,
+    statements: Sequence[SemanticMemory],
+    *,
+    keep: bool,
+    also: Callable[[str], Iterable[redaction.Range]] | None = None,
+) -> Redaction:
+    """
+    The turn without what says the statements.
+
+    also: what else goes of each of its texts
+    keep: the blobs of what is left are on the disk
+    """
+    speaker, names = turn.speaker if turn.role == "user" else None, handle.settings.names
+    of_content, gone, widened = list[redaction.Range](), list[str](), False
+
+    def cut(text: str, spans: Iterable[redaction.Range] = ()) -> list[redaction.Range]:
+        nonlocal widened
+        found = redaction.cuts(text, statements, speaker=speaker, names=names, spans=spans)
+        ranges = redaction.joined([*found.ranges, *(also(text) if also is not None else ())])
+        widened = widened or found.widened
+        gone.extend(text[start:end] for start, end in ranges)
+        return ranges
+
+    def left(text: str) -> str:
+        return redaction.cut_out(text, cut(text))
+
+    def left_of_content(text: str) -> str:
+        of_content[:] = cut(text, _spans(turn, text, statements))
+        return redaction.cut_out(text, of_content)
+
+    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
+
+
+def _spans(turn: Turn, text: str, statements: Sequence[SemanticMemory]) -> list[redaction.Range]:
+    """Where the sources of statements say that they stand in a turn; one that shares no word with what stands there is none."""
+    found = []
+    for memory in statements:
+        for source in memory.sources:
+            if source.turn == turn.id and source.start is not None and source.end is not None and source.end <= len(text):
+                stands = _words([text[source.start : source.end]])
+                if not stands or stands & _words(_texts(memory)):
+                    found.append((source.start, source.end))
+    return found
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    told = [analyze.tokens(text) for text in texts]
+    return {word for tokens in told for word in (*tokens.words, *tokens.characters)}
+
+
+def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Gone) -> list[Place]:
+    """
+    Telling words of what goes that a redacted turn still says, and nothing else in this scope that stays.
+
+    gone: numbers of the turns and statements that go, or lose something
+    """
+    told = [text for memory in statements for text in _texts(memory)]
+    still: dict[str, set[str]] = {}
+    for one in redacted:
+        if not one.blanked:
+            said = {*tokens(one.after).words, *(tools.words if (tools := tool_tokens(one.after)) is not None else ())}
+            still[one.after.id] = said & erasure.telling_words([*told, *one.texts])
+    others = said_by_others(handle, set().union(*still.values()), gone)
+    return [
+        Place(f"turn {id}", "what is left of it still says this; erase the turn, too, if it must not", found=tuple(sorted(words)))
+        for id, said in still.items()
+        if (words := said - others)
+    ]
+
+
+def said_by_others(handle: Handle, words: Collection[str], gone: Gone) -> set[str]:
+    """Those of some words of the index that a turn or statement says which is not among these."""
+    found = set[str]()
+    of_index: tuple[tuple[Index, Collection[int]], ...] = (("turn", gone.turns), ("tool", gone.turns), ("memory", gone.memories))
+    for index, ns in of_index if words else ():
+        for posting in handle.store.postings(index, handle.own(), sorted(words), past=True, cap=len(ns) + 1).found:
+            if posting.documents > len(posting.ns) or not set(ns).issuperset(posting.ns.tolist()):
+                found.add(posting.term)
+    return found
+
+
+def _texts(memory: SemanticMemory) -> list[str]:
+    """The words in which a statement was told, and its value."""
+    return [text for text in (memory.content, memory.object, *(source.text for source in memory.sources)) if text]
+
+
+def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: bool) -> Redaction:
+    """The turn without the paragraphs that hold one of these words; nothing of it where none does."""
+    of_content, gone = list[redaction.Range](), list[str]()
+
+    def cut(text: str) -> list[redaction.Range]:
+        ranges = redaction.paragraphs_with(text, words) if words else []
+        gone.extend(text[start:end] for start, end in ranges)
+        return ranges
+
+    def left_of_content(text: str) -> str:
+        of_content[:] = cut(text)
+        return redaction.cut_out(text, of_content)
+
+    left: Callable[[str], str] = lambda text: redaction.cut_out(text, cut(text))  # noqa: E731
+    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    return whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
+
+
+def whole(handle: Handle, turn: Turn) -> Redaction:
+    """Nothing is left of a turn."""
+    return Redaction(
+        turn, blank(turn), ((0, len(turn_texts.content(handle, turn))),), tuple(turn_texts.texts(handle, turn)), widened=True
+    )
+
+
+def blank(turn: Turn) -> Turn:
+    """What stands in the place of a turn that is gone: its id, its place, when and by whom it was said."""
+    content = redaction.mark(turn.content)
+    return replace(
+        turn,
+        content=content,
+        content_hash=content_hash(content),
+        blob=None,
+        speaker=None,
+        tool_calls=(),
+        tool_results=(),
+        external_id=None,
+        parent=None,
+        agent=None,
+        project=None,
+        metadata={},
+        actor=None,
+    )

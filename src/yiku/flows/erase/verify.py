@@ -1,0 +1,329 @@
+"""
+After an erasure: every other copy in the home is dealt with, and every file is looked through in raw bytes.
+
+Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
+WAL is emptied. Then all files are searched for what was erased: the texts whole, their words, and the ends
+of their words, since a search index stores only what a word has beyond its neighbour. A word that some row
+still says proves nothing and is passed over.
+
+What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
+leaves the erasure without its receipt, so that `resumed` does it later.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
+from yiku.files import blobs, sweep
+from yiku.flows.common import tombstones
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import quotes
+from yiku.rules import analyze, erasure, redaction
+from yiku.rules.slots import index_tokens
+from yiku.store import raw
+from yiku.store.api import Index, Store
+from yiku.store.gate import alone
+from yiku.store.sqlite import SqliteStore
+from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
+
+LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
+NEEDLE_BYTES = 512  # looked for of a long text
+BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
+MANY_TURNS = 200  # beyond, all vectors of the scope go
+ENOUGH = 20  # rows that are asked whether they have a token
+NOTHING = quotes.Sought()
+NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
+OUT_OF_REACH = (
+    "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
+    "what the disk itself keeps of freed blocks; encrypt the disk if that matters",
+    "what a model or another program was shown before",
+)
+
+Again = Callable[[Handle, Iterable[Mapping[str, Any]]], int]
+Tell = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """What is looked for: bytes, the text they stand for, and the token of the index, where it is one."""
+
+    texts: Mapping[bytes, tuple[str, str]]
+    whole: frozenset[bytes]  # those that are no mere words
+    known: bool  # whether anybody still knows what was erased
+
+
+def everywhere(
+    handle: Handle,
+    answer: Erased,
+    texts: Sequence[str] | None,
+    *,
+    blob_names: Iterable[str],
+    again: Again,
+    sought: quotes.Sought = NOTHING,
+    progress: Tell | None = None,
+) -> Erased:
+    """
+    The answer with its places, and the receipt in the store once every place was dealt with.
+
+    texts:      what went, whole, or None when nobody knows any more
+    blob_names: long contents that it had named
+    again:      does the erasure once more in another store
+    sought:     sentences that must stand in no other row of a copy either
+    """
+    tell = progress or (lambda step: None)
+    needles = _needles(texts)
+    places = [*_copies_swept(handle, needles, again, sought, tell)]
+    tell("blobs")
+    places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
+    tell("yiku.db")
+    places.append(_tried("yiku.db", lambda: _store_scrubbed(handle, needles)))
+    tell("vectors")
+    places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
+    tell("other files")
+    places += _other_files(handle, needles)
+    links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
+    reach = (*links, *answer.out_of_reach)
+    done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
+    if not any(NOT_YET in place.found for place in places):
+        _receipted(handle, done)
+    return done
+
+
+def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Erased:
+    """
+    Finish what erasures left undone when they were cut short. Raises NotFound when none was.
+
+    Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
+    """
+    waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
+    if not waiting:
+        raise NotFound("an erasure that was cut short")
+    names = {name for entry in waiting for name in entry["rows"]["blobs"]}
+    answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
+    done = everywhere(handle, answer, None, blob_names=names, again=again, progress=progress)
+    if not any(NOT_YET in place.found for place in done.places):
+        for entry in waiting[:-1]:
+            _receipted(handle, replace(done, operation=entry["number"]))
+    return done
+
+
+def _receipted(handle: Handle, done: Erased) -> None:
+    """The receipt, without a word of what went; and the mirror, which knows that all is done."""
+    entry = next(entry for entry in handle.store.erasures() if entry["number"] == done.operation)
+    receipt = {
+        "memories": len(done.memories),
+        "turns": len(done.turns),
+        "redacted": len(done.redacted),
+        "records": len(done.records),
+        "looked_for": done.looked_for,
+        "kept": sum(isinstance(place, Place) for place in done.kept),
+        "places": [[place.name, place.done, place.bytes, len(place.found)] for place in done.places],
+        "clean": done.clean,
+    }
+    handle.store.apply(entry["scope"], [Erasure(done.operation, receipt)], handle.cause("erase"))
+    tombstones.mirror(handle)
+
+
+def _tried(name: str, step: Callable[[], Place]) -> Place:
+    """A place where something was done, or why it could not be."""
+    try:
+        return step()
+    except (StoreError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        return Place(name, f"not done: {why or error}", found=(NOT_YET,))
+
+
+# ------------------------------------------------------------------ copies
+
+
+def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
+    """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
+
+    def mirrored() -> Place:
+        tombstones.mirror(handle)
+        return Place("erasures", "knows what must not come back")
+
+    yield _tried("erasures", mirrored)
+    try:
+        with alone(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
+            sweep.tidied(handle.paths)
+            for path in sweep.copies(handle.paths):
+                tell(f"backups/{path.name}")
+                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again, sought))  # type: ignore[misc]
+    except (StoreBusy, OSError) as error:
+        yield Place("backups", f"not done: {error}", found=(NOT_YET,))
+
+
+def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> Place:
+    """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
+    name = f"backups/{path.name}"
+    with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
+        inner = Path(folder) / "yiku.db"
+        sweep.copied(path, inner)
+        try:
+            size, left = _swept(handle, inner, needles, again, sought)
+        except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
+            return _not_a_store(handle, path, needles, type(error).__name__)
+        sweep.put_in_place(inner, path)
+    return Place(name, "swept", size, left)
+
+
+def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
+    """Bytes looked through, and what is left."""
+    store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
+    try:
+        copy = replace(handle, store=store)
+        again(copy, handle.store.erasures())
+        kept = {one.text for one in quotes.erased_in(copy, sought)}
+        _, size, left = _scrubbed(store, needles)
+        return size, (*left, *sorted(kept))
+    finally:
+        store.close()
+
+
+def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Place:
+    """A copy that does not open as a store cannot be swept: it stays if nothing of what was erased is in it."""
+    name = f"backups/{path.name}"
+    if not needles.known:
+        return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
+    size, found = raw.search(sweep.content(path), needles.texts)
+    if not _unexplained(found, needles, handle.store):
+        return Place(name, f"looked through; it does not open ({why})", size)
+    sweep.removed(path)
+    return Place(name, f"removed: it held what was erased, and does not open ({why})", size)
+
+
+# ------------------------------------------------------------------ the store and its files
+
+
+def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
+    """Blobs that nobody names any more leave the disk."""
+    removed = 0
+    with handle.store.alone():
+        for name in sorted(names):
+            if not tombstones.is_named(handle, name):
+                removed += blobs.remove(handle.blobs, name)
+    return Place("blobs", f"{removed} removed")
+
+
+def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
+    emptied, size, left = _scrubbed(handle.store, needles)
+    if emptied:
+        return Place("yiku.db", "rows deleted, WAL emptied", size, left)
+    return Place("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, (*left, NOT_YET))
+
+
+def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
+    """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
+    emptied = store.scrub()
+    size, found = store.found([*needles.texts])
+    left = _unexplained(found, needles, store)
+    if left and emptied:
+        emptied = store.scrub(rewrite=True)
+        size, found = store.found([*needles.texts])
+        left = _unexplained(store.held(found) if emptied else found, needles, store)
+    return emptied, size, left
+
+
+def _vectors_gone(handle: Handle, answer: Erased) -> Place:
+    """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
+    if not handle.vectors.exist():
+        return Place("vectors", "there are none")
+    own, changed = handle.own(), [*answer.turns, *answer.redacted]
+    if not (changed or answer.memories):
+        return _emptied(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
+    if not own:
+        return _emptied(handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed")
+    if len(changed) > MANY_TURNS:
+        return _emptied(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
+    again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
+    for turn in changed:
+        following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
+        again += [("turn", next_.n) for next_ in following]
+    gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
+    gone += [("memory", memory.n) for memory in answer.memories]
+    again = [row for row in dict.fromkeys(again) if row not in gone]
+    emptied = handle.vectors.forget(own[0], gone, again=again)
+    return _emptied(emptied, f"those of {len(gone) + len(again)} turns and statements removed")
+
+
+def _emptied(whole: bool, done: str) -> Place:
+    """A place from which something was taken, the log of its file too, or not yet."""
+    return Place(
+        "vectors",
+        done if whole else f"{done}; another process is reading, so the log is not empty yet",
+        found=() if whole else (NOT_YET,),
+    )
+
+
+def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
+    """Every other file of the home is looked through."""
+
+    def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
+        def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
+            size, found = raw.search(pieces, wanted)
+            return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
+
+        return looked
+
+    text, word = looking_for(needles.whole), looking_for(needles.texts)
+    try:
+        for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
+            yield Place(name, done, size, tuple(sorted(needle.decode() for needle in found)))
+    except OSError as error:
+        yield Place("other files", f"not done: {error.strerror} ({error.filename})", found=(NOT_YET,))
+    if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
+        yield Place("damaged", "may hold what was erased: look there yourself, or remove it", found=(NOT_YET,))
+
+
+# ------------------------------------------------------------------ what is looked for
+
+
+def _needles(texts: Sequence[str] | None) -> Needles:
+    """The most telling of what proves that texts are gone."""
+    found: dict[bytes, tuple[str, str]] = {}
+    for text, token in erasure.looked_for(texts or ()).items():
+        found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
+        if len(found) == LOOKED_FOR:
+            break
+    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
+    return Needles(found, frozenset(told & found.keys()), texts is not None)
+
+
+def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
+    """Of what was found, what no row has a right to hold."""
+    if not found:
+        return ()
+    left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
+    said = store.still_said([*left])
+    indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
+    return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
+
+
+def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
+    """Of some tokens those under which a row is indexed because it says so."""
+    every = [number for number, *_ in store.scopes()]
+    if not every or not wanted:
+        return set()
+
+    def turns(ns: Sequence[int]) -> Iterator[Tokens]:
+        return map(tokens, store.turns(every, Turns(ns=ns, hidden=True)))
+
+    def tools(ns: Sequence[int]) -> Iterator[Tokens]:
+        return filter(None, map(tool_tokens, store.turns(every, Turns(ns=ns, hidden=True))))
+
+    def memories(ns: Sequence[int]) -> Iterator[Tokens]:
+        return map(index_tokens, store.filled(store.memories(every, Memories(ns=ns))))
+
+    def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
+        for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:
+            if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
+                yield posting.term
+
+    return {*told("turn", turns), *told("tool", tools), *told("memory", memories)}

@@ -1,0 +1,1 @@
+"""Finding: recall, context, browsing, and the vectors that it needs."""

@@ -1,0 +1,68 @@
+"""
+Two questions about the past: what was recorded at a time, and what held at a time.
+
+The rules (rules/history.py) say it of one row; here the journal and the successors that they need are
+read. `as_of` rewinds; `valid_at` judges by what is known now; both together judge by what was known then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from yiku.flows.common.handle import Handle
+from yiku.rules import history
+from yiku.types import ChangeRow, Memories, SemanticMemory, State, Turn
+
+
+def recorded(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
+    """These rows as they were recorded at a time, without those that were not there yet; None means now."""
+    if as_of is None:
+        return [*memories]
+    changes = _changes(handle, "memories", [memory.n for memory in memories], as_of)
+    return [then for m in memories if (then := history.rewound(m, changes.get(m.n, ()), as_of)) is not None]
+
+
+def shown(
+    handle: Handle,
+    memories: Sequence[SemanticMemory],
+    as_of: datetime | None,
+    valid_at: datetime | None,
+    *,
+    versions: bool = False,
+) -> list[SemanticMemory]:
+    """Those that were live in the record at one time, or held at another; with `versions` also the retired ones of that record."""
+    found = recorded(handle, memories, as_of)
+    if valid_at is not None:
+        by_id = {memory.id: memory for memory in (*found, *_successors(handle, found, as_of))}
+        return [memory for memory in found if history.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
+    if versions:
+        return [memory for memory in found if memory.state is State.ACTIVE]
+    return [memory for memory in found if history.recallable(memory, as_of or handle.now())]
+
+
+def turns_at(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, valid_at: datetime | None) -> list[Turn]:
+    """The turns that were recorded and in recall at one time, and said up to another."""
+    said = [turn for turn in turns if valid_at is None or turn.said_at <= valid_at]
+    if as_of is None:
+        return said
+    changes = _changes(handle, "turn_state", [turn.n for turn in said], as_of)
+    then = [replace(t, hidden_at=changes[t.n][-1].before["hidden_at"]) if changes.get(t.n) else t for t in said]  # type: ignore[index]
+    return [turn for turn in then if turn.recorded_at <= as_of and turn.hidden_at is None]
+
+
+def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
+    """What retired these versions, also where a filter has left it out."""
+    known = {memory.id for memory in memories}
+    missing = [memory.superseded_by for memory in memories if memory.superseded_by and memory.superseded_by not in known]
+    found = handle.store.memories(handle.reads(), Memories(ids=missing)) if missing else []
+    return recorded(handle, found, as_of)
+
+
+def _changes(handle: Handle, table: str, ns: Sequence[int], since: datetime) -> dict[int, list[ChangeRow]]:
+    """What was changed in these rows since, newest first."""
+    found: dict[int, list[ChangeRow]] = {}
+    for change in handle.store.journal(handle.reads(), table=table, row_ns=ns, since=since) if ns else ():
+        found.setdefault(change.row, []).append(change)
+    return found

@@ -1,0 +1,194 @@
+"""
+get, get_all, history, timeline: looking at what is kept, by id, by filter, by line, by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+from yiku.errors import NotFound
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find, find_memory, may_be_id
+from yiku.flows.find.as_of import recorded, shown
+from yiku.flows.find.recall import recall
+from yiku.flows.find.said_later import among, marked
+from yiku.rules import keys
+from yiku.rules.finding import said_later
+from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
+
+SHOWN = (State.CANDIDATE, State.ACTIVE)
+
+
+def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
+    """One version of a memory, or one turn, with all that is known of it."""
+    at = checks.optional_time(as_of, "as_of", now=handle.now())
+    found = find(handle, id, handle.reads())
+    if isinstance(found, Turn):
+        if at is not None and found.recorded_at > at:
+            raise NotFound(f"id {found.id} at {at}")
+        return found
+    then = recorded(handle, handle.store.filled([found]), at)
+    if not then:
+        raise NotFound(f"id {found.id} at {at}")
+    return then[0]
+
+
+def get_all(
+    handle: Handle,
+    *,
+    where: Mapping[str, Any] | None = None,
+    limit: int = 100,
+    offset: int = 0,
+    order: Literal["said", "updated"] = "said",
+    as_of: datetime | str | None = None,
+    valid_at: datetime | str | None = None,
+) -> list[SemanticMemory]:
+    """Live memories, newest first; filtered, paged, or as they were at a time."""
+    now = handle.now()
+    limit, offset = checks.whole(limit, "limit"), checks.whole(offset, "offset", at_most=10**9)
+    if order not in ("said", "updated"):
+        checks.refuse("order", "must be said or updated")
+    filter_ = checks.where(where, now=now)
+    as_of, valid_at = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
+    scopes = handle.reads()
+    if as_of is None and valid_at is None:
+        named = _mentions(filter_, "state")
+        select = Memories(
+            states=() if named else SHOWN,
+            current=not named,
+            unexpired_at=None if named else now,
+            where=filter_,
+            order=order,
+            newest_first=True,
+            limit=limit,
+            offset=offset,
+        )
+        return marked(handle, handle.store.filled(handle.store.memories(scopes, select)))
+    rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
+    then = shown(handle, rows, as_of, valid_at)
+    page = handle.store.filled(then[offset : offset + limit])
+    return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
+
+
+def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
+    """Live memories about somebody or something, newest first."""
+    name = keys.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
+    select = Memories(
+        entities=[name],
+        states=SHOWN,
+        current=True,
+        unexpired_at=handle.now(),
+        order="said",
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
+    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+
+
+def related(
+    handle: Handle, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
+) -> list[SemanticMemory]:
+    """Live memories that state a relation with these parts, newest first; without a part, those that state any."""
+    triple = (
+        checks.optional_name(subject, "subject"),
+        checks.optional_name(relation_type, "relation_type"),
+        checks.optional_name(object, "object"),
+    )
+    select = Memories(
+        relation=triple,
+        states=SHOWN,
+        current=True,
+        unexpired_at=handle.now(),
+        order="said",
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
+    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+
+
+def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
+    """
+    All versions of one line, in the order in which they were said; found by an id or by what it is about.
+
+    Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
+    """
+    at = checks.optional_time(as_of, "as_of", now=handle.now())
+    text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
+    scopes = handle.reads()
+    if may_be_id(text) and not text.isalpha():
+        start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
+    else:
+        start, behind = _meant(handle, text, scopes)
+    versions = recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    if at is not None or not behind:
+        return versions if at is not None else marked(handle, versions)
+    lines = {version.id for version in versions}
+    found = [*marked(handle, versions), *(one for one in handle.store.filled(behind) if one.id not in lines)]
+    return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
+
+
+def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
+    """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
+    if may_be_id(text):
+        with suppress(NotFound):
+            return find_memory(handle, text, scopes), []
+    for question in (text, f"{text} previously"):
+        hits = recall(handle, question, limit=said_later.POOL, types=("memory",))
+        for hit in hits[:1]:
+            behind = [
+                replace(one.item, said_later=one.said_later)
+                for one in hits
+                if isinstance(one.item, SemanticMemory) and one.said_later is not None
+            ]
+            return hit.item, behind
+    raise NotFound(f"a memory about {text[:80]!r}")
+
+
+def timeline(
+    handle: Handle,
+    *,
+    around: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    where: Mapping[str, Any] | None = None,
+    limit: int = 50,
+) -> list[SemanticMemory | Turn]:
+    """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+    now = handle.now()
+    since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
+    limit, filter_ = checks.whole(limit, "limit"), checks.where(where, now=now)
+    scopes = handle.reads()
+    if around is not None:
+        centre = find(handle, around, scopes)
+        before = _said(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
+        after = _said(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
+        return before[::-1] + after
+    newest = since is None and until is None
+    found = _said(handle, since, until, filter_, limit, newest_first=newest)
+    return found[::-1] if newest else found
+
+
+def _said(
+    handle: Handle, since: datetime | None, until: datetime | None, filter_: Filter | None, limit: int, *, newest_first: bool
+) -> list[SemanticMemory | Turn]:
+    window: dict[str, Any] = {"since": since, "until": until, "where": filter_, "order": "said", "limit": limit}
+    scopes = handle.reads()
+    turns = handle.store.turns(scopes, Turns(newest_first=newest_first, **window))
+    memories = handle.store.memories(scopes, Memories(newest_first=newest_first, states=SHOWN, **window))
+    both: list[SemanticMemory | Turn] = [*turns, *memories]
+    both.sort(key=lambda item: (item.said_at, item.n), reverse=newest_first)
+    return both[:limit]
+
+
+def _line(handle: Handle, memory: SemanticMemory, scopes: Sequence[int]) -> list[SemanticMemory]:
+    return handle.store.memories(scopes, Memories(line=memory.line, order="said"))
+
+
+def _mentions(filter_: Any, field: str) -> bool:
+    parts = getattr(filter_, "parts", None)
+    return any(_mentions(part, field) for part in parts) if parts is not None else getattr(filter_, "field", None) == field

@@ -1,0 +1,417 @@
+"""
+embed: what was said becomes vectors, off the caller's path, a batch at a time, in the order in which it came.
+
+The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
+behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.
+
+A text that the model refuses must not hold up the others. Where a batch fails and the model answers otherwise, its
+halves are tried until that text is found; it is tried again later, a few times, and then passed over and counted.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.turn_texts import spoken
+from yiku.rules import chunk, redaction
+from yiku.store.gate import alone
+from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from yiku.models.api import Embedder, Role
+
+BATCH = 128  # rows a transaction, and
+BATCH_TOKENS = 8_000  # so many tokens, unless a single row has more: a second or two of the local model
+LOOK_EACH_S = 1.0  # of the worker in the background
+AFTER_TROUBLE_S = 30.0  # that it waits before it asks a model again that failed
+COUNTED = 1_000  # statements that wait are counted up to here
+KNOWN_TEXT = "ok"  # that any model takes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A turn or memory to embed, and the texts that make its vectors: its windows, and one behind the turn before."""
+
+    item: Item
+    n: int
+    windows: Sequence[str]
+    behind: str | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        return [*self.windows, *([self.behind] if self.behind else [])]
+
+
+@dataclass(slots=True)
+class Batch:
+    """The next rows of a scope, and what is true once they are embedded: how far it is, and what need not be done again."""
+
+    scope: int
+    space: str
+    erasure: int  # the last one when they were read
+    rows: list[Row]
+    turns: int = 0
+    memories: int = 0
+    done: list[tuple[Item, int]] = field(default_factory=list)
+
+
+def waiting(handle: Handle, scope: int, space: str) -> int:
+    """How many turns and memories of a scope have no vectors yet."""
+    state = handle.vectors.embedded(scope, space)
+    columns = handle.store.columns([scope])
+    late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
+    return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
+
+
+def by_words_only(count: int, why: str = "yiku embed") -> str:
+    """The line that says how many rows have no vectors."""
+    return f"{count:,} {'turn or statement is' if count == 1 else 'turns and statements are'} found by words only: {why}"
+
+
+def embed(
+    handle: Handle,
+    *,
+    budget_s: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> EmbedReport:
+    """
+    Embed what waits in the scope this handle writes, for at most so long.
+
+    progress: told how many are done, of how many
+    Raises ModelUnavailable where there is no model, and StoreBusy while another process is embedding.
+    """
+    checks.optional_call(progress, "progress")
+    checks.optional_seconds(budget_s, "budget_s")
+    handle.store.about()  # a memory that was closed says so
+    began, own, done = time.monotonic(), handle.own(), 0
+    model, why = handle.embedder()
+    if model is None:
+        raise ModelUnavailable(why or "search = words asks for no vectors: set search = auto")
+    refused: set[tuple[Item, int]] = set()
+    if not own:
+        return EmbedReport(model.space, 0, 0)
+    with alone(handle.paths.locks / "embedder.lock", "another process is embedding"):
+        total = _sound(handle, own[0], model)
+        while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
+            batch = _next(handle, own[0], model.space, refused)
+            if batch is None:
+                break
+            done += _embedded(handle, model, batch, refused)
+            if progress is not None:
+                progress(done, max(done, total))
+        handle.vectors.settle(own[0], model.space)
+        left = waiting(handle, own[0], model.space) if total else 0
+        return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
+
+
+def _sound(handle: Handle, scope: int, model: Embedder) -> int:
+    """
+    How many rows wait, once vectors that cannot be read are begun anew.
+
+    Where none waits, the model is asked once a process whether its vectors still have the length of those that are there.
+    """
+    try:
+        late = waiting(handle, scope, model.space)
+        if late or handle.vectors.fits(model.space) is not False:
+            return late
+    except Damaged:
+        handle.vectors.begin_anew()
+        return waiting(handle, scope, model.space)
+    handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
+    return waiting(handle, scope, model.space)
+
+
+# ------------------------------------------------------------------ a batch
+
+
+def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
+    """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
+    erasure, state = handle.store.last_erasure(), handle.vectors.embedded(scope, space)
+    if again := [row for row in state.again if row not in refused][:BATCH]:
+        turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
+        memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
+        rows = [*_of_turns(handle, scope, turns), *map(_of_memory, memories)]
+        return Batch(scope, space, erasure, rows, done=again)
+    ns = handle.store.columns([scope]).ns
+    start = int(ns.searchsorted(state.turns, "right"))
+    if some := ns[start : start + BATCH].tolist():
+        rows = [*_of_turns(handle, scope, handle.store.turns([scope], Turns(ns=some, hidden=True)))]
+        kept = _within_budget(rows)
+        return Batch(scope, space, erasure, kept, turns=some[-1] if len(kept) == len(rows) else kept[-1].n)
+    if memories := handle.store.memories([scope], Memories(after=state.memories, limit=BATCH)):
+        kept = _within_budget([*map(_of_memory, memories)])
+        return Batch(scope, space, erasure, kept, memories=kept[-1].n)
+    return None
+
+
+def _within_budget(rows: Sequence[Row]) -> list[Row]:
+    """The first rows, as many as may go into one batch; at least one."""
+    kept, spent = list[Row](), 0
+    for row in rows:
+        spent += sum(map(chunk.tokens, row.texts))
+        if kept and spent > BATCH_TOKENS:
+            break
+        kept.append(row)
+    return kept
+
+
+def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
+    """Embed a batch; how many rows have vectors now."""
+
+    def still() -> bool:
+        return handle.store.last_erasure() == batch.erasure
+
+    try:
+        vectors, bad = _tried(handle, model, batch.rows, still)
+        if model.space != batch.space:  # known only now
+            return 0
+        failed = [(row.item, row.n) for row in bad]
+        done = [row for row in batch.done if row not in failed]
+        marks = {"turns": batch.turns, "memories": batch.memories}
+        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, still=still, done=done, refused=failed)
+    except Damaged:
+        handle.vectors.begin_anew()
+        return 0
+    if not added:
+        return 0
+    refused.update(failed)
+    return sum(bool(row.texts) for row in batch.rows) - len(bad)
+
+
+def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
+    """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
+    try:
+        return [*_vectors(handle, model, rows, still)], []
+    except ModelError as error:
+        try:
+            _asked(model, [KNOWN_TEXT], "passage")
+        except ModelError:
+            raise error from None
+        if len(rows) == 1:
+            return [], [*rows]
+    half = len(rows) // 2
+    vectors, bad = _tried(handle, model, rows[:half], still)
+    more, worse = _tried(handle, model, rows[half:], still)
+    return vectors + more, bad + worse
+
+
+def _of_memory(memory: SemanticMemory) -> Row:
+    return Row("memory", memory.n, chunk.windows(memory.content))
+
+
+def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row]:
+    """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
+    short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
+    before = _before(handle.store.columns([scope]), short)
+    known = {turn.n: _told(turn) for turn in turns}
+    if missing := sorted(set(before.values()) - known.keys()):
+        known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+    for turn in turns:
+        said = spoken(turn)
+        windows = chunk.windows(said) if _told(turn) else []
+        yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
+
+
+def _told(turn: Turn) -> str:
+    """What a turn says; nothing where only the mark of an erasure is left."""
+    content = turn.content.strip()
+    return "" if content in redaction.marks() else content
+
+
+def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
+    """For each of these turns the one before it in its session, where there is one."""
+    import numpy as np
+
+    if not ns or not len(columns.ns):
+        return {}
+    places = columns.ns.searchsorted(ns)
+    sessions = columns.sessions[places]
+    among = np.flatnonzero(np.isin(columns.sessions[: int(places.max())], sessions))
+    found = {}
+    for n, place, session in zip(ns, places, sessions, strict=True):
+        earlier = among[: among.searchsorted(place)]
+        same = earlier[columns.sessions[earlier] == session]
+        if len(same):
+            found[n] = int(columns.ns[same[-1]])
+    return found
+
+
+# ------------------------------------------------------------------ the model
+
+
+def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> Iterator[Vector]:
+    """The vectors of some rows; a short turn's is the mean of both of its texts."""
+    said = _said(handle, model, [text for row in rows for text in row.texts], still)
+    place = 0
+    for row in rows:
+        own = said[place : place + len(row.texts)]
+        place += len(own)
+        if row.behind:
+            together = own[0] + own[1]
+            own = [together / max(float((together @ together) ** 0.5), 1e-9)]
+        for part, values in enumerate(own):
+            yield Vector(row.item, row.n, part, chunk.unspaced(row.windows[0]), values)
+
+
+def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
+    """What the model says of texts, as far as the cache does not know it."""
+    if not texts:
+        return []
+    key = cache_key(model.space, "passage")
+    hashes = [handle.seal(text) for text in texts]
+    known = handle.vectors.cached(key, hashes)
+    asked = {text: sealed for text, sealed in zip(texts, hashes, strict=True) if sealed not in known}
+    if asked:
+        fresh = _asked(model, [*asked], "passage")
+        if any(len(values) != fresh.shape[1] for values in known.values()):  # the model has changed under its name
+            asked, known = dict(zip(texts, hashes, strict=True)), {}
+            fresh = _asked(model, [*asked], "passage")
+        found = [*zip(asked.values(), fresh, strict=True)]
+        handle.vectors.cache(cache_key(model.space, "passage"), found, still)
+        known |= dict(found)
+    return [known[sealed] for sealed in hashes]
+
+
+def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
+    """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
+    import numpy as np
+
+    found = np.asarray(model.embed(texts, role), np.float32)
+    if found.ndim != 2 or len(found) != len(texts) or not found.shape[1]:
+        raise ModelFailed(f"{model.space} made an array of shape {found.shape} of {len(texts)} texts")
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise ModelFailed(f"{model.space} made a vector that is not finite, or zero")
+    unit: np.ndarray[Any, Any] = found / lengths
+    return unit
+
+
+def cache_key(space: str, role: Role) -> tuple[str, str, str]:
+    """Provider, model, and variant of a space, for one role."""
+    provider, _, rest = space.partition(" ")
+    name, _, variant = rest.partition(" ")
+    return provider, name, f"{variant} {role}".strip()
+
+
+# ------------------------------------------------------------------ questions
+
+
+class Asked(NamedTuple):
+    """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
+
+    space: str
+    vector: np.ndarray[Any, Any]
+    common: Callable[[], np.ndarray[Any, Any]] | None
+
+
+def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | None:
+    """
+    A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
+
+    Raises ModelError or StoreError where the model was asked for by name, and it or its vectors cannot be read.
+    """
+    model, why = handle.embedder()
+    if model is None:
+        return why if handle.vectors.exist() or handle.settings.embed_url else None
+    try:
+        space = model.space
+        length = handle.vectors.loaded(scopes, space)
+        if length is None:
+            others = handle.vectors.others(space)
+            what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
+            return f"searched by words: {what}; yiku embed makes vectors"
+        vector = _asked(model, [text], "query")[0]
+        if len(vector) != length or model.space != space:
+            return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
+        return Asked(space, vector, getattr(model, "common", None))
+    except (ModelError, StoreError) as error:
+        if handle.settings.search in ("local", "api"):
+            raise
+        if isinstance(error, Damaged):
+            return "searched by words: the vectors are damaged; yiku embed makes them anew"
+        return f"searched by words: {error.detail}"
+
+
+# ------------------------------------------------------------------ in the background
+
+
+class Worker:
+    """
+    Embeds what waits as long as its memory is open, in a thread. Its last trouble is told by `status`.
+
+    A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.trouble: str | None = None
+        self._ended = threading.Event()
+        self._start(0.0)
+        _EVERY.add(self)
+
+    def _start(self, after_s: float) -> None:
+        self._thread = threading.Thread(target=self._run, args=(after_s,), name="yiku-embed", daemon=True)
+        self._thread.start()
+
+    def _run(self, after_s: float) -> None:
+        try:
+            while not self._ended.wait(after_s):
+                after_s = self._looked()
+        except BaseException as error:
+            self.trouble = f"{type(error).__name__}: {error}"
+            if not self._ended.is_set():
+                self._start(AFTER_TROUBLE_S)
+            raise
+
+    def _looked(self) -> float:
+        """Embed what waits; how many seconds later it is worth to look again."""
+        try:
+            report = embed(self.handle, stopped=self._ended.is_set)
+        except StoreBusy:  # another process is at it
+            return LOOK_EACH_S
+        except (YikuError, OSError) as error:
+            self.trouble = str(error)
+            if isinstance(error, ReadOnly):
+                self._ended.set()
+            return AFTER_TROUBLE_S
+        self.trouble = None
+        refused = report.waiting and not report.done  # for now
+        return AFTER_TROUBLE_S if refused else LOOK_EACH_S
+
+    def works(self) -> bool:
+        """Whether its thread is there: not in a forked child."""
+        return self._thread.is_alive()
+
+    def stop(self, within_s: float) -> bool:
+        """Whether it ended in time."""
+        self._ended.set()
+        self._thread.join(within_s)
+        return not self.works()
+
+
+_EVERY = weakref.WeakSet[Worker]()
+
+
+def _workers(handle: Handle) -> list[Worker]:
+    return [worker for worker in list(_EVERY) if worker.handle is handle]
+
+
+def works(handle: Handle) -> bool:
+    """Whether this memory has a thread that embeds."""
+    return any(worker.works() for worker in _workers(handle))
+
+
+def trouble(handle: Handle) -> str | None:
+    """What keeps the thread of this memory from embedding, where it has one."""
+    return next((worker.trouble for worker in _workers(handle)), None)

@@ -1,0 +1,143 @@
+"""
+Of the best hits that answer the same question the one said last stands first, and the earlier ones say so.
+
+A question names the topic, so this is when statements are compared (rules/finding/said_later.py decides). Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from yiku.rules import analyze
+from yiku.rules.finding import said_later, same_slot
+from yiku.rules.lexicon import built_in
+from yiku.rules.statements.question import question
+from yiku.rules.text.folding import folded
+from yiku.types import Attachment, Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
+
+if TYPE_CHECKING:
+    from yiku.flows.common.handle import Handle
+    from yiku.flows.find.assemble import Search
+
+LEAST = 2  # hits; of fewer nothing can be compared
+Item = SemanticMemory | Turn | Episode | Attachment
+
+
+def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
+    """
+    The hits in the order in which they answer; what something said later contradicts is marked.
+
+    A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
+    """
+    pool = [hit for hit in found[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))]
+    if len(pool) < LEAST or search.past or search.question.windows:
+        return found
+    asked = replace(question(search.asked, built_in()), around=frozenset(search.around))
+    if asked.before:
+        return found
+    stated = search.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+    items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
+    after = _said_next(search, [hit.item for hit in pool if isinstance(hit.item, Turn)])
+    terms = analyze.question(folded(search.asked)).words
+    following = {id: _statement(turn) for id, turn in after.items()}
+    order = said_later.compared(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
+    shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
+    order = replace(
+        order,
+        outdated=tuple(replace(one, later=shown.get(one.later, one.later)) for one in order.outdated),
+        before=tuple((shown.get(first, first), second) for first, second in order.before),
+    )
+    back = {hit.id for hit in pool if _turns(items[hit.id]) and _turns(items[hit.id]) <= order.taken_back}
+    found = [replace(hit, taken_back=True) if hit.id in back else hit for hit in found]
+    found.sort(key=lambda hit: hit.taken_back)
+    marks: dict[str, list[said_later.Outdated]] = {}
+    for one in order.outdated:
+        marks.setdefault(one.id, []).append(one)
+    search.compared += [(one.id, one.later, one.why) for one in order.outdated]
+    for place, hit in enumerate(found):
+        if clauses := marks.get(hit.id):
+            spans = tuple((one.start, one.end) for one in clauses)
+            found[place] = replace(hit, said_later=clauses[-1].later, outdated=spans)
+    for id, turn in after.items():  # a correction that names nothing is found by what it corrects
+        wanted = search.where is None and "turn" in search.types
+        if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
+            place = next(place for place, hit in enumerate(found) if hit.id == id)
+            found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
+    for first, second in [*((one.later, one.id) for one in order.outdated), *order.before]:
+        _move_before(found, first, second)
+    if not asked.several:
+        _in_one_slot(found)
+    return found
+
+
+def _in_one_slot(found: list[Hit]) -> None:
+    """Mark and put behind what a statement in the same slot, among the best hits, says otherwise since."""
+    best = [hit.item for hit in found[: said_later.POOL] if isinstance(hit.item, SemanticMemory) and hit.said_later is None]
+    for earlier, later in same_slot.said_later(best).items():
+        place = next(place for place, hit in enumerate(found) if hit.id == earlier)
+        found[place] = replace(found[place], said_later=later, outdated=((0, len(found[place].text)),))
+        _move_before(found, later, earlier)
+
+
+def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements as lists show them: each knows what was said later in its slot."""
+    slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
+    if not slots:
+        return [*memories]
+    pairs = ([*{subject for _, subject, _ in slots}], [*{predicate for *_, predicate in slots}])
+    select = Memories(pairs=pairs, states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
+    rows = [row for row in handle.store.memories(handle.reads(), select) if same_slot.slot_of(row) in slots]
+    return among(memories, rows)
+
+
+def among(memories: Sequence[SemanticMemory], rows: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements with their marks, compared with these rows."""
+    later = same_slot.said_later(rows)
+    return [replace(memory, said_later=later[memory.id]) if memory.id in later else memory for memory in memories]
+
+
+def _move_before(found: list[Hit], first: str, second: str) -> None:
+    """Put the first hit directly before the second, with the score of that one, where it stands behind it."""
+    place = next(place for place, hit in enumerate(found) if hit.id == second)
+    hit = next((hit for hit in found[place:] if hit.id == first), None)
+    if hit is not None and hit.id != second:
+        found.remove(hit)
+        found.insert(place, replace(hit, score=found[place].score))
+
+
+def _speaker(item: Item) -> str:
+    if isinstance(item, SemanticMemory):
+        return (item.sources[-1].actor if item.sources else None) or "user"
+    return item.speaker or item.role if isinstance(item, Turn) else "user"
+
+
+def _turns(item: Item) -> frozenset[str]:
+    """The turns that an item comes from."""
+    if isinstance(item, SemanticMemory):
+        return frozenset(source.turn for source in item.sources if source.turn)
+    return frozenset([item.id]) if isinstance(item, Turn) else frozenset()
+
+
+def _statement(item: Item) -> said_later.Statement:
+    text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
+    at = item.said_at if isinstance(item, (SemanticMemory, Turn, Attachment)) else item.ended_at
+    return said_later.Statement(item.id, text, at, _place(item), _speaker(item))
+
+
+def _said_next(search: Search, turns: Sequence[Turn]) -> dict[str, Turn]:
+    """By the id of a turn, what its speaker said next in its session, at once or behind one answer."""
+    wanted = [turn.n + step for turn in turns if turn.role == "user" for step in (1, 2)]
+    near = {turn.n: turn for turn in search.handle.store.turns(search.scopes, Turns(ns=wanted))} if wanted else {}
+    found: dict[str, Turn] = {}
+    for turn in turns:
+        for step in (1, 2):
+            other = near.get(turn.n + step)
+            if other is not None and other.session == turn.session and other.role == "user" and other.speaker == turn.speaker:
+                found.setdefault(turn.id, other)
+    return found
+
+
+def _place(item: Item) -> int:
+    return item.position if isinstance(item, Turn) else item.place if isinstance(item, SemanticMemory) else 0

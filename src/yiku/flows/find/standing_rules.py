@@ -1,0 +1,117 @@
+"""
+Standing rules: what the user told the agent to do from then on.
+
+They hold whatever is asked, so every `context` begins with them: the live rules of the handle's own scope that apply
+here and now. A rule that names a project applies where that project is asked for, or where the handle works in it; a rule
+for one task applies in the session in which it was said. Of two rules in the same slot only the later is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from yiku.flows.common import checks, intake
+from yiku.flows.common.handle import Handle
+from yiku.flows.find.as_of import shown
+from yiku.rules import analyze, history
+from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
+
+
+def standing_rules(
+    handle: Handle,
+    *,
+    limit: int,
+    where: Mapping[str, Any] | None = None,
+    session: str | None = None,
+    as_of: datetime | str | None = None,
+    valid_at: datetime | str | None = None,
+) -> tuple[tuple[Hit, ...], int]:
+    """
+    The rules that apply here and now, or did at a time, the one said last first; and how many there are beyond the limit.
+
+    where: the filter of the question: only the projects that it names are used
+    """
+    own, now = handle.own(), handle.now()
+    projects = _projects(checks.where(where, now=now)) or {*filter(None, [handle.settings.project])}
+    applies = _applies(projects, None if session is None else intake.name(handle, session, "session"))
+    recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
+    if recorded is not None or valid is not None:
+        found, further = _then(handle, applies, recorded, valid), 0
+    else:
+        found, further = _now(handle, own, applies, limit)
+    kept = _latest_of_each_slot(found)
+    return tuple(map(_hit, handle.store.filled(kept[:limit]))), further + len(kept[limit:])
+
+
+def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: int) -> tuple[list[SemanticMemory], int]:
+    """The newest rules that hold now, and how many more there are."""
+    now = handle.now()
+    goes_on = Group("or", (Condition("valid_to", "exists", False), Condition("valid_to", "gt", now)))
+    select = Memories(
+        live_kind=Kind.RULE,
+        unexpired_at=now,
+        where=Group("and", (*applies, goes_on)),
+        order="confirmed",
+        newest_first=True,
+        limit=limit,
+    )
+    found = handle.store.memories(own, select)
+    return found, max(0, handle.store.count(own, select) - limit) if len(found) == limit else 0
+
+
+def _then(handle: Handle, applies: Sequence[Filter], as_of: datetime | None, valid_at: datetime | None) -> list[SemanticMemory]:
+    """The rules that held at a time."""
+    is_rule = Condition("kind", "eq", Kind.RULE)
+    select = Memories(where=Group("and", (is_rule, *applies)), order="confirmed", newest_first=True)
+    found = shown(handle, handle.store.memories(handle.own(), select), as_of, valid_at)
+    at = valid_at or as_of or handle.now()
+    return [memory for memory in found if history.holds(memory, at)]
+
+
+def _applies(projects: Collection[str], session: str | None) -> list[Filter]:
+    """Rules of no project or one of these, and of no session or this one."""
+    project: list[Filter] = [Condition("project", "exists", False)]
+    project += [Condition("project", "in", sorted(projects))] if projects else []
+    task: list[Filter] = [Condition("metadata.until_session", "exists", False)]
+    task += [Condition("metadata.until_session", "eq", session)] if session is not None else []
+    return [Group("or", tuple(project)), Group("or", tuple(task))]
+
+
+def _projects(where: Filter | None) -> set[str]:
+    """The projects that a filter asks for by name."""
+    match where:
+        case Group(how="and" | "or", parts=parts):
+            return {name for part in parts for name in _projects(part)}
+        case Condition(field="project", operator="eq", value=str(name)):
+            return {name}
+        case Condition(field="project", operator="in", value=names):
+            return {name for name in names if isinstance(name, str)}
+    return set()
+
+
+def _latest_of_each_slot(newest_first: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Without what an earlier rule says in the slot of a later one; of a predicate with many values all stand."""
+    kept: dict[tuple[str, str | None], SemanticMemory] = {}
+    for memory in newest_first:
+        one_value = memory.subject and memory.predicate and memory.cardinality is not Cardinality.MULTI
+        kept.setdefault((memory.subject or "", memory.predicate) if one_value else (memory.id, None), memory)
+    return [*kept.values()]
+
+
+def _hit(memory: SemanticMemory) -> Hit:
+    links = (Link(id=s.turn, session=s.session, speaker=s.actor, origin=s.origin, said_at=s.said_at) for s in memory.sources)
+    return Hit(item=memory, relevance=1.0, score=1.0, routes={}, sources=tuple(sorted(links, key=lambda link: link.said_at)))
+
+
+def without(hits: Sequence[Hit], rules: Sequence[Hit]) -> list[Hit]:
+    """The hits without these rules, and without the turns that say nothing but one of them."""
+    memories = [rule.item for rule in rules if isinstance(rule.item, SemanticMemory)]
+    known = {memory.id for memory in memories}
+    said = {(source.turn, analyze.plain(source.text or memory.content)) for memory in memories for source in memory.sources}
+    return [
+        hit
+        for hit in hits
+        if hit.id not in known and not (isinstance(hit.item, Turn) and (hit.id, analyze.plain(hit.item.content)) in said)
+    ]

@@ -1,0 +1,1 @@
+"""Looking after a home: import and export, backups, repair, status."""

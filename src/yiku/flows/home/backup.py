@@ -1,0 +1,325 @@
+"""
+backup and restore_backup: a copy of everything, made while others write, and the way back to it.
+
+A backup is one file of backups/: the database as it was at one moment, read back row by row before it gets its
+name. Long contents are named by their hash and never change, so their blobs stay where they are. A backup to
+another folder is the whole home, which opens as one on any machine: settings and key go with it.
+
+Restoring prepares the content of a backup in a file of its own (today's schema, nothing that was erased since,
+every number behind those that were given) and then puts it in the place of the store's at once. What was there
+before is a backup too, so restoring can be taken back. A home whose database does not open any more is
+restored by `restore_damaged`: the file is moved to damaged/ and the prepared one takes its name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy
+from yiku.files.vault import Home, flush_folder, written
+from yiku.flows.common import checks, tombstones
+from yiku.flows.common.handle import Handle, local_time, settled
+from yiku.flows.erase import erase
+from yiku.rules import analyze
+from yiku.store import copy, putback, sqlite
+from yiku.store.gate import Mark, alone, translated
+from yiku.store.vectors import Vectors
+from yiku.types import Backup, BackupFile, Copied, Restored, Settings
+
+NIGHTLY_KEPT = 7
+NIGHTLY_AFTER = timedelta(hours=20)  # so that one a day is made by whoever works at about the same hour
+OVERDUE_AFTER = timedelta(days=3)
+AFTER_AN_ANSWER_BYTES = 6 << 20  # of a database that is copied and read back in 200 ms (30 MB/s on 2 cores, measured)
+LOCK_S = 60.0  # one backup at a time waits so long for another
+MADE_BY_HAND, NIGHTLY, BEFORE_RESTORE = "yiku", "nightly", "before-restore"
+_TIME = re.compile(r"-(\d{8}T\d{6}\.\d{6}Z)\.db$")
+_TIME_FORM = "%Y%m%dT%H%M%S.%fZ"
+_LEFT_HERE = frozenset("backups locks damaged vectors reserve store.id yiku.db yiku.db-wal yiku.db-shm".split())
+
+
+# ------------------------------------------------------------------ making one
+
+
+def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
+    """
+    Copy everything as it is now, and read the copy back.
+
+    to:      a new or empty folder outside: the whole home goes there
+    nightly: only when none was made in the last 20 hours; of the nightly ones, 7 are kept. None when there was nothing to do
+    """
+    home = Home(handle.home)
+    if checks.flag(nightly, "nightly") and to is not None:
+        checks.refuse("nightly", "is for backups in the home")
+    if nightly and (handle.settings.backups == "off" or home.backups.is_symlink() or not due(home.backups, handle.now())):
+        return None
+    if to is not None:
+        return _moved(handle, home, checks.path(to, "to"))
+    try:
+        with _one_at_a_time(home, 0 if nightly else LOCK_S):
+            began = time.monotonic()
+            path = _free(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
+            copied = settled(handle, lambda: handle.store.copied(path))
+            if nightly:
+                _prune(home.backups, path)
+            return _report(path, copied, began, _missing(home, copied))
+    except StoreBusy:
+        if nightly:  # another process is making it
+            return None
+        raise
+
+
+def backups(handle: Handle) -> list[BackupFile]:
+    """The backups in the home, newest first."""
+    handle.store.about()  # a memory that was closed says so
+    found = [path for path in _files(Home(handle.home).backups) if not path.name.startswith(".")]
+    listed = [BackupFile(name=path.name, made_at=_made_at(path), bytes=path.stat().st_size) for path in found]
+    return sorted(listed, key=lambda one: (one.made_at, one.name), reverse=True)
+
+
+def due(folder: Path, now: datetime) -> bool:
+    """Whether a nightly backup should be made. One from the future, as a clock that was wrong leaves it, does not count."""
+    made = [_made_at(path) for path in _files(folder) if path.name.startswith(f"{NIGHTLY}-")]
+    return not any(timedelta(0) <= now - at < NIGHTLY_AFTER for at in made)
+
+
+def due_quickly(home: Home) -> bool:
+    """Whether one should be made now, and a one-shot command may take the time after its answer. A new home waits a day."""
+    now = local_time()
+    try:
+        if now.timestamp() - home.settings.stat().st_mtime < NIGHTLY_AFTER.total_seconds():
+            return False
+        if home.backups.is_symlink():
+            return False
+        return home.database.stat().st_size <= AFTER_AN_ANSWER_BYTES and due(home.backups, now)
+    except OSError:
+        return False
+
+
+def overdue(handle: Handle) -> str | None:
+    """A line of `yiku status`, when the last backup is old or there is none."""
+    made = [_made_at(path) for path in _files(Home(handle.home).backups)]
+    if handle.settings.backups == "off" or handle.store.about()["read_only"]:
+        return None
+    if Home(handle.home).backups.is_symlink():
+        return "backups/ is a link, so no backup is made: remove the link, or run `yiku backup --to` another folder"
+    if not made:
+        small = handle.store.about()["bytes"] <= AFTER_AN_ANSWER_BYTES  # the next writing command makes one
+        return None if small else "there is no backup yet: run `yiku backup`"
+    days = (handle.now() - max(made)).days
+    return f"the last backup is {days} days old: run `yiku backup`" if days >= OVERDUE_AFTER.days else None
+
+
+def _report(path: Path, copied: Copied, began: float, left_out: tuple[str, ...]) -> Backup:
+    turns, memories, changes = (copied.rows[table] for table in ("conversation_turns", "memories", "changes"))
+    return Backup(
+        path=str(path),
+        bytes=sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size,
+        turns=turns[1],
+        memories=memories[1],
+        changes=changes[0],
+        seconds=round(time.monotonic() - began, 3),
+        left_out=left_out,
+    )
+
+
+def _missing(home: Home, copied: Copied) -> tuple[str, ...]:
+    """The blobs that a copy names and the home does not have."""
+    return tuple(f"blob {name}" for name in sorted(copied.blobs) if not (home.blobs / name[:2] / f"{name}.z").is_file())
+
+
+def _files(folder: Path) -> list[Path]:
+    if folder.is_symlink() or not folder.is_dir():  # what belongs to a home lies in it
+        return []
+    return [path for path in folder.iterdir() if path.suffix == ".db" and path.is_file() and not path.is_symlink()]
+
+
+def _made_at(path: Path) -> datetime:
+    """From its name; where that has no time, from the file."""
+    if named := _TIME.search(path.name):
+        with suppress(ValueError):
+            return datetime.strptime(named[1], _TIME_FORM).replace(tzinfo=UTC)
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _free(folder: Path, kind: str, now: datetime) -> Path:
+    """A name that sorts behind the older ones of its kind and that nobody has."""
+    at = now.astimezone(UTC)
+    while (path := folder / f"{kind}-{at.strftime(_TIME_FORM)}.db").exists():
+        at += timedelta(microseconds=1)
+    return path
+
+
+def _prune(folder: Path, newest: Path) -> None:
+    """Of the nightly ones, keep the newest: that which was just read back among them, whatever a clock says."""
+    nightly = sorted(path for path in _files(folder) if path.name.startswith(f"{NIGHTLY}-") and path != newest)
+    for path in nightly[: max(0, len(nightly) + 1 - NIGHTLY_KEPT)]:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
+    """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes. Raises InvalidInput for a link."""
+    if home.backups.is_symlink():
+        raise InvalidInput(f"{home.backups} is a link, and what belongs to a home lies in it: remove the link")
+    with alone(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
+        for path in home.backups.glob(".*") if home.backups.is_dir() else ():
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        yield
+
+
+# ------------------------------------------------------------------ moving a home
+
+
+def _moved(handle: Handle, home: Home, target: Path) -> Backup:
+    """The whole home in a new folder: there when it is complete, or not at all."""
+    if target.is_relative_to(home.root):
+        checks.refuse("to", "must lie outside the home")
+    try:
+        taken = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
+    except OSError as error:  # its name is too long, or it may not be looked into
+        raise written(error, target) from error
+    if taken:
+        raise InvalidInput(f"{target} is not an empty folder")
+    began = time.monotonic()
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir(mode=0o700)
+        copied = settled(handle, lambda: handle.store.copied(temporary / "yiku.db"))
+        left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
+        Mark(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
+        _flush(temporary)
+        temporary.rename(target)
+        flush_folder(target.parent)
+    except OSError as error:
+        raise written(error, target) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return _report(target, copied, began, left_out)
+
+
+def _copied_files(source: Path, target: Path) -> Iterator[str]:
+    """Copy the files of a home but the database and what belongs to this machine; the names of what is no file."""
+    for path in sorted(source.rglob("*")):
+        name = path.relative_to(source)
+        if name.parts[0] in _LEFT_HERE or any(part.startswith(".") and part != ".gitignore" for part in name.parts):
+            continue
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            yield str(name)
+        elif path.is_dir():
+            (target / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        else:
+            shutil.copyfile(path, target / name, follow_symlinks=False)
+            (target / name).chmod(0o600)
+
+
+def _flush(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        copy.flushed(path)
+
+
+# ------------------------------------------------------------------ going back to one
+
+
+def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Restored:
+    """
+    The store is again as it was when the backup was made; what it held before is kept as a backup.
+
+    Raises NotFound, Damaged when the backup is not sound, ForeignStore when it is of another home; then nothing has changed.
+    """
+    home, store = Home(handle.home), handle.store
+    assert isinstance(store, sqlite.SqliteStore)
+    checks.flag(dry_run, "dry_run")
+    store.about()  # a memory that was closed says so
+    with _one_at_a_time(home, LOCK_S):
+        path, copied = _named(home, name)
+        if copied.store_id != store.store_id:
+            raise ForeignStore(str(path))
+        restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
+        if dry_run:
+            return restored
+        with _prepared(home, path, handle.key) as prepared, store.alone():
+            restored = _outcome(home, path, copied, store)
+            before = _free(home.backups, BEFORE_RESTORE, handle.now())
+            store.copied(before)
+            cause = handle.cause("restore backup", f"from {path.name}")
+            number = store.put_back(prepared, cause, handle.scope, lambda: sweep_erased(replace(handle, store=prepared)))
+        return replace(restored, kept=before.name, operation=number)
+
+
+def restore_damaged(
+    settings: Settings, scope: str, key: bytes, name: str, *, clock: Callable[[], datetime] = local_time, dry_run: bool = False
+) -> Restored:
+    """The same for a home whose database is damaged, foreign or gone: it is moved to damaged/, and the backup takes its place."""
+    home = Home(settings.home)
+    mark = Mark(home.root / "store.id")
+    with _one_at_a_time(home, LOCK_S):
+        path, copied = _named(home, name)
+        seen = mark.read()
+        ours = seen if seen is not None and seen[0] == copied.store_id else None
+        restored = replace(_outcome(home, path, copied, None), dry_run=dry_run)
+        if dry_run:
+            return restored
+        writing = alone(home.write_lock, "another program is writing", settings.busy_timeout_s)
+        with _prepared(home, path, key) as prepared, writing:
+            handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
+            aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
+            number = prepared.go_on(home.database, ours, handle.cause("restore backup", f"from {path.name}"), scope)
+            sweep_erased(handle)
+            prepared.close()
+            with translated(str(path)):
+                putback.install(prepared.path, home.database, aside)
+            mark.write(copied.store_id, number)
+        return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
+
+
+def sweep_erased(handle: Handle) -> None:
+    """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
+    erase.again(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures()])
+
+
+def _named(home: Home, name: str) -> tuple[Path, Copied]:
+    """The backup of this name, read through."""
+    known = {path.name: path for path in _files(home.backups)}
+    path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
+    if path is None:
+        raise NotFound(f"backup {name[:80]}")
+    with translated(str(path)):
+        return path, copy.read_through(path)
+
+
+def _outcome(home: Home, path: Path, copied: Copied, store: sqlite.SqliteStore | None) -> Restored:
+    """What the store has more than the backup, as far as it can be asked."""
+    more = store.since({table: last for table, (last, _) in copied.rows.items()}) if store is not None else {}
+    return Restored(
+        name=path.name,
+        made_at=_made_at(path),
+        changes=more.get("changes"),
+        turns=more.get("conversation_turns"),
+        memories=more.get("memories"),
+        missing=_missing(home, copied),
+    )
+
+
+@contextmanager
+def _prepared(home: Home, path: Path, key: bytes) -> Iterator[sqlite.SqliteStore]:
+    """The content of a backup as a store of its own, of today's schema."""
+    folder = home.backups / f".restoring-{secrets.token_hex(6)}"
+    folder.mkdir(mode=0o700)
+    try:
+        with translated(str(path)), closing(copy.opened(path)) as connection:
+            copy.kept(connection, folder / "yiku.db")
+        lock = folder / "write.lock"
+        with closing(sqlite.SqliteStore(folder / "yiku.db", gate=lock, analyzer=analyze.VERSION, key=key)) as prepared:
+            yield prepared
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,217 @@
+"""
+check and repair: whether a home is whole, and how it becomes so again.
+
+Both look from outside, so they also work on a store that cannot be opened. `check` writes nothing. `repair`
+keeps the damaged file in damaged/, builds a whole store from what can be read there and from the backups,
+and puts it in place; an older, emptied or foreign file is only taken for the store when that is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
+from yiku.files import blobs, mirror, vault
+from yiku.flows.common import checks, tombstones
+from yiku.flows.common.handle import Handle, local_time
+from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import erase, verify
+from yiku.rules import analyze, scopes
+from yiku.rules.slots import index_tokens
+from yiku.store import check as whole
+from yiku.store import salvage
+from yiku.store.gate import Mark, alone
+from yiku.store.sqlite import SqliteStore
+from yiku.store.vectors import Vectors
+from yiku.types import Cause, Checked, Repaired, Settings
+
+DEPTHS: tuple[whole.Depth, ...] = ("quick", "full", "deep")
+WORDS = whole.Words(tokens, tool_tokens, index_tokens)
+Say = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """For who wants no progress."""
+
+
+# ------------------------------------------------------------------ check
+
+
+def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -> Checked:
+    """Look at a home. Nothing is written, whatever is found. Raises HomeMissing."""
+    checks.optional_call(progress, "progress")
+    say = progress or silent
+    chosen = next((known for known in DEPTHS if known == depth), None)
+    if chosen is None:
+        raise InvalidInput(f"depth must be one of {', '.join(DEPTHS)}, not {checks.shown(depth)}")
+    lost = place.lost()
+    if not place.exists() and lost is None:
+        raise HomeMissing(str(place.root))
+    began = time.monotonic()
+    look = whole.Look(_key(place), say=say)
+    whole.look(look, place.database, chosen, _mark(place).read(), WORDS)
+    if lost is not None:
+        look.problems.append(lost)
+    else:
+        look.at("erasures", _undone(place))
+    if depth == "deep":
+        look.at("blobs", _blobs(look, place))
+        look.at("backups", _backups(look, place))
+    return Checked(chosen, dict(look.looked_at), tuple(look.problems), tuple(look.notes), time.monotonic() - began)
+
+
+def _undone(place: vault.Home) -> Iterator[str]:
+    """Whether the database knows every erasure that the files beside it tell of."""
+    found = whole.erasures(place.database)
+    if found is not None and (missing := tombstones.named(place, found[0]) - found[1]):
+        yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
+
+
+def _mark(place: vault.Home) -> Mark:
+    return Mark(place.database.with_name("store.id"))
+
+
+def _key(place: vault.Home) -> bytes:
+    """The key as it lies there; empty where it cannot be read, which the journal's chain then shows."""
+    with suppress(OSError, ValueError):
+        return bytes.fromhex(vault.content_of(place.key_file).decode("ascii"))
+    return b""
+
+
+def _blobs(look: whole.Look, place: vault.Home) -> Iterator[str]:
+    """Each long content against its name, and whether each that is named is there."""
+    there = {path.stem for path in place.blobs.glob("*/*.z")}
+    for name in sorted(there | whole.named_blobs(place.database)):
+        look.counted("blobs")
+        try:
+            blobs.get_bytes(place.blobs, name)
+        except Damaged:
+            yield f"blob {name} is not what its name says"
+        except NotFound:
+            yield f"blob {name}, which a turn or an attachment names, is not there"
+
+
+def _backups(look: whole.Look, place: vault.Home) -> Iterator[str]:
+    for path in _copies(place):
+        look.counted("backups")
+        yield from (f"backup {path.name}: {problem}" for problem in whole.backup(path))
+
+
+def _copies(place: vault.Home) -> list[Path]:
+    """The backups, newest first."""
+    if place.backups.is_symlink():  # not ours
+        return []
+    found = [path for path in place.backups.glob("*.db") if not path.name.startswith(".")]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+# ------------------------------------------------------------------ repair
+
+
+def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, progress: Say | None = None) -> Repaired:
+    """
+    Make a home whole again, or with `dry_run` say what that would come to.
+
+    accept: take the database that is there for the one of this home, though `store.id` means another
+    Raises HomeMissing, StoreBusy while another program has it open, StoreMismatch and ForeignStore where only a
+    person can say which file is right, Damaged when nothing can be read and no backup is there.
+    """
+    checks.flag(dry_run, "dry_run")
+    checks.flag(accept, "accept")
+    checks.optional_call(progress, "progress")
+    mark = _mark(place)
+    if not place.exists() and place.lost() is None:
+        raise HomeMissing(str(place.root))
+    place.prepare()
+    with alone(place.write_lock, "another program is writing", timeout_s=10.0):
+        repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
+    undone = tuple(_undone(place))
+    begun_anew = accept and (place.database.exists() or bool(repaired.problems))
+    if not dry_run and (undone or begun_anew):
+        _erased_again(place, anew=begun_anew)
+    return replace(repaired, problems=(*repaired.problems, *undone))
+
+
+def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
+    key = place.key()
+    here = whole.identity(place.database)
+    meant = mark.read() or here
+    look = whole.Look(key, say=say)
+    whole.look(look, place.database, "deep", meant, WORDS)
+    problems = tuple(look.problems)
+    if not problems:
+        if mark.read() is None and here is not None and not dry_run:
+            mark.write(*here)
+        return Repaired(problems, {}, (), None, dry_run)
+    if here is not None and meant is not None and here[0] != meant[0]:
+        raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
+    theirs = whole.is_foreign(place.database)
+    copies = [path for path in _copies(place) if (of := whole.identity(path, copied=True)) and (meant is None or of[0] == meant[0])]
+    if not copies and (theirs or not whole.has_tables(place.database)):
+        if theirs:
+            raise ForeignStore(str(place.database))
+        why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
+        raise (StoreMismatch if meant or place.lost() else Damaged)(why)
+    now = datetime.now(UTC)
+    done = salvage.rescued(
+        place.database,
+        kept=place.root / "damaged" / f"{now:%Y%m%dT%H%M%S%fZ}",
+        readable=not theirs,
+        backups=copies,
+        mark=meant,
+        analyzer=analyze.VERSION,
+        key=key,
+        cause=Cause("repair", now),
+        words=WORDS,
+        dry_run=dry_run,
+    )
+    if not dry_run and (put := whole.identity(place.database)) is not None:
+        mark.write(*put, shut=True)
+    return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run, tuple(done.mended))
+
+
+def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
+    """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
+    lost = place.lost()
+    told, here = mark.read(), whole.identity(place.database)
+    if whole.is_foreign(place.database):
+        raise ForeignStore(str(place.database))
+    if here is None and whole.has_tables(place.database):
+        raise Damaged(f"{place.database}: repair it without --accept")
+    problems = (f"store.id means store {told[0][:8]}… with {told[1]:,} changes",) if told and told != here else ()
+    if lost is not None:
+        problems = (lost, *problems)
+    if dry_run or not problems:
+        return Repaired(problems, {}, (), None, dry_run)
+    kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    if there := place.database.exists() or mark.path.exists():
+        salvage.put_aside(place.database, mark.path, kept)
+    Vectors(place.vectors).drop()  # numbers that other texts had may be given again
+    if here is None:
+        salvage.removed(place.database, mark.path)
+    else:
+        mark.write(*here)
+    return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
+
+
+def _erased_again(place: vault.Home, *, anew: bool) -> None:
+    """
+    What was erased from this home does not come back with an older database or its backups.
+
+    anew: it is not told anew to a store that was made in the place of a lost one, either
+    """
+    store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
+    try:
+        handle = Handle(
+            store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
+        )
+        erase.again(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
+        with suppress(NotFound):
+            verify.resumed(handle, erase.again)
+    finally:
+        store.close()

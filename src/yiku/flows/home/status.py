@@ -1,0 +1,131 @@
+"""
+stats and status: how much there is, and how the home is.
+
+Nothing is silent: what is degraded, missing, unusual or waiting is a line of `troubles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from yiku.errors import Damaged, YikuError
+from yiku.files import blobs, modes, mounts
+from yiku.flows.common import pause
+from yiku.flows.common.handle import Handle
+from yiku.flows.find import embed, recall
+from yiku.flows.home import backup
+from yiku.flows.learn import learn, relearn
+from yiku.rules.scopes import PUBLIC
+from yiku.types import Stats, Status
+
+DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
+WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
+
+
+def stats(handle: Handle) -> Stats:
+    """Counts of what this handle reads, and the sizes of the files."""
+    counts = dict(handle.store.counts(handle.reads() or [0]))
+    counts.pop("flagged")
+    about = handle.store.about()
+    size = blobs.size(handle.blobs)
+    return Stats(scope=handle.scope, database_bytes=about["bytes"], blob_bytes=size, **counts)
+
+
+def status(handle: Handle) -> Status:
+    """Where the home is, whose, which versions, what waits, what is wrong."""
+    about, settings = handle.store.about(), handle.settings
+    counts = handle.store.counts(handle.reads() or [0])
+    space, missing, late, why = _search(handle)
+    return Status(
+        home=settings.home,
+        scope=handle.scope,
+        reads=tuple(dict.fromkeys((handle.scope, PUBLIC, *settings.reads))),
+        store_id=about["store_id"],
+        schema=about["schema"],
+        analyzer=about["analyzer"],
+        sqlite=about["sqlite"],
+        durability=settings.durability,
+        disk=DISKS[mounts.kind(handle.home)],
+        search=space,
+        missing=missing,
+        waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
+        troubles=(*_troubles(handle, about, counts["flagged"]), *_to_settle(handle, counts["memories"]), *why),
+    )
+
+
+def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
+    """What questions are asked with: the space of a model or words; what more it could be; how much waits; what is wrong."""
+    try:
+        model, why = handle.embedder()
+        if model is None:
+            missed = handle.vectors.exist() or handle.settings.embed_url or embed.works(handle)
+            if why and not missed:
+                return "words", why.removeprefix("search by words only: "), 0, ()
+            return "words", None, 0, [why] if why else ()
+        late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
+        failed = sum(handle.vectors.embedded(scope, model.space).failed for scope in handle.reads())
+        troubles = [embed.by_words_only(late)] if late else []
+        if failed:
+            troubles.append(embed.by_words_only(failed, "the model refuses them"))
+        if why := embed.trouble(handle):
+            troubles.append(f"nothing is embedded in the background: {why}")
+        return model.space, None, late, troubles
+    except YikuError as error:
+        what = "the vectors are damaged; yiku embed makes them anew" if isinstance(error, Damaged) else error.detail
+        return "words", None, 0, [f"{'search by words only' if handle.settings.search == 'auto' else 'questions fail'}: {what}"]
+
+
+def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
+    """What is wrong, unusual or waiting, a line each, and what to do about it."""
+    now, end = pause.paused(handle)
+    if now:
+        yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
+    yield from recall.left_out(handle, handle.reads())
+    yield from _of_the_store(about)
+    yield from _of_the_place(handle)
+    yield from modes.troubles(handle.paths, read_only=about["read_only"])
+    if (waiting := sum(not entry["done"] for entry in handle.store.erasures())) > 0:
+        yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} cut short: yiku erase --resume"
+    if (late := backup.overdue(handle)) is not None:
+        yield late
+    if handle.settings.durability == "fast":
+        yield "durability is fast: a power cut may lose the last second"
+    if strangers := handle.settings.unknown_variables:
+        yield f"no setting is read from {', '.join(strangers)}: docs/settings.md has the names"
+    if flagged:
+        yield f'{flagged} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\''
+
+
+def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
+    """What learning left to a person."""
+    if handle.put_off is not None:
+        yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
+    own = handle.own()
+    if dead := len(handle.store.jobs(own[0], dead=True)) if own else 0:
+        what = "question to the model" if dead == 1 else "questions to the model"
+        yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
+    if (proposed := relearn.proposal(handle)) is not None:
+        yield proposed
+    if candidates := memories.get("candidate", 0):
+        yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
+
+
+def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:
+    if about["read_only"]:
+        yield "the store is read-only here: nothing can be remembered"
+    if not about["verified"]:
+        yield "pages carry no checksums here: damage is noticed in turns and memories, not in indexes"
+    if not about["marked"]:
+        yield "store.id is missing: an older copy of the database would not be noticed until the next write"
+    if not about["reserve"] and not about["read_only"]:
+        yield "no space is held back: forgetting may fail on a full disk"
+    if about["wal_bytes"] > WAL_BYTES:
+        yield f"the WAL has {about['wal_bytes'] >> 20} MiB: some process has been reading for long"
+
+
+def _of_the_place(handle: Handle) -> Iterator[str]:
+    if mounts.kind(handle.home) == "network":
+        yield "this home lies on a network file system: slower, and safe only if its locks work"
+    if (service := mounts.synced(handle.home)) is not None:
+        yield f"this home lies in a folder of {service}: a database that is copied while it is open can be torn; use yiku backup --to"

@@ -1,0 +1,1 @@
+"""Storing: turns, statements, and what changes or takes them back."""

@@ -1,0 +1,172 @@
+"""
+Attachments: files that were sent or made, and what is known of what they show, say and hold.
+
+A file is noted with its place; its content is kept only if that is asked for, as a blob by its hash. What nobody could
+see yet (a description, a transcription, the text in it) is filled in later, and then it is found by that. Files that turns
+name by themselves, or that tools wrote, are noted when the turns are learned from.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import InvalidInput, NotFound, TooLarge
+from yiku.files import blobs
+from yiku.flows.common import checks, intake, lookup, pause
+from yiku.flows.common.handle import Handle, settled
+from yiku.rules import analyze, attachments
+from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
+
+DIRECTIONS = ("inbound", "outbound")
+FILLED_LATER = ("description", "transcription", "extracted_text", "tags", "linked_memory_ids", "url", "mime_type")
+
+
+def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep: bool = False, **details: Any) -> Attachment:
+    """
+    Note a file that was sent (inbound, unless said otherwise) or made.
+
+    place: a path, or an address
+    keep:  keep its content here too; only of a path
+    """
+    pause.refuse(handle)
+    now = handle.now()
+    given = os.fspath(place) if isinstance(place, (str, os.PathLike)) else ""
+    if not isinstance(given, str) or not given.strip():
+        checks.refuse("place", "must be a path or an address")
+    checks.text(given, "place", at_most=checks.PATH_BYTES)
+    told = _details(handle, details)
+    direction = details.get("direction", "inbound")
+    if direction not in DIRECTIONS:
+        checks.refuse("direction", f"must be one of {', '.join(DIRECTIONS)}")
+    turn = _turn(handle, details.get("turn"))
+    is_address = "://" in given[:12] or given.startswith("data:")
+    if is_address and keep:
+        raise InvalidInput("only a file on this machine can be kept; an address is noted")
+    place = intake.clean(handle, given)
+    name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
+    if not is_address:
+        size, blob = _of_file(handle, Path(given), keep)
+        told |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
+    else:
+        told["url"] = place
+    attachment = Attachment(
+        id=handle.new_id(now),
+        session=turn.session if turn else intake.name(handle, session, "session"),
+        turn=turn.id if turn else None,
+        direction=direction,
+        filename=intake.name(handle, details.get("filename") or name, "filename"),
+        **{"mime_type": attachments.mime(name), **told},
+        said_at=turn.said_at if turn else now,
+        created_at=now,
+        updated_at=now,
+    )
+    return _kept(handle, attachment)
+
+
+def _details(handle: Handle, details: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of an attachment, checked and clean."""
+    known = {*FILLED_LATER, "direction", "turn", "filename", "original_filename"}
+    if unknown := sorted(set(details) - known):
+        raise InvalidInput(f"an attachment has no {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    found: dict[str, Any] = {}
+    for name, value in details.items():
+        if value is None or name in ("direction", "turn", "filename"):
+            continue
+        if name in ("tags", "linked_memory_ids"):
+            found[name] = tuple(intake.clean(handle, list(checks.names(value, name))))
+        else:
+            found[name] = intake.clean(handle, checks.text(value, name, at_most=checks.CONTENT_BYTES))
+    return found
+
+
+def _turn(handle: Handle, id: object) -> Turn | None:
+    if id is None:
+        return None
+    found = lookup.find(handle, checks.name(id, "turn"), handle.own())
+    if not isinstance(found, Turn):
+        raise NotFound(f"turn {str(id)[:80]} (this id is a memory's)")
+    return found
+
+
+def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | None]:
+    """The size of a file, and the blob that its content, cleaned, was kept as; None for what is not there."""
+    try:
+        about = path.stat()
+    except OSError as error:
+        if keep:
+            raise NotFound(f"{path}: {error.strerror}") from error
+        return None, None
+    if not stat.S_ISREG(about.st_mode):
+        raise InvalidInput(f"{path} is no file")
+    if not keep:
+        return about.st_size, None
+    if about.st_size > blobs.LONGEST_BYTES:
+        raise TooLarge(f"{path} has {about.st_size:,} bytes; {blobs.LONGEST_BYTES:,} can be kept")
+    return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
+
+
+def _kept(handle: Handle, attachment: Attachment) -> Attachment:
+    handle.store.apply(handle.writes(), [Put(attachment, tokens(attachment))], handle.cause("attach"))
+    return handle.store.records(Attachment, handle.own(), Records(ids=[attachment.id]))[0]
+
+
+def tokens(attachment: Attachment) -> Tokens:
+    """What an attachment is found by."""
+    return analyze.tokens(attachments.text(attachment))
+
+
+def describe(handle: Handle, id: str, **details: Any) -> Attachment:
+    """What was seen, heard or read in an attachment since it was noted."""
+    pause.refuse(handle)
+    if not details:
+        raise InvalidInput(f"describe needs something to say: {', '.join(FILLED_LATER)}")
+    if others := sorted(set(details) - set(FILLED_LATER)):
+        raise InvalidInput(f"{', '.join(others)} cannot change; what can is {', '.join(FILLED_LATER)}")
+    told = _details(handle, details)
+
+    def attempt() -> Attachment:
+        known = find(handle, id, handle.own())
+        return _kept(handle, replace(known, **told, updated_at=handle.now()))
+
+    return settled(handle, attempt)
+
+
+def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
+    """One attachment by its id, or the end of it. Raises NotFound."""
+    whole = checks.name(id, "id")
+    found = handle.store.records(Attachment, scopes, Records(suffix=whole, limit=2)) if scopes else []
+    if len(found) != 1:
+        raise NotFound(f"attachment {whole[:80]}" + (" (several end so)" if found else ""))
+    return found[0]
+
+
+def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
+    """Attachments of what this handle reads, the newest first."""
+    sessions = None if session is None else [intake.name(handle, session, "session")]
+    select = Records(sessions=sessions, newest_first=True, limit=checks.whole(limit, "limit"))
+    return handle.store.records(Attachment, handle.reads(), select)
+
+
+def content(handle: Handle, id: str) -> bytes:
+    """The content of an attachment that was kept. Raises NotFound where it was not."""
+    known = find(handle, id, handle.reads())
+    if known.blob is None:
+        raise NotFound(f"the content of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
+    return blobs.get_bytes(handle.blobs, known.blob)
+
+
+def named_in(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
+    """The attachments that these turns name, as far as they are not noted yet."""
+    found = attachments.found(turns)
+    if not found:
+        return []
+    now = handle.now()
+    known = handle.store.records(Attachment, [scope], Records(turns=[turn.id for turn in turns]))
+    noted = {(one.turn, one.local_path or one.url or one.filename) for one in known}
+    fresh = [replace(one, id=handle.new_id(now), created_at=now, updated_at=now) for one in found]
+    return [Put(one, tokens(one)) for one in fresh if (one.turn, one.local_path or one.url or one.filename) not in noted]

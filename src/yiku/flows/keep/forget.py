@@ -1,0 +1,160 @@
+"""
+forget and restore: leaving memory softly, and coming back.
+
+What is forgotten is archived with its reason: out of every answer, but on the disk, in the journal, and
+restored by one call. Forgetting a memory takes its whole line of versions; forgetting a turn takes the
+memories that came from it alone. (Erasure, which leaves nothing, is another thing.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from yiku.errors import NotFound
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.intake import clean
+from yiku.flows.common.lookup import find
+from yiku.flows.common.turn_texts import tokens
+from yiku.rules import conflict
+from yiku.rules.history import RETRACTED
+from yiku.rules.learning.reread import OUTGROWN
+from yiku.rules.slots import index_tokens
+from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
+
+FORGOTTEN = "forgotten"
+
+
+def forget(
+    handle: Handle,
+    id: str | None = None,
+    *,
+    session: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    reason: str | None = None,
+    dry_run: bool = False,
+) -> Forgotten:
+    """A memory, a turn, a session or a time range leaves memory; with `dry_run` only listed."""
+    if (id is None) == (session is None and since is None and until is None):
+        checks.refuse("forget", "needs either an id, or a session or a time range")
+    checks.flag(dry_run, "dry_run")
+    why = FORGOTTEN if reason is None else f"{FORGOTTEN}: {clean(handle, checks.text(reason, 'reason'))}"
+
+    def attempt() -> Forgotten:
+        memories, turns = _meant(handle, id, session, since, until)
+        gone = Forgotten(tuple(memories), tuple(turns), 0)
+        if dry_run or not (memories or turns):
+            return gone
+        now = handle.now()
+        changes: list[Change] = [
+            *(UpdateMemory(m.n, {"state": State.ARCHIVED, "reason": why}, index_tokens(m)) for m in memories),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in closed_up(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in unflagged(handle, memories)),
+            *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
+        ]
+        done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
+        return Forgotten(gone.memories, gone.turns, done.transaction)
+
+    return settled(handle, attempt)
+
+
+def restore(handle: Handle, id: str) -> Forgotten:
+    """
+    A memory that was forgotten, taken back or no longer learned comes back with its line; or a forgotten turn.
+
+    Of its slot the later said is live.
+    """
+
+    def attempt() -> Forgotten:
+        found = find(handle, id, handle.own())
+        if isinstance(found, Turn):
+            if found.hidden_at is None:
+                raise NotFound(f"a forgotten turn {id}")
+            done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
+            return Forgotten((), (found,), done.transaction)
+        line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
+        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN))]
+        if not back:
+            raise NotFound(f"a forgotten memory {id}")
+        present = _present(handle, found)
+        unsaid = [row for row in back if row.method != "told" and row.origin is not Origin.USER]  # nobody had confirmed it
+        if unsaid:
+            updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [
+                (row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid
+            ]
+        else:
+            updates = conflict.rejoined(back, present)
+        changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
+        expect = _unchanged([*back, *present])
+        done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
+        return Forgotten(tuple(back), (), done.transaction)
+
+    return settled(handle, attempt)
+
+
+def _meant(
+    handle: Handle, id: str | None, session: str | None, since: datetime | str | None, until: datetime | str | None
+) -> tuple[list[SemanticMemory], list[Turn]]:
+    """The memories and turns that a call means, in the scope that this handle writes."""
+    own, now = handle.own(), handle.now()
+    if id is not None:
+        found = find(handle, id, own)
+        if isinstance(found, SemanticMemory):
+            return handle.store.memories(own, Memories(line=found.line, states=(State.ACTIVE, State.CANDIDATE))), []
+        turns = [] if found.hidden_at else [found]
+    else:
+        select = Turns(
+            session=checks.optional_name(session, "session"),
+            since=checks.optional_time(since, "since", now=now),
+            until=checks.optional_time(until, "until", now=now),
+        )
+        turns = handle.store.turns(own, select) if own else []
+        if not turns:
+            raise NotFound("turns of that session or time")
+    alone, _ = derived_alone(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
+    return alone, turns
+
+
+def derived_alone(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
+    """The memories that came from these turns and from no other that is left, and those that have other sources too."""
+    own = handle.own()
+    derived = handle.store.filled(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
+    others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
+    gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
+    alone = [memory for memory in derived if all(source.turn in gone for source in memory.sources)]
+    return alone, [memory for memory in derived if memory not in alone]
+
+
+def closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """What changes in the chains that lose a version: the neighbours join again."""
+    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    for slot in {memory.slot for memory in gone if memory.slot}:
+        versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
+        if rest := [version for version in versions if version.n not in {memory.n for memory in gone}]:
+            updates += conflict.rejoined((), rest)
+    return updates
+
+
+def unflagged(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """What changes in the rivals of what goes: they contradict it no more."""
+    ids = {memory.id for memory in gone}
+    named = {id for memory in gone for id in memory.flagged_with} - ids
+    rivals = handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,))) if named else []
+    left = [(rival, tuple(id for id in rival.flagged_with if id not in ids)) for rival in rivals]
+    return [(rival, {"flagged_with": rest, "flag": rival.flag if rest else None}) for rival, rest in left]
+
+
+def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
+    """The active versions with which a restored line must share its slot or its words."""
+    if memory.slot is not None:
+        return handle.store.memories(handle.own(), Memories(slot=memory.slot, states=(State.ACTIVE,), order="said"))
+    same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)
+    return [row for row in handle.store.memories(handle.own(), same) if row.kind is memory.kind]
+
+
+def _unchanged(memories: Sequence[SemanticMemory]) -> Expect:
+    rows: Mapping[int, int] = {memory.n: memory.changed for memory in memories}
+    return Expect(rows=rows)

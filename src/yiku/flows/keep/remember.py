@@ -1,0 +1,433 @@
+"""
+remember: one statement becomes one outcome.
+
+Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
+that slot and of those words, decide (rules/conflict.py says how), and apply the decision only if nothing of
+what it rested on has changed; else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from yiku.errors import InvalidInput, KeptOut, NotFound
+from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.intake import clean
+from yiku.flows.keep.retract import retracted, taken_back
+from yiku.rules import conflict, keys, private, retract, slots
+from yiku.rules.learning.reread import OUTGROWN
+from yiku.rules.lexicon import lists
+from yiku.rules.slots import index_tokens
+from yiku.types import (
+    AddMemory,
+    AddSource,
+    Cardinality,
+    Change,
+    Confirmed,
+    CountAccess,
+    Details,
+    Expect,
+    Flagged,
+    How,
+    Kind,
+    Memories,
+    Met,
+    New,
+    Origin,
+    Outcome,
+    Past,
+    Receipt,
+    Refused,
+    Relation,
+    RemoveSources,
+    Replaced,
+    SemanticMemory,
+    Slot,
+    Source,
+    Standing,
+    State,
+    Turn,
+    UpdateMemory,
+)
+
+Keyed = Callable[[Handle, SemanticMemory, str, Details, bool], tuple[SemanticMemory, Expect, conflict.Decision]]
+
+TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
+CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
+PRIORITIES = ("permanent", "long_term", "short_term", "transient")
+WHOLE_ID = 36  # characters; what is shorter is the end of an id
+_DETAILS = frozenset(Details.__annotations__)
+
+
+def remember(
+    handle: Handle,
+    text: str,
+    details: Details,
+    *,
+    idempotency_key: str | None = None,
+    despite_erasure: bool = False,
+    dry_run: bool = False,
+    how: How | None = None,
+    keyed: Keyed | None = None,
+) -> Outcome:
+    """
+    One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`.
+
+    how:   how it was learned, where nobody told it outright
+    keyed: decides for a statement with an external id (flows/keep/upsert.py)
+    """
+    admit(handle, details)
+    new = checked(handle, text, details, quote=how.quote if how else None)
+    if how is not None:
+        new = _learned(handle, new, how)
+    dated = details.get("said_at") is not None or details.get("source") is not None
+    digest = _digest(new, dated=dated)
+    if idempotency_key is not None:
+        idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
+    checks.flag(despite_erasure, "despite_erasure")
+    checks.flag(dry_run, "dry_run")
+
+    def attempt() -> Outcome:
+        if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
+            return _outcome(handle, first["outcome"], first["ids"], first["operation"])
+        erasure, turn = handle.store.last_erasure(), new.sources[0].turn
+        if erasure and turn is not None:
+            handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
+        if erasure and (at := tombstones.since(handle, new)) is not None:
+            if not despite_erasure:
+                return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
+            if not dry_run:
+                tombstones.lift(handle, new)
+        receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
+        if new.state is State.CANDIDATE:
+            return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
+        confirms = how.confirms if how else None
+        if keyed is not None:
+            told, expect, decision = keyed(handle, new, text, details, dated)
+            return _kept(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+        short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
+        sort = retract.marker(new.content) if short else None
+        if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
+            return done
+        expect, decision = decided(handle, new, dated, confirms)
+        if how is not None:
+            expect, decision = _as_learned(handle, new, how, expect, decision)
+        return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+
+    if keyed is None or dry_run:
+        return settled(handle, attempt)
+    with handle.store.alone():  # two that tell one id for the first time would each make a line
+        return attempt()
+
+
+def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
+    """What was learned says how, and by which words of its source."""
+    quote = None if how.quote is None or how.quote == new.content else clean(handle, how.quote)
+    return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
+
+
+def _as_learned(
+    handle: Handle, new: SemanticMemory, how: How, expect: Expect, decision: conflict.Decision
+) -> tuple[Expect, conflict.Decision]:
+    """The decision with what the way in which a statement was learned adds to it."""
+    if how.replaces is not None and decision.outcome in ("new", "flagged"):
+        expect, decision = _updating(handle, new, how.replaces, expect, decision)
+    if how.confirms is not None:
+        expect = replace(expect, rows={**expect.rows, how.confirms.n: how.confirms.changed})
+        decision = replace(decision, updates=(*decision.updates, (how.confirms, CONFIRMED)))
+    return expect, decision
+
+
+def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
+    """
+    Kept apart until somebody confirms it: it meets nothing, and is not kept where its words stand already, in whatever state.
+
+    What went only because the rules did not learn it any more may come again.
+    """
+    same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
+    if same:
+        return Confirmed(memory=handle.store.filled(same[:1])[0])
+    if dry_run:
+        return New(memory=new)
+    done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
+    return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
+
+
+def _updating(
+    handle: Handle, new: SemanticMemory, n: int, expect: Expect, decision: conflict.Decision
+) -> tuple[Expect, conflict.Decision]:
+    """What a statement does that was learned as an update of this one, if it is still live."""
+    known = next(iter(handle.store.memories(handle.own(), Memories(ns=[n], states=(State.ACTIVE,), current=True))), None)
+    if known is None:
+        return expect, decision
+    return replace(expect, rows={known.n: known.changed}), conflict.contradicted(new, known)
+
+
+def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
+    """What makes a call this call: everything that was given, and nothing that the clock or chance added."""
+    moment = datetime.min.replace(tzinfo=UTC)
+    told = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
+    if not dated:
+        told = replace(told, said_at=moment, confirmed_at=moment, valid_from=moment)
+    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+
+
+def _kept(
+    handle: Handle, new: SemanticMemory, expect: Expect, decision: conflict.Decision, receipt: Receipt | None, *, dry_run: bool
+) -> Outcome:
+    """Apply a decision. Raises Stale when others were faster."""
+    if dry_run:
+        return _named(decision.outcome, decision.subject, decision.others, 0)
+    changes: list[Change] = [
+        *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in decision.updates),
+        *(AddMemory(row, index_tokens(row)) for row in decision.adds),
+    ]
+    if decision.moved:
+        changes.append(RemoveSources(decision.updates[0][0].n, decision.moved))
+    if decision.source_for is not None and not _gave(handle, new.sources[0].turn, decision.source_for):
+        said_so = None if new.content == decision.source_for.content else new.content
+        changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
+        if new.method == "rules":  # he said it again in talk
+            changes.append(CountAccess([decision.source_for.n], "mentioned"))
+    ids = [decision.subject.id, *(other.id for other in decision.others)]
+    if receipt is not None:
+        changes.append(replace(receipt, result={"outcome": decision.outcome, "ids": ids}))
+    operation = "confirm" if any(columns is CONFIRMED for _, columns in decision.updates) else "remember"
+    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.subject.reason), expect)
+    return _outcome(handle, decision.outcome, ids, done.transaction)
+
+
+def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
+    """Whether this turn is among the sources of a row: one turn is one evidence."""
+    return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
+
+
+def decided(
+    handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
+) -> tuple[Expect, conflict.Decision]:
+    """Look at what the statement meets, and decide; with what the decision rests on."""
+    own = handle.own()
+    nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
+    met = handle.store.met(own[0], new) if own else Met(expect=nothing)
+    if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
+        new = told_after(met.live, new)
+        met = handle.store.met(own[0], new)
+    if confirms is not None:  # what it takes the place of does not stand in its way
+        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (met.same, met.rivals))
+        met = replace(met, same=same, rivals=rivals)
+    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
+
+
+def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
+    """A statement that was told without a time, dated no earlier than what was told before it, whatever the clock says."""
+    at = max(row.said_at, new.said_at)
+    valid_from = at if new.valid_from == new.said_at else new.valid_from
+    return replace(new, said_at=at, confirmed_at=at, valid_from=valid_from, place=max(row.place, new.place))
+
+
+def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
+    """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
+    if outcome == "retracted":
+        return retracted(handle, ids, operation)
+    memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
+    return _named(outcome, memory, others, operation)
+
+
+def _named(outcome: str, memory: SemanticMemory, others: Sequence[SemanticMemory], operation: int) -> Outcome:
+    match outcome:
+        case "new":
+            return New(memory=memory, operation=operation)
+        case "replaced":
+            return Replaced(memory=memory, replaced=others[0], operation=operation)
+        case "past":
+            return Past(memory=memory, current=others[0], operation=operation)
+        case "flagged":
+            return Flagged(memory=memory, others=tuple(others), operation=operation)
+    return Confirmed(memory=memory, operation=operation)
+
+
+# ------------------------------------------------------------------ what comes in
+
+
+def admit(handle: Handle, details: Mapping[str, Any]) -> None:
+    """Raise Paused while memory is paused, and KeptOut for what was said in a private folder."""
+    pause.refuse(handle)
+    if pause.in_private_folder(handle, details):
+        raise KeptOut("it was said in a private folder")
+
+
+def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
+    """
+    The statement with everything that its details and its source turn say, or InvalidInput.
+
+    quote: the words of its turn that it rests on, where they are others than the text
+    """
+    if unknown := [str(key)[:40] for key in details if key not in _DETAILS]:
+        raise InvalidInput(f"a memory has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_DETAILS))}")
+    now = handle.now()
+    content = clean(handle, checks.text(text, "text").strip())
+    if content.startswith("[") and private.is_nothing(content):
+        raise KeptOut("all of it is private")
+    turn = _source_turn(handle, details.get("source"))
+    given = details.get("said_at")
+    said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
+    speaker = clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
+        turn.speaker if turn and turn.role == "user" else None
+    )
+    value = details.get("object")
+    once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
+    slot = _now(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
+    slot = _of_whom(handle, slot, told=details.get("cardinality") is not None)
+    told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
+    kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
+    standing = _standing_named(str(told_kind).casefold())
+    if told_standing is not None:
+        standing = checks.one_of(told_standing, Standing, "standing")
+    span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
+    source = Source(
+        origin=origin,
+        said_at=said_at,
+        recorded_at=now,
+        turn=turn.id if turn else None,
+        session=turn.session if turn else clean(handle, checks.optional_name(details.get("session"), "session")),
+        place=turn.position if turn else 0,
+        actor=speaker or handle.settings.actor,
+        start=None if span is None else span[0],
+        end=None if span is None else span[1],
+    )
+    id = handle.new_id(now)
+    memory = SemanticMemory(
+        id=id,
+        line=id,
+        valid_to=said_at if once else None,
+        kind=kind,
+        standing=standing,
+        content=content,
+        content_hash=conflict.text_hash(content, slot),
+        said_at=said_at,
+        confirmed_at=said_at,
+        place=source.place,
+        origin=origin,
+        trust=TRUST[origin],
+        reason=f"said_at was {given}, more than a day ahead; counted as now" if ahead else None,
+        sources=(source,),
+        created_at=now,
+        updated_at=now,
+        **_optional(handle, details, now, said_at),
+        **(_slot_fields(slot, standing) if slot else {}),
+    )
+    return replace(
+        memory,
+        agent=memory.agent or (turn.agent if turn else None) or handle.settings.agent,
+        project=memory.project or (turn.project if turn else None) or handle.settings.project,
+        entities=_entities(memory.entities, slot, handle.settings.names),
+    )
+
+
+def _standing_named(kind: str) -> Standing:
+    """The standing that a caller names as if it were a kind: a belief, 摘要."""
+    if kind in lists.words("slots.belief"):
+        return Standing.BELIEF
+    return Standing.SUMMARY if kind in lists.words("slots.summary") else Standing.FACT
+
+
+def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
+    names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
+    told = details.get("cardinality")
+    cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
+    if predicate is not None:
+        slot = slots.stated(
+            clean(handle, checks.name(subject if subject is not None else "user", "subject")),
+            clean(handle, checks.name(predicate, "predicate")),
+            clean(handle, checks.optional_name(details.get("object"), "object")),
+            cardinality,
+            speaker=speaker,
+            names=names,
+        )
+        if not slot.predicate:
+            checks.refuse("predicate", "must have more in it than quotation marks and stops")
+        return slot
+    if subject is not None or details.get("object") is not None or cardinality is not None:
+        raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
+    is_rule = details.get("kind") in (Kind.RULE, Kind.RULE.value)  # what is always to be done is nobody's attribute
+    return None if is_rule else slots.read(content, speaker=speaker, names=names)
+
+
+def _now(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | None:
+    """The slot that a statement fills now, whatever its words or its caller name; `once`: it says how it was before."""
+    if slot is not None and once:
+        return slot._replace(predicate="", key="")  # history from the start: asked for what holds, nobody finds it by its slot
+    return None if named and slots.is_open(content) else slot  # what is named with its slot may say that it is not so yet
+
+
+def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
+    """The slot of whom the subject names: what is said of 小雨 is of «my sister», where that was told."""
+    if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
+        return slot
+    owner = lookup.owner(handle, slot.subject)
+    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
+
+
+def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:
+    """Whom and what a statement is about, in the form in which they are looked up: those given, and those of its slot."""
+    found = [*given, *((slot.subject, slot.object) if slot and slot.object else ())]
+    return tuple(dict.fromkeys(keys.subject_of(name, names=names) for name in found))
+
+
+def _slot_fields(slot: Slot, standing: Standing) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "subject": slot.subject,
+        "predicate": slot.predicate or None,
+        "object": slot.object or None,
+        "cardinality": slot.cardinality,
+    }
+    return fields | ({"slot": slot.key} if standing is Standing.FACT and slot.key else {})
+
+
+def _source_turn(handle: Handle, id: object) -> Turn | None:
+    if id is None:
+        return None
+    if len(whole := checks.name(id, "source")) == WHOLE_ID:
+        return handle.store.turn(handle.reads(), whole.lower())
+    found = lookup.find(handle, whole, handle.reads())
+    if not isinstance(found, Turn):
+        raise NotFound(f"turn {whole[:80]} (this id is a memory's)")
+    return found
+
+
+def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:
+    """The details that stand for themselves, checked; those that were not given are left out."""
+    take: dict[str, Any] = {}
+
+    def each(check: Any, *fields: str, **more: Any) -> None:
+        take.update({field: check(details[field], field, **more) for field in fields if details.get(field) is not None})
+
+    each(checks.text, "basis")
+    each(checks.names, "tags", "entities")
+    each(checks.name, "agent", "project", "external_id", "priority")
+    each(checks.metadata, "metadata")
+    each(checks.triples, "relations")
+    take = {field: clean(handle, value) for field, value in take.items()}
+    each(checks.share, "importance", "confidence")
+    each(checks.whole, "strength", at_most=1000)
+    each(checks.whole, "ttl_days", at_least=1, at_most=36_500)
+    each(checks.flag, "pinned")
+    each(checks.time, "valid_from", "expires_at", now=now)
+    if "relations" in take:
+        take["relations"] = tuple(Relation(*triple) for triple in take["relations"])
+    if take.get("priority", "permanent") not in PRIORITIES:
+        checks.refuse("priority", f"must be one of {', '.join(PRIORITIES)}")
+    if take.setdefault("valid_from", said_at) > max(now, said_at):
+        checks.refuse(
+            "valid_from",
+            "lies ahead; what holds only later is a plan, so leave valid_from out and say when in the text",
+        )
+    if "ttl_days" in take:
+        take["auto_delete_at"] = now + timedelta(days=take["ttl_days"])
+    return take

@@ -1,0 +1,223 @@
+"""
+Taking back: «just kidding» archives what was told last, and the version before it is live again.
+
+One transaction, undone by one call. What the same sentence states beside that («… I still live in Ghent») is decided
+as if what is taken back had never been said. With nothing to take back a bare joke is refused; a slip, and what states
+something beside, is a statement like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from yiku.flows.common.handle import Handle
+from yiku.flows.keep.forget import unflagged
+from yiku.rules import conflict, importance, retract, slots
+from yiku.rules.history import RETRACTED
+from yiku.rules.slots import index_tokens
+from yiku.types import (
+    AddMemory,
+    AddSource,
+    Cardinality,
+    Change,
+    Expect,
+    Memories,
+    Met,
+    Receipt,
+    Refused,
+    RemoveSources,
+    Retracted,
+    SemanticMemory,
+    Source,
+    State,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
+
+Updated = Callable[[Sequence[tuple[SemanticMemory, Mapping[str, Any]]]], None]
+LOOKED_AT = 60  # statements, the last told first
+_NO_SLOT: dict[str, Any] = dict.fromkeys(("subject", "predicate", "object", "cardinality", "slot"))
+NOTHING = "it takes back what was said, and nothing was said in this session"
+_INSTANT = timedelta(microseconds=1)
+
+
+def taken_back(
+    handle: Handle,
+    new: SemanticMemory,
+    sort: retract.Marker,
+    receipt: Receipt | None,
+    *,
+    stated: bool = False,
+    dry_run: bool = False,
+) -> Retracted | Refused | None:
+    """
+    The outcome of a text that takes something back; None when it is a statement like any other.
+
+    sort:   as what it takes something back
+    stated: the caller named the slot of what it states beside that
+    """
+    said = new if stated else _said(handle, new, sort)
+    target = _target(handle, said or new, new.content, sort)
+    if target is None:
+        return (
+            None
+            if stated or sort == "slip" or said is not None or retract.says_more(new.content)
+            else Refused(memory=new, why=NOTHING)
+        )
+    if sort == "joke" and said is not None and not stated and said.slot != target.slot:
+        said = None  # «back to soldering boards tomorrow» goes on with the joke
+    if sort == "slip" and said is not None and said.slot is not None and said.slot == target.slot:
+        return None  # a newer value of the same slot retires the slip by itself
+    return _applied(handle, new, target, said, receipt, dry_run=dry_run)
+
+
+def _said(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> SemanticMemory | None:
+    """What the text states beside taking back; a slip states all that it says, a joke nothing but what held before it."""
+    told = retract.rest(new.content)
+    slot = slots.read(told, speaker=new.sources[0].actor, names=handle.settings.names) if told else None
+    if slot is None or (sort == "void" and slot.cardinality is not Cardinality.SINGLE and not retract.states(told)):
+        kept = sort == "slip" or (sort == "void" and retract.states(told))
+        return replace(new, **_NO_SLOT) if kept else None
+    fields: dict[str, Any] = {
+        "subject": slot.subject,
+        "predicate": slot.predicate,
+        "object": slot.object,
+        "cardinality": slot.cardinality,
+    }
+    kind, words = slots.kind_of(slot), conflict.text_hash(told, slot)
+    return replace(new, content=told, content_hash=words, kind=kind, slot=slot.key or None, **fields)
+
+
+def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker) -> SemanticMemory | None:
+    own = handle.own()
+    until = new.said_at + _INSTANT
+    select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
+    told = handle.store.filled(handle.store.memories(own, select)) if own else []
+    told = [memory for memory in told if not _said_behind(memory, new)]
+    last = last_turn(handle, new.sources[0])
+    recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
+    return retract.meant(replace(new, content=text), told[::-1], sort, recent)
+
+
+def last_turn(handle: Handle, source: Source) -> Turn | None:
+    """What its speaker said before this turn, but for «lol» and the like; None where no turn takes back."""
+    if source.turn is None or source.session is None:
+        return None
+    until = source.said_at + _INSTANT
+    select = Turns(session=source.session, roles=("user",), until=until, order="said", newest_first=True, limit=LOOKED_AT)
+    turns = handle.store.turns(handle.own(), select)
+    here = next((place for place, turn in enumerate(turns) if turn.id == source.turn), len(turns))
+    before = (turn for turn in turns[here + 1 :] if turn.speaker == turns[here].speaker)
+    return next((turn for turn in before if not importance.noise(turn.content)), None)
+
+
+def _as_late(source: Source, turn: Turn) -> bool:
+    """Whether it was said in this turn; or told by itself, no earlier."""
+    return source.turn == turn.id or (source.turn is None and source.said_at >= turn.said_at)
+
+
+def _said_behind(memory: SemanticMemory, new: SemanticMemory) -> bool:
+    """Whether a statement of the same session and moment stands behind this turn: turns may come with whole seconds only."""
+    turn = new.sources[0]
+    here = [source for source in memory.sources if source.session == turn.session]
+    return bool(here and turn.turn) and all((source.said_at, source.place) > (turn.said_at, turn.place) for source in here)
+
+
+def _applied(
+    handle: Handle,
+    new: SemanticMemory,
+    target: SemanticMemory,
+    said: SemanticMemory | None,
+    receipt: Receipt | None,
+    *,
+    dry_run: bool,
+) -> Retracted:
+    own, columns = handle.own(), dict[int, dict[str, Any]]()
+    touched = {slot for slot in (target.slot, said and said.slot) if slot}
+    marks = handle.store.marks(own[0], touched, [said.content_hash] if said else [])  # first: what changes after makes this stale
+    select = Memories(slot=target.slot, states=(State.ACTIVE,), order="said")
+    chain = handle.store.memories(own, select) if target.slot else [target]
+    left = [row for row in chain if row.n != target.n]
+    rows = {row.n: row for row in (target, *left)}
+
+    def change(updates: Sequence[tuple[SemanticMemory, Mapping[str, Any]]]) -> None:
+        for row, wanted in updates:
+            rows.setdefault(row.n, row)
+            columns.setdefault(row.n, {}).update(wanted)
+
+    again = [source for source in target.sources if source.session == new.sources[0].session]
+    repeated = len(target.sources) > len(again) > 0
+    changes: list[Change] = []
+    if repeated:  # it had been said before, in earnest
+        rest = [source for source in target.sources if source not in again]
+        change([(target, {"confirmed_at": max(source.said_at for source in rest)})])
+        changes.append(RemoveSources(target.n, [source.seq for source in again]))
+        left = chain
+    else:
+        change([(target, {"state": State.ARCHIVED, "reason": RETRACTED, "superseded_by": None, "valid_to": None})])
+        change(conflict.rejoined((), left) if left else [])
+        change(unflagged(handle, [target]))
+    holding = [replace(row, **columns.get(row.n, {})) for row in left]
+    current = target if repeated else next((row for row in reversed(holding) if row.said_at <= new.said_at), None)
+    added: list[Change] = []
+    if said is not None:
+        alike = said.slot is not None and said.slot == target.slot
+        said = (
+            _decided(handle, said, current, holding, change=change, added=added) if alike else _apart(handle, said, change, added)
+        )
+    changes = [*(UpdateMemory(n, wanted, index_tokens(rows[n])) for n, wanted in columns.items()), *changes, *added]
+    ids = [target.id, current.id if current else "", said.id if said else ""]
+    if dry_run:
+        return Retracted(memory=target, current=current, said=said)
+    if receipt is not None:
+        changes.append(replace(receipt, result={"outcome": "retracted", "ids": ids}))
+    expect = replace(marks, rows={row.n: row.changed for row in rows.values()})
+    done = handle.store.apply(handle.writes(), changes, handle.cause("remember", RETRACTED), expect)
+    return retracted(handle, ids, done.transaction)
+
+
+def _decided(
+    handle: Handle,
+    said: SemanticMemory,
+    current: SemanticMemory | None,
+    holding: Sequence[SemanticMemory],
+    *,
+    change: Updated,
+    added: list[Change],
+) -> SemanticMemory:
+    """What the sentence states in the slot of what is taken back is decided against what holds again, and what was said later."""
+    if current is not None and conflict.same_object(current, said):
+        change([(current, conflict.confirmation(current, said))])
+        text = None if said.content == current.content else said.content
+        added.append(AddSource(current.n, replace(said.sources[0], text=text)))
+        return current
+    following = next((row for row in holding if row.said_at > said.said_at), None)
+    met = Met(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
+    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+
+
+def _apart(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
+    """What it states of something else is decided as always."""
+    met = handle.store.met(handle.writes(), said)
+    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+
+
+def _taken(
+    handle: Handle, decision: conflict.Decision, said: SemanticMemory, change: Updated, added: list[Change]
+) -> SemanticMemory:
+    change(decision.updates)
+    added.extend(AddMemory(row, index_tokens(row)) for row in decision.adds)
+    if decision.source_for is not None:
+        added.append(AddSource(decision.source_for.n, said.sources[0]))
+    return decision.subject
+
+
+def retracted(handle: Handle, ids: Sequence[str], operation: int) -> Retracted:
+    """The outcome with the rows as they are now."""
+    memory, current, said = (handle.store.version(handle.writes(), id) if id else None for id in ids)
+    assert memory is not None
+    return Retracted(memory=memory, current=current, said=said, operation=operation)

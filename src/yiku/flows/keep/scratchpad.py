@@ -1,0 +1,125 @@
+"""
+The scratchpad of a user: what he is at follows from what he says; what is open and what comes next is patched; what he wrote is his.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from yiku.flows.common import checks, intake, pause
+from yiku.flows.common.handle import Handle, settled
+from yiku.rules import keys
+from yiku.rules import scratchpad as rules
+from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
+
+
+def of(handle: Handle, user: str | None = None) -> Scratchpad:
+    """The scratchpad of a user, by default the owner of this scope; empty while there is none."""
+    who, own = _user(handle, user), handle.own()
+    found = handle.store.records(Scratchpad, own, Records(user=who)) if own else []
+    now = handle.now()
+    return found[0] if found else Scratchpad(id=handle.new_id(now), user_id=who, updated_at=now, scope=handle.scope)
+
+
+def _user(handle: Handle, user: str | None) -> str:
+    return handle.scope if user is None else intake.name(handle, user, "user")
+
+
+def changed(
+    handle: Handle, user: str | None, change: Callable[[Scratchpad], Scratchpad], why: str, *, said: Turn | None = None
+) -> Scratchpad:
+    """The scratchpad after a change; as it is where what was said, on which that rests, was erased meanwhile."""
+
+    def attempt() -> Scratchpad:
+        erasure, before = handle.store.last_erasure(), of(handle, user)
+        after = change(before)
+        if after == before or (said is not None and not _still_said(handle, said)):
+            return before
+        handle.store.apply(handle.writes(), [Put(after)], handle.cause(why), Expect(erasure=erasure))
+        return of(handle, user)
+
+    return settled(handle, attempt)
+
+
+def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
+    """What the user is at, after he said this. `again`: a turn as old as what it knows may have been followed before."""
+    if turn.role != "user" or not turn.content.strip():
+        return
+
+    def compiled(before: Scratchpad) -> Scratchpad:
+        last = _last(before)
+        if last is not None and (turn.said_at < last or (again and turn.said_at == last)):
+            return before
+        return rules.compiled(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
+
+    owner = keys.subject_of("I", turn.speaker, handle.settings.names) == keys.USER
+    user = None if owner else turn.speaker
+    changed(handle, user, compiled, "scratchpad", said=turn)
+
+
+def _last(pad: Scratchpad) -> datetime | None:
+    """When something was last said, or done, that told what the user is at; lines that were patched or written say nothing of that."""
+    moments = (pad.focus_since, *(task.until for task in pad.recent))
+    return max((moment for moment in moments if moment), default=None)
+
+
+def _still_said(handle: Handle, turn: Turn) -> bool:
+    found = handle.store.turns(handle.own(), Turns(ns=[turn.n], hidden=True))
+    return bool(found) and found[0].content_hash == turn.content_hash
+
+
+def patch(handle: Handle, lines: ScratchpadPatch, user: str | None = None) -> Scratchpad:
+    """The scratchpad with lines of its open questions and next steps added and settled."""
+    pause.refuse(handle)
+    clean = _clean(handle, lines)
+    return _told(handle, user, lambda before: rules.patched(before, clean, now=handle.now()), "scratchpad")
+
+
+def _told(
+    handle: Handle, user: str | None, change: Callable[[Scratchpad], tuple[Scratchpad, tuple[str, ...]]], why: str
+) -> Scratchpad:
+    """The scratchpad after a change that somebody asked for, with the lines for which there was no place."""
+    left_out: tuple[str, ...] = ()
+
+    def made(before: Scratchpad) -> Scratchpad:
+        nonlocal left_out
+        after, left_out = change(before)
+        return after
+
+    return replace(changed(handle, user, made, why), left_out=left_out)
+
+
+def patching(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
+    """The same for the owner of the scope as a change, to be made together with others."""
+    before = of(handle)
+    after = rules.patched(before, _clean(handle, lines), now=handle.now())[0]
+    return [] if after == before else [Put(after)]
+
+
+def _clean(handle: Handle, lines: ScratchpadPatch) -> ScratchpadPatch:
+    return ScratchpadPatch(**{name: tuple(intake.clean(handle, list(getattr(lines, name)))) for name in lines.__slots__})
+
+
+def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
+    """The scratchpad as the user wrote it: a section that he changed is his until he takes it away."""
+    pause.refuse(handle)
+    written = intake.clean(handle, checks.text(text, "text", empty=True))
+    return _told(handle, user, lambda before: rules.edited(before, written, now=handle.now()), "edit scratchpad")
+
+
+def finish(handle: Handle, episode: Episode) -> Scratchpad:
+    """What the user was at was done in this episode; what he was at before it goes on."""
+
+    def finished(before: Scratchpad) -> Scratchpad:
+        if before.focus_since is not None and before.focus_since < episode.started_at:
+            return before
+        return rules.finished(before, now=episode.ended_at, session=episode.session)
+
+    return changed(handle, None, finished, "end session")
+
+
+def markdown(pad: Scratchpad, language: str) -> str:
+    """A scratchpad as a person reads it, and may write it."""
+    return rules.to_markdown(pad, language)

@@ -1,0 +1,179 @@
+"""
+undo: one operation is taken back, or a run of them, with the images that the journal kept.
+
+A memory that was added is archived, a column that was changed gets its old value, a turn that was
+recorded leaves recall (its text stays, as always). An episode, a scratchpad or an attachment is as it
+was, or is not there. Operations that carry the name of one run are taken back together, the last first.
+Nothing is taken back from under a later change: then that one must be undone first. An undo is an
+operation itself and can be undone; an operation and its undo together are as if neither had been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from yiku.errors import CannotUndo, NotFound
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.turn_texts import tokens
+from yiku.rules.slots import index_tokens
+from yiku.store import records
+from yiku.types import (
+    AddSource,
+    Change,
+    ChangeRow,
+    Drop,
+    Expect,
+    Memories,
+    Put,
+    Record,
+    Records,
+    RemoveSources,
+    SemanticMemory,
+    SetTurnHidden,
+    State,
+    Turns,
+    Undone,
+    UpdateMemory,
+)
+
+UNDONE = "undone"
+OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason of an undo
+
+
+def undo(handle: Handle, operation: int) -> Undone:
+    """Take back what an operation did. Raises NotFound, or CannotUndo when later changes rest on it."""
+    number = checks.whole(operation, "operation", at_least=1, at_most=2**62)
+
+    def attempt() -> Undone:
+        done = _done(handle, number)
+        memories = [change for change in done if change.table == "memories"]
+        turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
+        grown = [change for change in done if change.table in records.KINDS]
+        if not memories and not turns and not grown:
+            raise NotFound(f"operation {number}")
+        _refuse_under_later(handle, number, done)
+        rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
+        if {change.row for change in memories} - {*rows}:
+            raise CannotUndo(f"operation {number}: a memory of it was erased or lost")
+        changes = [_taken_back(change, rows[change.row], number) for change in memories]
+        sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
+        _refuse_second(handle, number, changes, rows)
+        hidden = [back for change in turns for back in _turns_back(handle, change)]
+        others = [_record_back(handle, number, change) for change in reversed(grown)]
+        expect = Expect(rows={n: row.changed for n, row in rows.items()})
+        cause = handle.cause("undo", f"{RUN} {done[0].run}" if done[0].run else f"{OPERATION} {number}")
+        applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
+        return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
+
+    return settled(handle, attempt)
+
+
+def _done(handle: Handle, number: int) -> list[ChangeRow]:
+    """What an operation did, newest first; with it what the others of its run did."""
+    own = handle.own()
+    done = handle.store.journal(own, transaction=number) if own else []
+    return handle.store.journal(own, run=done[0].run) if done and done[0].run else done
+
+
+def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
+    """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
+    since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *records.KINDS)}
+    for change in done:  # newest first: of each row the first operation that touched it stays
+        if change.table in records.KINDS:
+            since[change.table][change.row] = change.transaction
+        elif change.table in ("memories", "memory_sources"):
+            since["memories"][change.row] = since["memory_sources"][change.row] = change.transaction
+        else:
+            since["turn_state"] |= dict.fromkeys(range(change.row, change.row + change.count), change.transaction)
+    ours = {change.transaction for change in done}
+    later = {
+        change.transaction: change
+        for table, rows in since.items()
+        if rows
+        for change in handle.store.journal(handle.own(), table=table, row_ns=sorted(rows))
+        if change.transaction not in ours and change.transaction > rows.get(change.row, number)
+    }
+    for transaction in sorted(later, reverse=True):
+        if transaction not in later:
+            continue
+        change = later[transaction]
+        taken_back = [other for other, earlier in later.items() if _undid(change, earlier)]
+        if not taken_back:
+            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
+        for other in taken_back:
+            del later[other]
+
+
+def _undid(change: ChangeRow, earlier: ChangeRow) -> bool:
+    """Whether one operation took back another."""
+    what = (f"{OPERATION} {earlier.transaction}", f"{RUN} {earlier.run}")
+    return change.operation == "undo" and change.reason in what
+
+
+def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory], rows: Mapping[int, SemanticMemory]) -> None:
+    """Raise CannotUndo if a row would come back beside another that has its slot or its words by now."""
+    after = dict(rows)
+    for change in changes:
+        after[change.n] = replace(after[change.n], **change.columns)
+    for memory in (row for row in after.values() if row.live):
+        same = [
+            *handle.store.memories(handle.own(), Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)),
+            *(
+                handle.store.memories(handle.own(), Memories(slot=memory.slot, states=(State.ACTIVE,), current=True))
+                if memory.slot
+                else ()
+            ),
+        ]
+        for other in same:
+            alike = other.kind is memory.kind if other.content_hash == memory.content_hash else memory.flag is other.flag is None
+            if alike and other.n not in after:
+                raise CannotUndo(f"operation {number}: «{other.content[:60]}» was said since")
+
+
+def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
+    return handle.store.memories(handle.own(), Memories(ns=sorted(ns))) if ns else []
+
+
+def _taken_back(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
+    if change.action == "insert":
+        return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: {OPERATION} {number}"}, index_tokens(row))
+    return UpdateMemory(row.n, dict(change.before or {}), index_tokens(row))
+
+
+def _sources_back(change: ChangeRow) -> list[Change]:
+    """A source that was added goes; those that were moved come back."""
+    before = change.before or {}
+    if change.action == "insert":
+        return [RemoveSources(change.row, (before["seq"],))]
+    return [AddSource(change.row, source) for source in before["sources"]]
+
+
+def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
+    """Recorded turns leave recall; hidden ones come back, and the reverse."""
+    before = change.before or {}
+    ns = range(change.row, change.row + change.count)
+    found = handle.store.turns(handle.own(), Turns(ns=list(ns), hidden=True))
+    was_hidden = change.table == "turn_state" and before.get("hidden_at") is not None
+    if change.table == "conversation_turns" or was_hidden:
+        return [SetTurnHidden(turn.n, handle.now(), tokens(turn)) for turn in found]
+    return [SetTurnHidden(turn.n, None, tokens(turn)) for turn in found]
+
+
+def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
+    """A record that was put goes, or is what it was; one that was dropped comes back."""
+    found = handle.store.records(records.KINDS[change.table], handle.own(), Records(ns=[change.row]))
+    if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
+        raise CannotUndo(f"operation {number}: what it changed was erased or lost")
+    if change.action == "insert":
+        return Drop(found[0])
+    image = dict(change.before or {})
+    was: Record = records.was(change.table, image, handle.scope)
+    return Put(replace(was, changed=found[0].changed if found else 0), records.tokens(image.get("tokens")))
+
+
+def journal(handle: Handle, limit: int) -> list[ChangeRow]:
+    """What was changed in the scope that this handle writes, newest first."""
+    own, limit = handle.own(), checks.whole(limit, "limit")
+    return handle.store.journal(own, limit=limit) if own else []

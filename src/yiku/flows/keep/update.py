@@ -1,0 +1,128 @@
+"""
+update: a statement is told anew, by its id.
+
+With a new text it gets a new version, said now, in the same line; the old one stays as history. Without
+one, what is noted about it (tags, importance, expiry …) changes in place, and the journal keeps what was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import InvalidInput, NotFound, WasErased
+from yiku.flows.common import tombstones
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.remember import admit, checked, told_after
+from yiku.rules.slots import index_tokens
+from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
+
+IN_PLACE = frozenset(
+    "kind importance confidence strength priority pinned tags metadata basis expires_at ttl_days agent project external_id".split()
+)
+INHERITED = (
+    "kind",
+    "importance",
+    "confidence",
+    "strength",
+    "priority",
+    "pinned",
+    "tags",
+    "metadata",
+    "basis",
+    "agent",
+    "project",
+    "relations",
+    "external_id",
+)
+
+
+def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]) -> SemanticMemory:
+    """The current version after the change. Acts on the line: an id of an older version means the current one."""
+    if text is None and not details:
+        raise InvalidInput("update needs a text or something to change")
+    admit(handle, details)
+
+    def attempt() -> SemanticMemory:
+        row = _live(handle, find_memory(handle, id, handle.own()))
+        return _in_place(handle, row, details) if text is None else _anew(handle, row, text, details)
+
+    return settled(handle, attempt)
+
+
+def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
+    found = handle.store.memories(
+        handle.own(), Memories(line=memory.line, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
+    )
+    if not found:
+        raise NotFound(f"a live version of {memory.id}; restore it first")
+    return handle.store.filled(found)[0]
+
+
+def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -> SemanticMemory:
+    if others := sorted(set(details) - IN_PLACE):
+        raise InvalidInput(f"{', '.join(others)} cannot change without a new text")
+    template = checked(handle, row.content, {"said_at": row.said_at, **details})
+    fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
+    columns = {field: getattr(template, field) for field in fields}
+    _only_one(handle, row.content_hash, columns.get("kind", row.kind), row)
+    _only_key(handle, columns.get("external_id"), row)
+    handle.store.apply(
+        handle.writes(),
+        [UpdateMemory(row.n, columns, index_tokens(row))],
+        handle.cause("update"),
+        Expect(rows={row.n: row.changed}),
+    )
+    return handle.store.version(handle.writes(), row.id)
+
+
+def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
+    inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
+    new = checked(handle, text, inherited | dict(details))
+    if new.slot is None and row.slot is not None and "predicate" not in details:
+        new = replace(
+            new, subject=row.subject, predicate=row.predicate, cardinality=row.cardinality, slot=row.slot, entities=row.entities
+        )
+    if new.slot != row.slot and new.slot is not None:
+        holder = handle.store.memories(handle.own(), Memories(slot=new.slot, states=(State.ACTIVE,), current=True))
+        if holder:
+            raise InvalidInput(f"«{holder[0].content[:80]}» ({holder[0].id[-8:]}) holds that slot; update or forget that one")
+    if details.get("said_at") is None and details.get("source") is None:
+        new = told_after(row, new)
+    if new.said_at < row.said_at:
+        raise InvalidInput(f"said_at lies before {row.said_at.isoformat()}, when the current version was said; use remember")
+    new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
+    if new.content_hash == row.content_hash:
+        return _in_place(
+            handle,
+            row,
+            {field: value for field, value in details.items() if field in IN_PLACE} or {"importance": row.importance},
+        )
+    erasure = handle.store.last_erasure()
+    if erasure and tombstones.since(handle, new) is not None:
+        raise WasErased("that text")
+    retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
+    changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]
+    marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
+    _only_one(handle, new.content_hash, new.kind, row)
+    _only_key(handle, new.external_id, row)
+    handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}, erasure=erasure))
+    return handle.store.version(handle.writes(), new.id)
+
+
+def _only_key(handle: Handle, external_id: str | None, row: SemanticMemory) -> None:
+    """Refuse an external id that another line has."""
+    if external_id is None or external_id == row.external_id:
+        return
+    select = Memories(external_id=external_id, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
+    for other in handle.store.memories(handle.own(), select):
+        raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) has the external_id {external_id}; update or forget that one')
+
+
+def _only_one(handle: Handle, content_hash: bytes, kind: Kind, row: SemanticMemory) -> None:
+    """Refuse a second live row of one kind with one text."""
+    same = handle.store.memories(handle.own(), Memories(hash=content_hash, states=(State.ACTIVE,), current=True))
+    if any(other.kind is kind and other.n != row.n for other in same):
+        raise InvalidInput("another memory says just that; forget one of the two")

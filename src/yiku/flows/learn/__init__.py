@@ -1,0 +1,1 @@
+"""Learning: what was said becomes what is known; sessions and their episodes."""

@@ -1,0 +1,166 @@
+"""
+Episodes: the story of a session or of a part of it, told from its turns.
+
+It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
+the place of the summary when it comes. An episode of the same turns is the same episode, told anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import NotFound
+from yiku.flows.common import checks, intake, prompt_files
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.keep import scratchpad
+from yiku.models.api import Message, Schema
+from yiku.rules import analyze, extraction, fence
+from yiku.rules import episodes as rules
+from yiku.types import (
+    AddJobs,
+    Change,
+    Episode,
+    EpisodeOutcome,
+    EpisodeSource,
+    Expect,
+    Job,
+    MarkCompressed,
+    Memories,
+    Put,
+    Records,
+    ScratchpadPatch,
+    State,
+    Tokens,
+    Turn,
+    Turns,
+)
+
+MOST_TURNS = 10_000  # of a session that one episode tells of
+TOLD = ("summary", "method", "goal", "outcome", "outcome_reason", "entities", "decisions")  # what a model tells anew
+OF_THE_HOST = ("summary", "method")
+GIVEN_CHARS = 2_000  # of what tools were given, by which it is found
+
+
+def of_session(handle: Handle, session: str) -> list[Episode]:
+    own = handle.own()
+    return handle.store.records(Episode, own, Records(sessions=[session])) if own else []
+
+
+def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: str | None) -> Episode:
+    """The episode of these turns: told anew where there is one of them already."""
+
+    def attempt() -> Episode:
+        erasure = handle.store.last_erasure()
+        turns = handle.store.turns(handle.own(), Turns(ns=[turn.n for turn in given], hidden=True))  # what is left of them
+        if not turns:
+            raise NotFound("the turns of this session: they were erased")
+        now, session = handle.now(), turns[0].session
+        ends = turns[0].id, turns[-1].id
+        known = next((e for e in of_session(handle, session) if (e.first_turn, e.last_turn) == ends), None)
+        as_ended = known is not None and known.source == "session_end"
+        told = rules.tell(
+            [fence.own_words(turn) for turn in turns],
+            id=known.id if known else handle.new_id(now),
+            now=now,
+            source="session_end" if as_ended else source,
+        )
+        linked = handle.store.memories(handle.own(), Memories(sourced_in=[turn.id for turn in turns], states=(State.ACTIVE,)))
+        told = replace(told, linked_memory_ids=tuple(memory.id for memory in linked))
+        if known is not None:
+            told = replace(told, changed=known.changed, created_at=known.created_at, access_count=known.access_count)
+            if known.method != "rules":  # what a model told of these turns stays, and what the host did
+                kept = OF_THE_HOST if known.method == "host" else TOLD
+                told = replace(told, **{name: getattr(known, name) for name in kept})
+        if summary is not None:
+            told = replace(told, summary=summary, method="host")
+        changes: list[Change] = [Put(told, tokens(told))]
+        if source == "context_compress":
+            changes.append(MarkCompressed([turn.n for turn in turns], told.id))
+        if handle.chat() is not None and told.method == "rules":
+            changes.append(AddJobs([_job(handle, told)]))
+        handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))
+        return handle.store.records(Episode, handle.own(), Records(ids=[told.id]))[0]
+
+    return settled(handle, attempt)
+
+
+def _job(handle: Handle, episode: Episode) -> Job:
+    now = handle.now()
+    return Job(kind="episode", session=episode.session, content_hash=episode.id.encode(), due_at=now, created_at=now)
+
+
+def tokens(episode: Episode) -> Tokens:
+    """What an episode is found by: its story, its aim, its names, tools and what they were given, its decisions."""
+    given = " ".join(str(value) for node in episode.action_nodes for value in node.key_params.values())[:GIVEN_CHARS]
+    parts = (episode.summary, episode.goal, *episode.entities, *episode.tools_used, given, *episode.decisions, *episode.tags)
+    return analyze.tokens("\n".join(part for part in parts if part))
+
+
+def by_model(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
+    """An episode's story by a model, in the place of that by rules; what it leaves open goes to the scratchpad."""
+    erasure = handle.store.last_erasure()
+    found = handle.store.records(Episode, handle.own(), Records(ids=[job.content_hash.decode()]))
+    if not found or found[0].method != "rules":
+        return
+    episode = found[0]
+    turns = _between(handle, episode)
+    if not turns:
+        return
+    messages = [
+        {"role": "system", "content": prompt_files.text("episode", rules.spoken(turns))},
+        {"role": "user", "content": extraction.shown(turns)},
+    ]
+    told = intake.clean(handle, json.loads(job.reply) if job.reply is not None else ask(messages, extraction.EPISODE))
+    outcome: EpisodeOutcome = "partial" if told["outcome"] == "completed" else told["outcome"]
+    better = replace(
+        episode,
+        summary=told["summary"].strip() or episode.summary,
+        goal=told.get("goal", "").strip() or episode.goal,
+        outcome=outcome,
+        outcome_reason=None if outcome != "partial" else episode.outcome_reason or "as the model tells it",
+        entities=tuple(dict.fromkeys([*episode.entities, *_few(told.get("entities"))]))[:20],
+        decisions=_few(told.get("decisions")) or episode.decisions,
+        method=model,
+        updated_at=handle.now(),
+    )
+    changes: list[Change] = [Put(better, tokens(better))]
+    open_questions, next_steps = _few(told.get("open_questions")), _few(told.get("next_steps"))
+    if episode.source == "session_end" and (open_questions or next_steps):
+        changes += scratchpad.patching(handle, ScratchpadPatch(add_open_questions=open_questions, add_next_steps=next_steps))
+    handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))  # together: it is done once
+
+
+def _few(texts: object) -> tuple[str, ...]:
+    return tuple(text.strip() for text in texts if text.strip())[:5] if isinstance(texts, list) else ()
+
+
+def _between(handle: Handle, episode: Episode) -> list[Turn]:
+    """The turns that an episode tells of."""
+    own, ids = handle.own(), {episode.first_turn or "", episode.last_turn or ""}
+    ends = [turn.n for turn in handle.store.turns(own, Turns(ids=[*ids], hidden=True))]
+    if len(ends) < len(ids):
+        return []
+    turns = handle.store.turns(own, Turns(session=episode.session, after=min(ends) - 1, limit=MOST_TURNS))
+    return [fence.own_words(turn) for turn in turns if turn.n <= max(ends)]
+
+
+def listed(handle: Handle, *, session: str | None = None, since: Any = None, until: Any = None, limit: int = 20) -> list[Episode]:
+    """Episodes of what this handle reads, the newest first."""
+    now = handle.now()
+    select = Records(
+        sessions=None if session is None else [intake.name(handle, session, "session")],
+        since=checks.optional_time(since, "since", now=now),
+        until=checks.optional_time(until, "until", now=now),
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
+    return handle.store.records(Episode, handle.reads(), select)
+
+
+def markdown(handle: Handle, episode: Episode, language: str | None) -> str:
+    """An episode as a person reads it, in its own language unless one is set or asked for."""
+    chosen = language or handle.settings.language
+    return rules.to_markdown(episode, rules.language_of([episode.summary]) if chosen == "auto" else chosen)

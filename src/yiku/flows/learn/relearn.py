@@ -1,0 +1,403 @@
+"""
+relearn: the turns are read again with the present rules, and what earlier rules had learned from them is brought in step.
+
+Batch by batch, in the order in which the turns came. First what rules had learned from these turns: a statement that the present
+rules do not find in any of its turns is archived, unless somebody told it outright, confirmed, edited, restored or used it, or a
+turn that it came from is gone; flags by shared words are lifted, and so are pins and the kind of what is no rule. Then each turn
+teaches what is not known yet, as `learn` would at its own time. What somebody forgot, took back or had erased is not learned
+again, in other words neither.
+
+Every operation carries the name of the run, under which `undo` takes all of it back. How far it came is kept in the transaction
+behind each batch, so that a run that was cut off goes on; what was done twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from yiku.flows.common import checks, pause
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.keep import retract
+from yiku.flows.keep.forget import FORGOTTEN
+from yiku.flows.keep.undo import RUN, UNDONE
+from yiku.flows.learn import learn
+from yiku.rules.history import RETRACTED
+from yiku.rules.learning import reread
+from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
+from yiku.rules.slots import index_tokens
+from yiku.store.gate import alone
+from yiku.types import (
+    Change,
+    Condition,
+    Confirmed,
+    Draft,
+    Expect,
+    Flagged,
+    Kind,
+    LearningState,
+    Memories,
+    New,
+    Outcome,
+    Past,
+    Relearned,
+    Replaced,
+    SemanticMemory,
+    SetLearning,
+    State,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
+
+OPERATION = "relearn"
+BATCH = 100  # turns between two steps of the mark
+RULES = "rules"  # the method of what rules learned
+BY_HAND = frozenset(("update", "confirm", "restore", "undo"))  # operations after which a statement is somebody's own
+TAKEN_OUT = (FORGOTTEN, RETRACTED, UNDONE)  # how the reasons begin of what somebody took out of memory
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(slots=True)
+class _Run:
+    """One call, and what came of it."""
+
+    handle: Handle
+    scope: int
+    dry_run: bool
+    read: dict[str, learn.Reading] = field(default_factory=dict)  # by the turn's id, of the batch at hand
+    given: dict[str, list[SemanticMemory]] = field(default_factory=dict)  # the statements of these readings
+    turns: int = 0
+    archived: dict[str, SemanticMemory] = field(default_factory=dict)
+    learned: dict[bytes, SemanticMemory] = field(default_factory=dict)
+    unflagged: dict[str, SemanticMemory] = field(default_factory=dict)
+    unpinned: dict[str, SemanticMemory] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    troubles: list[str] = field(default_factory=list)
+
+    def reading(self, turn: Turn) -> learn.Reading:
+        """What the present rules find in a turn."""
+        if turn.id not in self.read:
+            self.read[turn.id] = learn.read(self.handle, turn)
+        return self.read[turn.id]
+
+    def statements(self, turn: Turn) -> list[SemanticMemory]:
+        """The same, as statements."""
+        if turn.id not in self.given:
+            self.given[turn.id] = learn.statements(self.handle, turn, self.reading(turn))
+        return self.given[turn.id]
+
+    def forget_readings(self) -> None:
+        """The next batch reads its own turns."""
+        self.read.clear()
+        self.given.clear()
+
+
+def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = False, progress: Progress | None = None) -> Relearned:
+    """
+    Read the turns of the scope again, for at most so long; with `dry_run` say what that would change.
+
+    budget_s: looked at between turns; the next call goes on. Each reads at least one
+    progress: told how many turns are done, of how many
+    Raises StoreBusy while another process learns here.
+    """
+    checks.optional_call(progress, "progress")
+    checks.flag(dry_run, "dry_run")
+    checks.optional_seconds(budget_s, "budget_s")
+    handle.store.about()  # a memory that was closed says so
+    pause.refuse(handle)
+    began, own = time.monotonic(), handle.own()
+    if not own or handle.settings.learn == "off":
+        return Relearned(dry_run=dry_run)
+
+    def over() -> bool:
+        return budget_s is not None and time.monotonic() - began >= budget_s
+
+    lock = nullcontext() if dry_run else alone(handle.paths.locks / "learner.lock", "another process is learning")
+    with lock:
+        state = _begun(handle, own[0], dry_run)
+        run = _Run(replace(handle, run=state.run), own[0], dry_run)
+        left = _read_all(run, state, over, progress)
+    done = [] if dry_run else handle.store.journal(own, run=state.run)
+    return Relearned(
+        turns=run.turns,
+        left=left,
+        archived=tuple(run.archived.values()),
+        learned=tuple(run.learned.values()),
+        unflagged=tuple(run.unflagged.values()),
+        unpinned=tuple(run.unpinned.values()),
+        outcomes=dict(run.outcomes),
+        operation=done[0].transaction if done else 0,
+        dry_run=dry_run,
+        seconds=round(time.monotonic() - began, 3),
+        troubles=tuple(dict.fromkeys(run.troubles)),
+    )
+
+
+def proposal(handle: Handle) -> str | None:
+    """What `status` says of a scope whose statements were learned by earlier rules, or whose reading was cut short."""
+    own = handle.own()
+    if not own or handle.settings.learn == "off":
+        return None
+    state = handle.store.learning(own[0])
+    if state.version >= LEARNING_VERSION:
+        return None
+    if state.run is not None and state.target == LEARNING_VERSION:
+        return "reading all turns again was cut short: yiku learn --again goes on"
+    by_rules = Memories(where=Condition("method", "eq", RULES), states=(State.ACTIVE, State.CANDIDATE), limit=1)
+    if not handle.store.memories(own, by_rules):
+        return None
+    return "some statements were learned by the rules of an earlier version: yiku learn --again (--dry-run says what would change)"
+
+
+def _begun(handle: Handle, scope: int, dry_run: bool) -> LearningState:
+    """The run that was cut off, or a new one: its name is on the disk before it changes anything."""
+    state = handle.store.learning(scope)
+    if dry_run:
+        return LearningState()
+    if state.run is None or state.target != LEARNING_VERSION:
+        state = replace(state, target=LEARNING_VERSION, run=f"{OPERATION} {handle.new_id()}", upto=0)
+        handle.store.apply(scope, [SetLearning(state)], handle.cause(OPERATION))
+    return state
+
+
+def _read_all(run: _Run, state: LearningState, over: Callable[[], bool], progress: Progress | None) -> int:
+    """Batch by batch to the end, or until time is over; how many turns are left."""
+    store, upto = run.handle.store, state.upto
+    while not (run.turns and over()):
+        found = store.turns([run.scope], Turns(after=upto, roles=("user",), limit=BATCH))
+        turns = _read(run, found, over)
+        if not turns:
+            if not run.dry_run:
+                store.apply(run.scope, [SetLearning(LearningState(LEARNING_VERSION))], run.handle.cause(OPERATION))
+            return 0
+        said = [turn for turn in turns if learn.said_by_person(turn)]
+        _revise(run, said)
+        for turn in said:
+            _teach(run, turn)
+        upto = turns[-1].n
+        run.turns += len(turns)
+        run.forget_readings()
+        if not run.dry_run:
+            store.apply(run.scope, [SetLearning(replace(state, upto=upto))], run.handle.cause(OPERATION))
+        if progress is not None:
+            ns = store.columns([run.scope]).ns
+            progress(int(ns.searchsorted(upto, "right")), len(ns))
+    columns = store.columns([run.scope])
+    return int((columns.user & (columns.ns > upto)).sum())
+
+
+def _read(run: _Run, turns: Sequence[Turn], over: Callable[[], bool]) -> list[Turn]:
+    """The turns that there was time to read: at least the first of a call."""
+    done: list[Turn] = []
+    for turn in turns:
+        if (run.turns or done) and over():
+            break
+        if learn.said_by_person(turn):
+            run.reading(turn)
+        done.append(turn)
+    return done
+
+
+# ------------------------------------------------------------------ what was learned before
+
+
+@dataclass(slots=True)
+class _Revision:
+    """What changes in the statements of a batch."""
+
+    archived: list[SemanticMemory] = field(default_factory=list)
+    unpinned: list[SemanticMemory] = field(default_factory=list)
+    unflagged: list[SemanticMemory] = field(default_factory=list)
+    rows: dict[int, SemanticMemory] = field(default_factory=dict)
+    columns: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def change(self, row: SemanticMemory, columns: Any) -> None:
+        self.rows.setdefault(row.n, row)
+        self.columns.setdefault(row.n, {}).update(columns)
+
+    def changes(self) -> list[Change]:
+        """Those that end come first, so that no slot has two live values at any moment."""
+        order = sorted(
+            self.columns, key=lambda n: ("state" not in self.columns[n], self.columns[n].get("superseded_by", "") is None)
+        )
+        return [UpdateMemory(n, self.columns[n], index_tokens(self.rows[n])) for n in order]
+
+
+def _revise(run: _Run, turns: Sequence[Turn]) -> None:
+    """What rules had learned from these turns is held against the new reading."""
+    handle, store = run.handle, run.handle.store
+
+    def attempt() -> _Revision:
+        erasure = store.last_erasure()
+        revision = _revision(run, turns)
+        if revision.columns and not run.dry_run:
+            expect = Expect(rows={n: row.changed for n, row in revision.rows.items()}, erasure=erasure)
+            store.apply(run.scope, revision.changes(), handle.cause(OPERATION, OUTGROWN if revision.archived else None), expect)
+        return revision
+
+    done = settled(handle, attempt)
+    run.archived |= {row.id: row for row in done.archived}
+    run.unpinned |= {row.id: row for row in done.unpinned}
+    run.unflagged |= {row.id: row for row in done.unflagged}
+
+
+def _revision(run: _Run, turns: Sequence[Turn]) -> _Revision:
+    revision, unsure = _Revision(), list[tuple[SemanticMemory, SemanticMemory | None]]()
+    rows = _learned_first_from(run, turns)
+    sources = _source_turns(run, rows)
+    for row in rows:
+        if all(source.turn in sources for source in row.sources):  # else somebody told it outright, or its turn is gone
+            said = [sources[source.turn or ""] for source in row.sources]
+            same = reread.given(row, [one for turn in said for one in run.statements(turn)])
+            if all(run.reading(turn).whole for turn in said) and (same is None or (row.pinned and not same.pinned)):
+                unsure.append((row, same))
+    by_hand = _by_hand(run, [row for row, _ in unsure])
+    for row, same in unsure:
+        if row.n in by_hand:
+            continue
+        if same is None and not (row.used or row.mentioned):
+            revision.archived.append(row)
+            revision.change(row, {"state": State.ARCHIVED, "reason": OUTGROWN})
+        elif row.pinned or row.kind is Kind.RULE:
+            revision.unpinned.append(row)
+            revision.change(row, _unpinned(run, row, same))
+    gone = {row.id: row for row in revision.archived}
+    for line in dict.fromkeys(row.line for row in revision.archived):
+        _close(run, revision, line, gone)
+    _unflag(run, revision, rows, gone)
+    return revision
+
+
+def _learned_first_from(run: _Run, turns: Sequence[Turn]) -> list[SemanticMemory]:
+    """The statements by rules that came from these turns, and from none before them: of several turns the first decides when."""
+    ids = {turn.id for turn in turns}
+    select = Memories(sourced_in=sorted(ids), states=(State.ACTIVE, State.CANDIDATE))
+    rows = [row for row in run.handle.store.memories([run.scope], select) if row.method == RULES]
+    rows = run.handle.store.filled(rows)
+    known = {turn.id: turn.n for turn in _turns(run, rows) if turn.hidden_at is None}
+    return [row for row in rows if min(row.sources, key=lambda source: known.get(source.turn or "", 1 << 62)).turn in ids]
+
+
+def _turns(run: _Run, rows: Sequence[SemanticMemory]) -> list[Turn]:
+    ids = sorted({source.turn for row in rows for source in row.sources if source.turn is not None})
+    return run.handle.store.turns([run.scope], Turns(ids=ids, hidden=True)) if ids else []
+
+
+def _source_turns(run: _Run, rows: Sequence[SemanticMemory]) -> dict[str | None, Turn]:
+    """The turns of a person that these statements came from, forgotten ones too: what is said there may still be read."""
+    return {turn.id: turn for turn in _turns(run, rows) if learn.said_by_person(turn)}
+
+
+def _by_hand(run: _Run, rows: Sequence[SemanticMemory]) -> set[int]:
+    """The numbers of those that somebody edited, pinned, confirmed or brought back, as the journal has it."""
+    done = run.handle.store.journal([run.scope], table="memories", row_ns=[row.n for row in rows]) if rows else []
+    return {change.row for change in done if change.operation in BY_HAND and not (change.reason or "").startswith(f"{RUN} ")}
+
+
+def _unpinned(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> dict[str, Any]:
+    """What is no rule is a fact, unless there is one that says just that."""
+    columns: dict[str, Any] = {"pinned": False}
+    if row.kind is Kind.RULE and same is None:
+        alike = Memories(hash=row.content_hash, states=(State.ACTIVE,), current=True)
+        if not any(other.kind is Kind.FACT for other in run.handle.store.memories([run.scope], alike)):
+            columns["kind"] = Kind.FACT
+    return columns
+
+
+def _close(run: _Run, revision: _Revision, line: str, gone: dict[str, SemanticMemory]) -> None:
+    """What an archived statement had replaced holds again, or until what was said next; unless another says the same by now."""
+    for row, columns in reread.closed(run.handle.store.memories([run.scope], Memories(line=line)), {*gone}):
+        if columns["superseded_by"] is not None or not _has_twin(run, row, gone):
+            revision.change(row, columns)
+
+
+def _has_twin(run: _Run, row: SemanticMemory, gone: dict[str, SemanticMemory]) -> bool:
+    """Whether another live statement has the same words or the same slot, beside which this one cannot hold again."""
+    alike = run.handle.store.memories([run.scope], Memories(hash=row.content_hash, states=(State.ACTIVE,), current=True))
+    same = [other for other in alike if other.kind is row.kind]
+    if row.slot is not None:
+        same += run.handle.store.memories([run.scope], Memories(slot=row.slot, states=(State.ACTIVE,), current=True))
+    return any(other.id not in gone and other.n != row.n for other in same)
+
+
+def _unflag(run: _Run, revision: _Revision, rows: Sequence[SemanticMemory], gone: dict[str, SemanticMemory]) -> None:
+    """Flags against what goes, and between statements of rules that nothing but shared words brought together."""
+    marked = [row for row in rows if row.flagged_with]
+    ids = {id for row in marked for id in row.flagged_with}
+    found = run.handle.store.memories([run.scope], Memories(ids=sorted(ids), states=(State.ACTIVE,))) if ids else []
+    lifted: dict[str, set[str]] = {}
+    for row in marked:
+        for other in (one for one in found if one.id in row.flagged_with):
+            if row.id in gone or (other.method == RULES and reread.flagged_by_words(row, other)):
+                lifted.setdefault(row.id, set()).add(other.id)
+                lifted.setdefault(other.id, set()).add(row.id)
+    for row in {row.id: row for row in (*marked, *found) if row.id in lifted and row.id not in gone}.values():
+        rest = tuple(id for id in row.flagged_with if id not in lifted[row.id])
+        revision.change(row, {"flagged_with": rest, "flag": row.flag if rest else None})
+        if not rest:
+            revision.unflagged.append(row)
+
+
+# ------------------------------------------------------------------ what is not known yet
+
+
+def _teach(run: _Run, turn: Turn) -> None:
+    """Learn from a turn what the home does not have, and nobody took out of it."""
+    rows = list(_remembered(run, turn))
+    found = run.statements(turn)
+    out = [row for row in rows if (row.reason or "").startswith(TAKEN_OUT) or _edited(row)]
+    others = [row for row in rows if row not in out and reread.given(row, found) is None]
+
+    def unknown(draft: Draft, one: SemanticMemory) -> bool:
+        if _taken_back_before(run, draft, one) or any(reread.given(row, [one]) for row in rows):
+            return False
+        return not any(reread.overlaps(row, one) for row in out) and not reread.known(one, others)
+
+    outcomes, troubles = learn.reread(run.handle, turn, run.reading(turn), rows, unknown, dry_run=run.dry_run)
+    run.troubles += troubles
+    for outcome in outcomes:
+        _took(run, outcome)
+
+
+def _remembered(run: _Run, turn: Turn) -> Iterator[SemanticMemory]:
+    """What came from a turn, but for what such a run archived, or learned and was undone: the rules may learn that again."""
+    store = run.handle.store
+    rows = store.filled(store.memories([run.scope], Memories(sourced_in=[turn.id])))
+    undone = [row.n for row in rows if (row.reason or "").startswith(UNDONE)]
+    done = store.journal([run.scope], table="memories", row_ns=undone) if undone else []
+    ours = {change.row for change in done if change.action == "insert" and (change.run or "").startswith(f"{OPERATION} ")}
+    for row in rows:
+        if row.reason != OUTGROWN and row.id not in run.archived and row.n not in ours:
+            yield row
+
+
+def _edited(row: SemanticMemory) -> bool:
+    """Whether somebody told it anew."""
+    return (row.reason or "").startswith("updated: ")
+
+
+def _taken_back_before(run: _Run, draft: Draft, one: SemanticMemory) -> bool:
+    """Whether «just kidding» was heard here by earlier rules: it does not take back what stands before that."""
+    if not learn.takes_back(draft):
+        return False
+    last = retract.last_turn(run.handle, one.sources[0])
+    rows = run.handle.store.memories([run.scope], Memories(sourced_in=[last.id])) if last is not None else []
+    return any(row.reason == RETRACTED for row in rows)
+
+
+def _took(run: _Run, outcome: Outcome) -> None:
+    """Count what became of a statement; in a dry run what confirms a statement that would be archived is new."""
+    memory = outcome.memory
+    if isinstance(outcome, Confirmed) and memory.id in run.archived:
+        outcome = New(memory=memory)
+    if isinstance(outcome, New | Replaced | Past | Flagged):
+        if memory.content_hash in run.learned:
+            return
+        run.learned[memory.content_hash] = memory
+    run.outcomes[type(outcome).__name__.casefold()] += 1

@@ -1,0 +1,118 @@
+"""
+review: what somebody should look at, and what he says to it.
+
+One queue: candidates that nobody has confirmed, statements that may contradict each other, beliefs that were hedged. What is
+confirmed is a statement of the user's from then on, and is decided like one; what is rejected leaves memory, can be brought
+back, and is not learned again from the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import InvalidInput
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.forget import forget
+from yiku.flows.keep.remember import remember
+from yiku.types import (
+    Forgotten,
+    How,
+    Memories,
+    Origin,
+    Outcome,
+    SemanticMemory,
+    Standing,
+    State,
+    ToReview,
+)
+
+REJECTED = "rejected"
+
+
+def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:
+    """What waits to be looked at, the newest of each sort first: unconfirmed, in conflict, believed."""
+    most, own = checks.whole(limit, "limit"), handle.own()
+    if not own:
+        return []
+    now = handle.now()
+
+    def found(where: Mapping[str, Any], *states: State) -> list[SemanticMemory]:
+        select = Memories(where=checks.where(where, now=now), states=states, current=True, unexpired_at=now)
+        return handle.store.filled(handle.store.memories(own, replace(select, order="said", newest_first=True, limit=most)))
+
+    candidates = [ToReview(memory, "unconfirmed") for memory in found({}, State.CANDIDATE)]
+    conflicts = []
+    for memory in found({"flag": "conflict"}, State.ACTIVE):
+        others = handle.store.memories(own, Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True))
+        conflicts.append(ToReview(memory, "conflict", tuple(handle.store.filled(others))))
+    beliefs = [ToReview(memory, "belief") for memory in found({"standing": "belief"}, State.ACTIVE)]
+    return [*candidates, *conflicts, *beliefs][:most]
+
+
+def confirm(handle: Handle, id: str) -> Outcome:
+    """
+    A statement holds, says the user: a candidate counts from now on, a belief is a fact, of two that contradict each other it stays.
+
+    What was said of it before stays as its source. Raises NotFound for what is not live.
+    """
+    memory = _found(handle, id)
+    if memory.state is State.CANDIDATE or memory.standing is Standing.BELIEF:
+        return _as_statement(handle, memory)
+    if memory.flag:
+        _settled_conflict(handle, memory)
+    return remember(handle, memory.content, {**_slot(memory), "kind": memory.kind, "said_at": handle.now()})  # type: ignore[typeddict-item]
+
+
+def reject(handle: Handle, id: str) -> Forgotten:
+    """A statement does not hold, says the user: it leaves memory, and can be restored."""
+    return forget(handle, _found(handle, id).id, reason=REJECTED)
+
+
+def _found(handle: Handle, id: str) -> SemanticMemory:
+    memory = find_memory(handle, id, handle.own())
+    if memory.state not in (State.ACTIVE, State.CANDIDATE) or memory.superseded_by:
+        raise InvalidInput(f"memory {id} does not hold any more: it was replaced, forgotten or taken back (`yiku history {id}`)")
+    return memory
+
+
+def _slot(memory: SemanticMemory) -> dict[str, Any]:
+    if memory.predicate is None:
+        return {}
+    return {
+        "subject": memory.subject or "user",
+        "predicate": memory.predicate,
+        "object": memory.object,
+        "cardinality": memory.cardinality,
+    }
+
+
+def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
+    """The same words as the user's own, decided against what is known; what stood for them until now is archived with that."""
+
+    def attempt() -> Outcome:
+        row = handle.store.version(handle.writes(), memory.id)
+        details: dict[str, Any] = {
+            **_slot(row),
+            "kind": row.kind,
+            "standing": Standing.FACT,
+            "origin": Origin.USER,
+            "said_at": row.said_at,
+            "importance": row.importance,
+            "tags": row.tags or None,
+            "entities": row.entities or None,
+            "source": row.sources[0].turn if row.sources else None,
+        }
+        given = {name: value for name, value in details.items() if value is not None}
+        return remember(handle, row.content, given, how=How(method=row.method, confirms=row))  # type: ignore[arg-type]
+
+    return settled(handle, attempt)
+
+
+def _settled_conflict(handle: Handle, memory: SemanticMemory) -> None:
+    """Those that it contradicts leave memory; it is marked no more."""
+    for other in handle.store.memories(handle.own(), Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True)):
+        forget(handle, other.id, reason=f"{memory.id} was confirmed")

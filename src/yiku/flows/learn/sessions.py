@@ -1,0 +1,226 @@
+"""
+Sessions: what a host compresses is kept, what ends becomes an episode, and the scratchpad goes on.
+
+Nothing here needs a model. An episode is told by rules from the turns and the calls of tools in them, at once; where there
+is a model, a job is queued, and its telling takes the place of the summary when it comes. Every step is done in a
+transaction of its own and can be done again: turns that are recorded are known again, an episode of the same turns is the same.
+One process at a time compresses or ends: of two that hand in the same messages, the second finds them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import InvalidInput, NotFound, StoreBusy
+from yiku.flows.common import checks, intake, pause
+from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.keep import attach, record, scratchpad
+from yiku.flows.keep import messages as shapes
+from yiku.flows.learn import episodes, learn
+from yiku.rules import fence, retention
+from yiku.rules.slots import index_tokens
+from yiku.store.gate import alone
+from yiku.types import (
+    Change,
+    Compressed,
+    Ended,
+    Episode,
+    Memories,
+    Records,
+    Session,
+    SetSession,
+    State,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
+
+VARIABLES_BYTES = 16_384
+
+
+# ------------------------------------------------------------------ compression
+
+
+def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: str, summary: str | None = None) -> Compressed:
+    """
+    What leaves a host's context: every message is recorded if it was not, learned from by rules, told of in an episode.
+
+    summary: the host's own, where it has one; it is kept as it is
+    """
+    pause.refuse(handle)
+    name = intake.name(handle, session, "session")
+    given = [shapes.taken(handle, message, strict=False) for message in _listed(messages, "messages")]
+    if summary is not None:
+        summary = intake.clean(handle, checks.text(summary, "summary"))
+    if not given:
+        raise InvalidInput("messages must hold at least one message with role and content")
+    with _one_at_a_time(handle):
+        began = handle.now()
+        turns, recorded = _recorded(handle, given, name)
+        if not turns:
+            return Compressed(None, recorded, 0, {})
+        outcomes = Counter[str]()
+        for turn in turns:
+            outcomes.update(learn.at_once(handle, turn))
+            learn.followed(handle, turn, again=turn.recorded_at < began)
+        episode = episodes.tell(handle, turns, "context_compress", summary)
+        return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
+
+
+def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
+    return alone(
+        handle.paths.locks / "sessions.lock", "another process ends or compresses a session", handle.settings.busy_timeout_s
+    )
+
+
+def _listed(given: Any, name: str) -> list[Any]:
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{name} must be a list of objects")
+    return [*given]
+
+
+def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
+    """The turns of these messages, each recorded once: one that is there is the same by its id, or by role and words in order."""
+    own = handle.own()
+    there = handle.store.turns(own, Turns(session=session, hidden=True)) if own else []
+    by_id = {turn.external_id: turn for turn in there if turn.external_id is not None}
+    by_words: dict[Any, deque[Turn]] = {}
+    for turn in there:
+        by_words.setdefault(_words(turn.role, turn.content_hash, turn.content, turn), deque()).append(turn)
+    known: dict[int, Turn] = {}
+    fresh: list[record.Draft] = []
+    for place, (message, files) in enumerate(drafts):
+        external = message.get("external_id")
+        text = _as_kept(handle, message.get("content"))
+        words = _words(str(message.get("role")), content_hash(text), text, message)
+        same = [turn for turn in by_words.get(words, ()) if external is None or turn.external_id is None]
+        if isinstance(external, str) and external in by_id:
+            known[place] = by_id[external]
+        elif same:
+            known[place] = same[0]
+            by_words[words].remove(same[0])
+        else:
+            fresh.append((message, files))
+    ids = record.recorded(handle, fresh, session=session)[0].ids if fresh else ()
+    stored = handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)) if ids else []
+    return sorted([*known.values(), *stored], key=lambda turn: turn.position), len(stored)
+
+
+def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) -> tuple[Any, ...]:
+    """What makes a message the same as a turn: its role and words; without words the calls and results that it holds."""
+    if text.strip():
+        return role, hash
+    given = (turn.tool_calls, turn.tool_results) if isinstance(turn, Turn) else (turn.get("tool_calls"), turn.get("tool_results"))
+    calls, results = (one or () for one in given)
+    return role, hash, *(str(one.get("id")) for one in calls), *(str(one.get("tool_use_id")) for one in results)
+
+
+def _as_kept(handle: Handle, content: object) -> str:
+    text = content if isinstance(content, str) else ""
+    return intake.clean(handle, fence.taken_out(text, handle.seal).text)
+
+
+# ------------------------------------------------------------------ the end of a session
+
+
+def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
+    """
+    A session is over: an episode of it, the scratchpad, what waits for a model, and what held only for it.
+
+    budget_s: how long the model is asked, where there is one; what is left waits
+    """
+    pause.refuse(handle)
+    name = intake.name(handle, session, "session")
+    with _one_at_a_time(handle):
+        ended = _ended(handle, name)
+    if handle.chat() is None or not budget_s > 0:
+        return ended
+    try:
+        report = learn.learn(handle, budget_s=budget_s, session=name, everything=True)
+    except StoreBusy:  # somebody is learning already, and will come to it
+        report = None
+    episode = ended.episode and handle.store.records(Episode, handle.own(), Records(ids=[ended.episode.id]))[0]
+    return replace(ended, episode=episode, model=report)
+
+
+def _ended(handle: Handle, name: str) -> Ended:
+    """The end of a session, without a model."""
+    now, own = handle.now(), handle.own()
+    turns = _since_last(handle, name) if own else []
+    if not turns and not (own and handle.store.turns(own, Turns(session=name, hidden=True, limit=1))):
+        raise NotFound(f"a turn of session {checks.shown(name)}")
+    learned: Counter[str] = Counter()
+    for turn in turns:
+        learned.update(learn.at_once(handle, turn))
+        learn.followed(handle, turn, again=True)
+    with handle.store.alone():  # a learner notes them, too
+        if own and (files := attach.named_in(handle, own[0], turns)):
+            handle.store.apply(handle.writes(), files, handle.cause("attach"))
+    episode = None
+    for start in range(0, len(turns), episodes.MOST_TURNS):
+        episode = episodes.tell(handle, turns[start : start + episodes.MOST_TURNS], "session_end", None)
+    done = episode is not None and episode.outcome == "success"
+    pad = scratchpad.finish(handle, episode) if episode is not None and done else scratchpad.of(handle)
+    expired = _expire(handle, name)
+    handle.store.apply(handle.writes(), [SetSession(name, {"closed_at": now})], handle.cause("end session"))
+    return Ended(episode, pad, expired, dict(learned), None)
+
+
+def _since_last(handle: Handle, session: str) -> list[Turn]:
+    """The turns that no episode of an ended session tells of."""
+    ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source == "session_end"}
+    told = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
+    return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in told), default=None)))
+
+
+def _expire(handle: Handle, session: str) -> int:
+    """What held only for this session ends with it; a rule for a task a day later."""
+    now, changes = handle.now(), list[Change]()
+    where = checks.where({"metadata.until_session": session}, now=now)
+    for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
+        ends = retention.until(memory.kind, duration="session", now=now, session_ends=now).expires_at or now
+        if memory.expires_at is None or ends < memory.expires_at:
+            changes.append(UpdateMemory(memory.n, {"expires_at": ends}, index_tokens(memory)))
+    if changes:
+        handle.store.apply(handle.writes(), changes, handle.cause("end session", f"session {session} is over"))
+    return len(changes)
+
+
+# ------------------------------------------------------------------ state
+
+
+def state(handle: Handle, session: str) -> Session:
+    """A session: its turns and times, its variables, its task. Raises NotFound."""
+    name, own = intake.name(handle, session, "session"), handle.own()
+    found = handle.store.sessions(own[0], id=name) if own else []
+    if not found:
+        raise NotFound(f"session {checks.shown(name)}")
+    return found[0]
+
+
+def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
+    """Sessions of this scope, the last one first."""
+    most, own = checks.whole(limit, "limit"), handle.own()
+    return handle.store.sessions(own[0], limit=most) if own else []
+
+
+def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], task: str | None = None) -> None:
+    """What a host keeps for a session: the variables given are set, those given as None go."""
+    pause.refuse(handle)
+    name, given = intake.name(handle, session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
+    columns: dict[str, Any] = {}
+    if task is not None:
+        columns["task"] = intake.clean(handle, checks.text(task, "task", at_most=1_000))
+    with handle.store.alone():  # another may be setting another variable
+        own = handle.own()
+        known = handle.store.sessions(own[0], id=name) if own else []
+        before = known[0].variables if known else {}
+        after = {key: value for key, value in {**before, **given}.items() if value is not None}
+        if len(json.dumps(after, ensure_ascii=False).encode()) > VARIABLES_BYTES:
+            checks.refuse("variables", f"must be at most {VARIABLES_BYTES:,} bytes together")
+        handle.store.apply(handle.writes(), [SetSession(name, {**columns, "variables": after})], handle.cause("session"))

@@ -1,0 +1,42 @@
+"""
+The command line: `yiku VERB …`, one verb a thing, for people and for scripts.
+
+    app    the table of verbs, how the wanted one is loaded, how errors become exit codes
+    call   what every verb shares: the global options, opening a home, answering
+    say    text for people: widths, colour, tables, times     shapes  the same as JSON
+    keep   record, remember, update, forget, restore, undo …  find    recall, context, list, history …
+    home   status, config, journal …                          load    import
+    streams  stdin, stdout and stderr, also closed or full
+    demo   a conversation that is recorded and asked about; its material lies in demo/
+
+Data goes to stdout, everything else to stderr. With --json a verb prints one object: {"yiku": 1, "verb": …}.
+Exit codes: 0 done, 1 could not be done, 2 asked wrongly, 74 done but the answer could not be written,
+130 interrupted, 141 nobody read the answer.
+
+A verb starts in a fraction of what it would cost to import all there is: only its own module is loaded,
+the database when a home is opened, rich when there is something to align or to watch.
+"""
+
+import os
+import sys
+
+from yiku.interfaces.cli import streams
+
+
+def run() -> None:
+    """Do what the arguments of this process say, and exit."""
+    streams.ensure()
+    if sys.argv[1:] == ["--version"]:  # asked by scripts and editors on every start: nothing else is loaded
+        from yiku import __version__
+
+        try:
+            with streams.answering():
+                print(f"yiku {__version__}")
+        except streams.AnswerLost as lost:
+            streams.say(f"yiku: the answer could not be written: {lost}")
+            sys.exit(1)
+        return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy then starts without a pool of threads: 40 ms less
+    from yiku.interfaces.cli.app import main
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,252 @@
+"""
+The table of verbs, and how a command line becomes one of them, an answer and an exit code.
+
+Only the module of the verb that was asked for is loaded. Whatever goes wrong is told once, here: to a
+person on stderr, with --json as an object on stdout.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import typing
+from collections.abc import Iterator, MutableMapping, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from yiku import __version__
+from yiku.errors import InvalidInput, YikuError
+from yiku.interfaces.cli import call, streams
+
+USAGE, INTERRUPTED = 2, 130
+TABLE = {
+    "Keep": {
+        "record": "keep",
+        "remember": "keep",
+        "update": "keep",
+        "feedback": "keep",
+        "forget": "keep",
+        "erase": "erase",
+        "restore": "keep",
+        "undo": "keep",
+        "import": "load",
+    },
+    "Find": {
+        "recall": "find",
+        "context": "find",
+        "explain": "find",
+        "traces": "find",
+        "timeline": "find",
+        "get": "find",
+        "list": "find",
+        "history": "find",
+    },
+    "Learn": {
+        "learn": "learning",
+        "review": "learning",
+        "confirm": "learning",
+        "reject": "learning",
+        "queue": "learning",
+    },
+    "Converse": {
+        "sessions": "sessions",
+        "messages": "sessions",
+        "end": "sessions",
+        "compress": "sessions",
+        "episodes": "sessions",
+        "scratchpad": "scratchpad",
+        "attach": "attachments",
+        "attachments": "attachments",
+        "describe": "attachments",
+    },
+    "Look after": {
+        "pause": "home",
+        "resume": "home",
+        "status": "home",
+        "stats": "home",
+        "backup": "keepsafe",
+        "backups": "keepsafe",
+        "restore-backup": "keepsafe",
+        "export": "keepsafe",
+        "embed": "vectors",
+        "check": "mend",
+        "repair": "mend",
+        "journal": "home",
+        "config": "home",
+        "demo": "demo",
+        "completion": "home",
+        "version": "home",
+    },
+}
+VERBS = {verb: module for group in TABLE.values() for verb, module in group.items()}
+
+
+def _function(verb: str) -> Any:
+    module = importlib.import_module(f"yiku.interfaces.cli.{VERBS[verb]}")
+    name = verb.replace("-", "_")
+    return getattr(module, name, None) or getattr(module, f"{name}_")  # import_, list_
+
+
+class _Lazy(MutableMapping[str, Any]):
+    """The commands by verb, each made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, verb: str) -> Any:
+        if verb not in VERBS:
+            raise KeyError(verb)
+        if verb not in self._made:
+            self._made[verb] = call.command(verb, _function(verb))
+        return self._made[verb]
+
+    def __setitem__(self, verb: str, command: Any) -> None:
+        self._made[verb] = command
+
+    def __delitem__(self, verb: str) -> None:
+        del self._made[verb]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
+
+
+class Verbs(TyperGroup):
+    """The verbs as typer sees them, listed under their headings."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Lazy()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, without loading them."""
+        return [*VERBS]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is asked for; where it is another tool's name for one, the error says which it is here."""
+        if args and args[0] not in VERBS:
+            from yiku.rules.other_names import on_the_command_line
+
+            if hint := on_the_command_line(args[0], VERBS):
+                ctx.fail(f"No such command '{args[0]}'; {hint}.")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The lists in `yiku --help`: the first line of each verb's docstring."""
+        for heading, verbs in TABLE.items():
+            with formatter.section(heading):
+                formatter.write_dl([(verb.ljust(14), (_function(verb).__doc__ or "").strip().partition("\n")[0]) for verb in verbs])
+
+
+def _root(
+    *,
+    ctx: typer.Context,
+    home: call.Home = None,
+    scope: call.Scope = None,
+    json: call.Json = False,
+    quiet: call.Quiet = False,
+    version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version."),
+) -> None:
+    """
+    Yiku (忆库): the memory of an AI agent. What was said is kept, and found again with its source.
+
+    Try `yiku demo`. Options may stand before or behind the verb; `-` as a text reads it from stdin.
+    An id may be given by its last 8 characters, as printed, without the #.
+    """
+    if version:
+        _function("version")(call.Call("version", json=json))
+        raise typer.Exit
+    ctx.obj = {"home": home, "scope": scope, "json": json, "quiet": quiet}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the arguments say; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a narrow terminal is no reason to fail
+    try:
+        with streams.answering():  # what was printed past `Call.answer`: help, an export
+            return _done(arguments)
+    except streams.AnswerLost as lost:
+        return _lost(lost)
+
+
+def _done(arguments: Sequence[str]) -> int:
+    app = typer.Typer(
+        cls=Verbs,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings=call.HELP,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    if "_YIKU_COMPLETE" in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
+    try:
+        command = call.light(typer.main.get_command(app), typing.get_type_hints(_root, include_extras=True))
+        code = command(arguments or ["--help"], prog_name="yiku", standalone_mode=False)
+        if code == INTERRUPTED:  # typer turns the signal into its code, and says nothing
+            raise KeyboardInterrupt
+    except streams.AnswerLost:
+        raise
+    except YikuError as error:
+        return _report(arguments, type(error).__name__, error.detail, error.advice, _code(error))
+    except typer.TyperException as error:
+        return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _report(arguments, "Interrupted", "interrupted", "What was acknowledged is kept.", INTERRUPTED)
+    except OSError as error:
+        return _report(arguments, "OSError", f"{error.filename or ''}: {error.strerror or error}".strip(": "), "", call.CANNOT)
+    except Exception as error:
+        import logging  # 15 ms that only a failure needs
+
+        logging.getLogger("yiku").exception("an error inside Yiku %s; please report it with these lines", __version__)
+        return _report(arguments, "Internal", f"{type(error).__name__}: {error}", "This is an error in Yiku.", call.CANNOT)
+    return code if isinstance(code, int) else 0
+
+
+def _lost(lost: streams.AnswerLost) -> int:
+    """What could not be written was the answer itself, and nothing else was to be done."""
+    if isinstance(lost, streams.NobodyReads):
+        return call.NOBODY_READS
+    streams.say(f"yiku: the answer could not be written to stdout: {lost}.")
+    return call.CANNOT
+
+
+def _code(error: YikuError) -> int:
+    return USAGE if isinstance(error, InvalidInput) else call.CANNOT
+
+
+def _help_for(error: Any) -> str:
+    path = getattr(getattr(error, "ctx", None), "command_path", "yiku")
+    return f"`{path} --help` shows what it takes."
+
+
+def _report(arguments: Sequence[str], type_: str, message: str, advice: str, code: int) -> int:
+    """Tell what went wrong and what to do."""
+    verb, as_json = _asked(arguments)
+    if as_json:
+        try:
+            with streams.answering():
+                call.print_json(verb or "", {"error": {"type": type_, "message": message or advice, "advice": advice}})
+            return code
+        except streams.AnswerLost:  # then it is told on stderr
+            pass
+    from yiku.interfaces.cli import say
+
+    lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
+    for index, line in enumerate(lines):
+        streams.say(say.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
+    return code
+
+
+def _asked(arguments: Sequence[str]) -> tuple[str | None, bool]:
+    """The verb, and whether JSON is wanted, of a line that may not be sound."""
+    ours = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
+    verb = next((word for word in ours if word in VERBS), None)
+    return verb, "--json" in ours

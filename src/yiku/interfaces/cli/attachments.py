@@ -1,0 +1,120 @@
+"""
+The verbs for files: attach, attachments, describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, text
+from yiku.interfaces.cli.keep import given
+from yiku.types import Attachment
+
+Name = str | None
+Description = Annotated[Name, typer.Option(help="What it shows.")]
+Transcription = Annotated[Name, typer.Option(help="What is said in it.")]
+ExtractedText = Annotated[Name, typer.Option(help="The text in it; - reads it from stdin.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")]
+
+
+def attach(
+    call: Call,
+    *,
+    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="Where it lies.")],
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session that it was sent in.")],
+    keep: Annotated[bool, typer.Option("--keep", help="Keep its content here too, up to 64 MiB.")] = False,
+    made: Annotated[bool, typer.Option("--made", help="It was made for the user, not sent by him.")] = False,
+    turn: Annotated[Name, typer.Option(metavar="ID", help="The turn that it came with.")] = None,
+    description: Description = None,
+    transcription: Transcription = None,
+    extracted_text: ExtractedText = None,
+    tags: Tags = None,
+) -> None:
+    """
+    Note a file that was sent or made, so that it is found again.
+
+    \b
+    yiku attach ~/photos/cat.jpg --session s1 --description "窗台上的小猫" --keep
+    """
+    details = given(
+        turn=turn,
+        description=description,
+        transcription=transcription,
+        extracted_text=None if extracted_text is None else text(extracted_text),
+        tags=tags,
+    )
+    where = place if not place.strip() or "://" in place[:12] else str(Path(place).expanduser().absolute())
+    with call.memory() as memory:
+        call.admit(memory)
+        direction = "outbound" if made else "inbound"
+        found = memory.sessions.attach(where, session=session, keep=keep, direction=direction, **details)
+        content = memory.sessions.content(found.id) if found.blob else b""
+    was_cleaned = found.blob is not None and len(content) != found.file_size
+    call.tell_masked((where, details), (found, content.decode("utf-8", "replace") if was_cleaned else ""))
+    call.answer({"attachment": shapes.plain(found)}, _one("attached", found))
+    if found.missing:
+        call.note(f"There is no file {where}: its name was noted.")
+
+
+def attachments(
+    call: Call,
+    *,
+    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50,
+) -> None:
+    """The files that were sent and made, the last one first."""
+    with call.memory() as memory:
+        found = memory.sessions.attachments(session=session, limit=limit)
+    call.answer({"attachments": [shapes.plain(one) for one in found]}, _listed(found))
+    if not found:
+        call.hint("There is none. yiku attach PATH --session ID notes a file; those that turns name come with yiku learn.")
+
+
+def _listed(found: list[Attachment]) -> Iterator[str]:
+    rows = []
+    for one in found:
+        size = "gone" if one.missing else "" if one.file_size is None else say.bytes_(one.file_size)
+        known = one.description or one.transcription or one.extracted_text or ""
+        way = "made" if one.direction == "outbound" else "sent"
+        rows.append((say.short(one.id), say.day(one.said_at), way, size, say.flat(one.filename), say.flat(known)))
+    yield from say.table(rows, dim=[0, 1, 2, 3], right=[3])
+
+
+def describe(
+    call: Call,
+    *,
+    id: Annotated[str, typer.Argument(metavar="ID", help="An attachment's id, or its last characters.")],
+    description: Description = None,
+    transcription: Transcription = None,
+    extracted_text: ExtractedText = None,
+    tags: Tags = None,
+    url: Annotated[Name, typer.Option(help="Where else it lies.")] = None,
+    mime_type: Annotated[Name, typer.Option(help="What sort of file it is.")] = None,
+) -> None:
+    """Say what was seen, heard or read in a file since; it is found by that."""
+    details: Any = given(
+        description=description,
+        transcription=transcription,
+        extracted_text=None if extracted_text is None else text(extracted_text),
+        tags=tags,
+        url=url,
+        mime_type=mime_type,
+    )
+    with call.memory() as memory:
+        call.admit(memory)
+        found = memory.sessions.describe(id.removeprefix("#"), **details)
+    call.answer({"attachment": shapes.plain(found)}, _one("described", found))
+
+
+def _one(word: str, found: Attachment) -> Iterator[str]:
+    size = f" · {say.bytes_(found.file_size)}" if found.file_size is not None else ""
+    kept = " · kept" if found.blob else ""
+    yield f"{say.paint(word, 'green')}  {say.flat(found.filename)}"
+    yield say.paint(f"  {say.source(found)}{size}{kept}", "dim")
+    for text_ in filter(None, (found.description, found.transcription, found.extracted_text)):
+        yield f"  {say.cut(say.flat(text_), (say.width() or 200) - 2)}"

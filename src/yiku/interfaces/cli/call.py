@@ -1,0 +1,278 @@
+"""
+What every verb shares: the four global options, the home it opens, and how it answers.
+
+A verb is a function whose first argument is a Call. `command` makes a typer command of it and adds the
+global options, so that they are accepted behind the verb as well as before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import json as _json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+import typer
+
+from yiku.errors import InvalidInput, KeptOut, TooLarge, YikuError
+from yiku.interfaces.cli import streams
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
+
+HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+CANNOT = 1  # the exit code when it could not be done
+SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
+NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
+UNWRITTEN = 74  # done, but the answer could not be written: EX_IOERR of sysexits.h
+STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
+KEEPING = frozenset(  # verbs after which a backup may be due
+    "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
+)
+CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo".split())
+_MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
+
+Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
+Scope = Annotated[
+    str | None, typer.Option("--scope", metavar="NAME", help="The scope to write and read [default: the home's owner].")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer and errors only.")]
+GLOBAL = {"home": (Home, None), "scope": (Scope, None), "json": (Json, False), "quiet": (Quiet, False)}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of one verb."""
+
+    verb: str
+    home: str | None = None
+    scope: str | None = None
+    json: bool = False
+    quiet: bool = False
+    changes: bool = False  # what it did is on the disk when it answers
+
+    def memory(self) -> Memory:
+        """The memory that was asked for, open; a home that is made now is announced."""
+        from yiku.memory import Memory
+
+        memory = Memory(self.home, scope=self.scope)
+        if memory.created:
+            self.note(f"Made a new home in {memory.settings.home}, owner {memory.settings.owner}.")
+        return memory
+
+    def back_up(self) -> None:
+        """Make the nightly backup, where one is due and quickly made. `yiku status` says when the last one is old."""
+        from yiku import settings
+
+        if settings.backup_due(settings.home(self.home)):
+            from yiku.memory import Memory
+
+            with contextlib.suppress(YikuError), Memory(self.home, scope=self.scope, create=False) as memory:
+                memory.admin.backup(nightly=True)
+
+    def admit(self, memory: Memory) -> None:
+        """Refuse to keep what is said in a folder that is switched off."""
+        from yiku import settings
+
+        with contextlib.suppress(FileNotFoundError):  # a folder that was removed has no name
+            if switch := settings.switched_off(memory.settings, os.getcwd()):
+                raise KeptOut(f"{switch} switches this folder off")
+
+    def tell_masked(self, given: object, kept: object) -> None:
+        """Say which secrets have a mark in what was kept, where what was given had none."""
+        before, after = (Counter(_MARK.findall(str(one))) for one in (given, kept))
+        if found := sorted((after - before).elements()):
+            self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
+
+    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False) -> None:
+        """
+        Print the data as JSON, or the lines that say the same to a person; it has left when this returns.
+
+        Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
+        """
+        from yiku.interfaces.cli import say  # which every verb has loaded
+
+        lines = [*lines]
+        try:
+            with streams.answering():
+                if self.json:
+                    print_json(self.verb, data)
+                else:
+                    for line in lines:
+                        print(say.printable(line))
+        except streams.NobodyReads:  # the reader has had enough, as `head` has
+            raise typer.Exit(NOBODY_READS) from None
+        except streams.AnswerLost as lost:
+            done = self.changes and not refused
+            for line in lines if self.changes else ():
+                streams.say(say.printable(line))
+            advice = "What stands above was done: asked again, it would be done twice." if done else ""
+            streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
+            raise typer.Exit(UNWRITTEN if done else CANNOT) from None
+
+    def note(self, text: str) -> None:
+        """Say something that is not the answer."""
+        if not self.quiet:
+            from yiku.interfaces.cli import say
+
+            streams.say(say.printable(text))
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[Callable[[int, int], None]]:
+        """A bar on stderr with the time that is left, when somebody watches."""
+        if self.quiet or self.json or not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(self.verb, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+    def hint(self, text: str) -> None:
+        """Say what a person may do next."""
+        if not self.json:
+            self.note(text)
+
+
+def print_json(verb: str, data: Mapping[str, Any]) -> None:
+    """One object on one line, in UTF-8 whatever the terminal's encoding is; what a terminal would obey is escaped."""
+    from yiku.interfaces.cli import say
+
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding="utf-8", errors="backslashreplace")
+    print(say.escaped(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
+
+
+def command(verb: str, function: Callable[..., None]) -> Any:
+    """The typer command of a verb's function."""
+    own = inspect.signature(function, eval_str=True)
+
+    @functools.wraps(function)
+    def called(*, ctx: typer.Context, **given: Any) -> None:
+        before: Mapping[str, Any] = ctx.obj or {}
+        shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
+        asked = Call(verb, **shared, changes=verb in CHANGING and not given.get("dry_run"))
+        function(asked, **given)
+        if verb in KEEPING:
+            asked.back_up()
+
+    kinds = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("ctx", kinds, annotation=typer.Context),
+        *(
+            parameter.replace(kind=kinds)
+            for parameter in [*own.parameters.values()][1:]
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ),
+        *(inspect.Parameter(name, kinds, default=None, annotation=hint) for name, hint in getattr(function, "more", {}).items()),
+        *(inspect.Parameter(name, kinds, default=default, annotation=hint) for name, (hint, default) in GLOBAL.items()),
+    ]
+    del called.__wrapped__  # else the hints are read from the function behind it
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
+    app.command(verb)(called)
+    return light(typer.main.get_command(app), called.__annotations__)
+
+
+def takes(more: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The verb's function takes these options as its **details."""
+
+    def marked(function: Callable[..., None]) -> Callable[..., None]:
+        function.more = more  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
+def light(command: Any, hints: Mapping[str, Any]) -> Any:
+    """
+    The command, with its plain parameters taken without pydantic.
+
+    Typer converts every value with it, which is 100 ms of each start and does nothing for a text. What is
+    missing or cannot be converted still goes typer's way, to fail with its message.
+    """
+    asks_for_help = command.get_help_option(typer.Context(command, **HELP))
+    for parameter in (*command.params, asks_for_help):
+        convert = bool if parameter is asks_for_help else _CONVERT.get(_plain(hints.get(parameter.name)))
+        if convert is not None:
+            parameter.process_value = functools.partial(_taken, parameter, convert, parameter.process_value)
+    return command
+
+
+_CONVERT: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, int: int, float: float, Path: Path, list[str]: list}
+
+
+def _plain(hint: Any) -> Any:
+    """A hint without its typer part, and without `| None`."""
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    options = [option for option in get_args(hint) if option is not type(None)] if isinstance(hint, UnionType) else [hint]
+    return options[0] if len(options) == 1 else None
+
+
+def _taken(parameter: Any, convert: Callable[[Any], Any], slowly: Callable[..., Any], ctx: Any, value: Any) -> Any:
+    if value in (None, ()) and not parameter.required:
+        return None
+    if value is not None and parameter.callback is None:
+        with contextlib.suppress(ValueError):
+            return convert(value)
+    return slowly(ctx, value)
+
+
+# ------------------------------------------------------------------ what is typed or piped in
+
+
+def text(given: str, what: str = "text") -> str:
+    """The text, or for `-` what comes on stdin, without its last line feed."""
+    if given != "-":
+        return given
+    try:
+        raw = sys.stdin.buffer.read(STDIN_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput(f"{what} cannot be read from stdin: {streams.reason(error)}") from error
+    if len(raw) > STDIN_BYTES:
+        raise TooLarge(f"{what} from stdin has over {STDIN_BYTES:,} bytes")
+    try:
+        return raw.decode("utf-8-sig").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{what} from stdin is not UTF-8 at byte {error.start:,}") from error
+
+
+def file(given: str, what: str = "text") -> str:
+    """The text in a file, or for `-` what comes on stdin."""
+    if given == "-":
+        return text(given, what)
+    path = Path(given).expanduser()
+    if not path.is_file():
+        raise InvalidInput(f"{given}: no such file; - reads {what} from stdin")
+    if path.stat().st_size > STDIN_BYTES:
+        raise TooLarge(f"{given} has over {STDIN_BYTES:,} bytes")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{given} is not UTF-8 at byte {error.start:,}") from error
+
+
+def parsed(given: str | None, option: str) -> Any:
+    """The JSON in an option, or None when it was not given."""
+    if given is None:
+        return None
+    try:
+        return _json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{option} is not JSON: {error}") from error

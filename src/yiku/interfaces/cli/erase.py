@@ -1,0 +1,168 @@
+"""
+The verb `erase`: what was said is gone for good, and what is printed proves it.
+
+A person sees what goes, and says yes; for all of a scope he types its name. Where nobody can be asked, `--yes`
+says so. The answer is the receipt: each place of the home, what was done there, and whether anything was still found.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.types import Attachment, Episode, Erased, Place, Scratchpad, SemanticMemory, Turn
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
+
+NOT_CLEAN = 1  # the exit code when something was still found, or a place could not be dealt with
+LISTED = 20  # of each sort, before it is asked
+
+Name = str | None
+
+
+def erase(
+    call: Call,
+    *,
+    id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
+    session: Annotated[Name, typer.Option(help="All of a session.")] = None,
+    source: Annotated[Name, typer.Option(metavar="NAME", help="All that came from an origin, an agent or an actor.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="All of this scope.")] = False,
+    keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Leave the turns that say it as they are.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish what was cut short.")] = False,
+) -> None:
+    """
+    Erase for good, from every copy in this home; it cannot be undone.
+
+    What came from it alone goes too, and the sentences that say it elsewhere. The receipt names each place that
+    was looked through, in raw bytes. Ends with 1 when something was still found.
+
+    \b
+    yiku erase 3f2a91bc
+    yiku erase --session s1 --dry-run
+    yiku erase --everything
+    """
+    meant: dict[str, Any] = {"id": id, "session": session, "source": source, "since": since, "until": until}
+    meant = {name: value for name, value in meant.items() if value is not None}
+    if resume and (meant or everything or dry_run):
+        raise InvalidInput("--resume stands alone: it finishes erasures that were told before")
+    with call.memory() as memory:
+        if not resume:
+            meant |= {"everything": everything, "keep_turns": keep_turns}
+            listed = memory.admin.erase(**meant, dry_run=True)
+            if dry_run:
+                call.answer(shapes.erased(listed), _listed(listed, "would erase"))
+                return
+            _ask(call, memory, listed, everything=everything, yes=yes)
+            meant["confirm"] = memory.scope if everything else None
+        else:
+            meant = {"resume": True}
+        with _progress(call) as progress:
+            done = memory.admin.erase(**meant, progress=progress)
+    call.answer(shapes.erased(done), _receipt(done))
+    if not done.clean:
+        call.hint(_why_not_clean(done))
+        raise typer.Exit(NOT_CLEAN)
+
+
+def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: bool) -> None:
+    """Nothing goes unless a person says so."""
+    if yes:
+        return
+    if call.json or not sys.stdin.isatty():
+        raise InvalidInput(f"this erases {_much(listed)} for good: say --yes, or --dry-run to see them")
+    for line in _listed(listed, "erases"):
+        print(say.printable(line), file=sys.stderr)
+    if everything:
+        typed = typer.prompt(f"Type {memory.scope} to erase everything in it", err=True)
+        if typed.strip() != memory.scope:
+            raise typer.Abort
+    else:
+        typer.confirm(f"Erase {_much(listed)} for good?", abort=True, err=True)
+
+
+def _much(listed: Erased) -> str:
+    """How much goes, in words."""
+    sorts = {sort: [one for one in listed.records if isinstance(one, sort)] for sort in (Episode, Attachment, Scratchpad)}
+    counts = {
+        say.plural(len(listed.memories), "memory", "memories"): listed.memories,
+        say.plural(len(listed.turns), "turn"): listed.turns,
+        f"sentences of {say.plural(len(listed.redacted), 'turn')}": listed.redacted,
+        say.plural(len(sorts[Episode]), "episode"): sorts[Episode],
+        say.plural(len(sorts[Attachment]), "attachment"): sorts[Attachment],
+        "lines of the scratchpad": sorts[Scratchpad],
+    }
+    return ", ".join(words for words, found in counts.items() if found) or "what only others said too"
+
+
+def _listed(listed: Erased, word: str) -> Iterator[str]:
+    """What goes, what loses a sentence, and what stays because it was told elsewhere too."""
+    yield from _items(word, [*listed.memories, *listed.turns])
+    yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
+    yield from _items("redacts", listed.redacted)
+    yield from (f"{say.paint('redacts', 'yellow')}  the scratchpad" for one in listed.records if isinstance(one, Scratchpad))
+    yield from _items("keeps", [one for one in listed.kept if not isinstance(one, Place)])
+    yield from (f"{say.paint('keeps', 'yellow')}  {say.harmless(one.name)}" for one in listed.kept if isinstance(one, Place))
+
+
+def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attachment]) -> Iterator[str]:
+    limit = say.width() or 10_000
+    for item in found[:LISTED]:
+        words = item.summary if isinstance(item, Episode) else item.filename if isinstance(item, Attachment) else item.content
+        text = say.cut(say.flat(words), limit - len(heading) - 2)
+        yield f"{say.paint(heading, 'red' if heading.endswith(('erase', 'erases')) else 'yellow')}  {text}"
+        yield say.paint(f"  {say.source(item)}", "dim")
+    if len(found) > LISTED:
+        yield say.paint(f"{heading}  {len(found) - LISTED:,} more", "dim")
+
+
+def _receipt(done: Erased) -> Iterator[str]:
+    """Each place, what was done there, how much was looked through, and what was found."""
+    resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
+    yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
+    places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
+    longest = [sorted(place.found, key=len, reverse=True) for place in places]
+    found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
+    sizes = [say.bytes_(place.bytes) if place.bytes else "" for place in places]
+    rows = [
+        (say.harmless(place.name), size, f"found: {say.flat(words)}; {place.done}" if words else place.done)
+        for place, size, words in zip(places, sizes, found, strict=True)
+    ]
+    yield from say.table(rows, right=[1])
+    if done.widened:
+        turns = ", ".join(f"#{id[-8:]}" for id in done.widened[:LISTED])
+        more = f" and {len(done.widened) - LISTED:,} more" if len(done.widened) > LISTED else ""
+        yield f"whole paragraphs went, for other words say it there: turn {turns}{more}"
+    clean = say.paint("none was found", "green") if done.looked_for else "its words are known no more"
+    looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
+    yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"
+    yield say.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
+
+
+def _why_not_clean(done: Erased) -> str:
+    kept = [place for place in done.kept if isinstance(place, Place)]
+    places = ", ".join(say.harmless(place.name) for place in (*done.places, *kept) if place.found)
+    return f"Look at {places}; `yiku erase --resume` tries again what could not be done now."
+
+
+@contextmanager
+def _progress(call: Call) -> Iterator[Callable[[str], object]]:
+    """Which place it is at, on a terminal."""
+    if call.quiet or call.json or not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("erasing …") as status:
+        yield lambda step: status.update(f"erasing: {step} …")

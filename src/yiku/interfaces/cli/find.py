@@ -1,0 +1,405 @@
+"""
+The verbs that look: recall, context, explain, traces, timeline, get, list, history.
+
+What is shown to a person counts as retrieved, once, after the answer has left. An empty answer is no
+failure: it says on stderr what to try next.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from yiku.errors import InvalidInput, ReadOnly, StorageFull
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, parsed, text
+from yiku.types import Hit, Hits, SemanticMemory, State, Turn
+
+if TYPE_CHECKING:
+    from yiku import Memory
+
+Name = str | None
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for; - reads it from stdin.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 10].")]
+Where = Annotated[
+    Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
+]
+AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As it was recorded then.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What held then, by what is known now.")]
+Running = Annotated[
+    Name, typer.Option("--session", metavar="ID", help="The running conversation: its last turns help to understand the question.")
+]
+Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since.")]
+Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
+]
+
+EVERY_TYPE = ("memory", "turn", "episode", "attachment")
+TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
+LISTED = 100  # memories, when no limit is given
+UNSURE = "Nothing fits well; this is the nearest."
+NOTHING = "Nothing found. Try fewer or other words; `yiku list` shows what is remembered, `yiku traces WORD` searches every turn."
+
+
+def recall(
+    call: Call,
+    *,
+    question: Question,
+    limit: Limit = None,
+    type: Types = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    valid_at: ValidAt = None,
+    session: Running = None,
+    explain: Annotated[bool, typer.Option("--explain", help="How the answer comes about, as yiku explain.")] = False,
+) -> None:
+    """
+    The best hits for a question, each with its source.
+
+    \b
+    yiku recall "where do I live?"
+    yiku recall "我以前住在哪里？" --limit 3 --json
+    """
+    asked = text(question, "question")
+    with call.memory() as memory:
+        found = memory.recall(
+            asked,
+            limit=limit,
+            types=cast("Any", type or EVERY_TYPE),  # whatever was typed: `recall` checks it
+            where=parsed(where, "--where"),
+            as_of=as_of,
+            valid_at=valid_at,
+            session=session,
+        )
+        if explain:
+            data = shapes.hits(asked, found) | {"explanation": shapes.plain(found.explanation)}
+            call.answer(data, _explained(call, found))
+        else:
+            call.answer(shapes.hits(asked, found), _answers(call, found))
+        _count(memory, found)
+
+
+def explain(
+    call: Call,
+    *,
+    question: Question,
+    limit: Limit = None,
+    type: Types = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    valid_at: ValidAt = None,
+    session: Running = None,
+) -> None:
+    """How an answer comes about: words, slots, routes, what was left out."""
+    recall(
+        call,
+        question=question,
+        limit=limit,
+        type=type,
+        where=where,
+        as_of=as_of,
+        valid_at=valid_at,
+        session=session,
+        explain=True,
+    )
+
+
+def _count(memory: Memory, shown: Sequence[Hit]) -> None:
+    """What was shown counts as retrieved, where it can be written; the answer is worth more than its count."""
+    with suppress(ReadOnly, StorageFull):
+        memory.retrieved(shown)
+
+
+def _answers(call: Call, found: Hits) -> Iterator[str]:
+    yield from say.hits(found)
+    _told(call, found)
+
+
+def _told(call: Call, found: Hits) -> None:
+    """What was missing, and how sure the answer is, where somebody should know."""
+    for diagnostic in found.diagnostics:
+        call.hint(diagnostic)
+    if found and not found.confident:
+        call.hint(UNSURE)
+    if not found:
+        call.hint(NOTHING)
+
+
+def _explained(call: Call, found: Hits) -> Iterator[str]:
+    why = found.explanation
+    yield from say.table(
+        [
+            ("words", " ".join(why.terms) or "none"),
+            ("too common", " ".join(why.dropped_terms) or "none"),
+            ("slots", ", ".join(why.slots) or "none"),
+            ("the past", "is asked for" if why.wants_history else "is not asked for"),
+            ("times", ", ".join(why.windows) or "none"),
+            ("confidence", f"{found.confidence:.2f}"),
+            ("routes", ", ".join(f"{route} {count}" for route, count in why.routes.items())),
+        ],
+        dim=[0],
+    )
+    yield ""
+    rows = [("score", "found by", "id", "said", "text")]
+    for hit in found:
+        routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
+        rows.append((f"{hit.score:.2f}", routes, say.short(hit.id), say.day(hit.said_at), say.flat(hit.text)))
+    yield from say.table(rows if len(rows) > 1 else [], dim=[1, 2, 3])
+    for earlier, later, reason in why.said_later:
+        yield say.paint(f"said later than {say.short(earlier)}: {say.short(later)}, {reason}", "dim")
+    if why.left_out:
+        yield ""
+        yield say.paint(f"left out: {len(why.left_out)}", "dim")
+        yield from say.table([(f"  {say.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
+    _told(call, found)
+
+
+def context(
+    call: Call,
+    *,
+    question: Question,
+    max_tokens: Annotated[int | None, typer.Option(help="The budget, in estimated tokens [default: 700].")] = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    valid_at: ValidAt = None,
+    session: Running = None,
+    no_rules: Annotated[bool, typer.Option("--no-rules", help="Without the standing rules.")] = False,
+) -> None:
+    """Standing rules, and what memory has to say on a question, packed for a prompt."""
+    asked = text(question, "question")
+    with call.memory() as memory:
+        packed = memory.context(
+            asked,
+            max_tokens=max_tokens,
+            where=parsed(where, "--where"),
+            as_of=as_of,
+            valid_at=valid_at,
+            session=session,
+            rules=not no_rules,
+        )
+    data = {
+        "question": asked,
+        "text": packed.text,
+        "tokens": packed.tokens,
+        "omitted": packed.omitted,
+        "hits": [shapes.hit(hit) for hit in packed.hits],
+        "rules": [shapes.item(rule) for rule in packed.rules],
+        "rules_left_out": packed.rules_left_out,
+        "diagnostics": list(packed.diagnostics),
+        "confidence": packed.confidence,
+    }
+    call.answer(data, say.harmless(packed.text).splitlines())
+    for diagnostic in packed.diagnostics:
+        call.hint(diagnostic)
+    if not packed.hits:
+        call.hint(f"{packed.omitted} hits, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
+
+
+def traces(
+    call: Call,
+    *,
+    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or that a tool got or gave.")] = None,
+    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
+    role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
+    tool: Annotated[Name, typer.Option(help="Turns that called this tool.")] = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+) -> None:
+    """Search every turn, tool calls among them."""
+    keyword = None if keyword is None else text(keyword, "keyword")
+    with call.memory() as memory:
+        found = memory.search_traces(
+            keyword, session=session, role=cast("Any", role), tool=tool, since=since, until=until, limit=limit
+        )
+    call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
+    if not found:
+        call.hint("No such turn. Try fewer conditions; `yiku timeline` shows the newest.")
+
+
+def _turns(found: list[Turn]) -> Iterator[str]:
+    limit = say.width()
+    for turn in found:
+        yield say.paint(say.cut(say.source(turn), limit), "dim")
+        if turn.content:
+            yield from (f"  {line}" for line in say.wrapped(turn.content, limit and limit - 2, lines=say.SHOWN_LINES))
+        for called in turn.tool_calls:
+            line = f"{called.get('name', 'tool')} {json.dumps(called.get('input'), ensure_ascii=False)}"
+            yield say.cut(f"  > {say.flat(line)}", limit or TOOL_CELLS)
+        for result in turn.tool_results:
+            yield say.cut(f"  < {say.flat(str(result.get('content', '')))}", limit or TOOL_CELLS)
+
+
+def timeline(
+    call: Call,
+    *,
+    around: Annotated[Name, typer.Option(metavar="ID", help="What lies around this memory or turn.")] = None,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50,
+) -> None:
+    """Turns and memories in the order in which they were said."""
+    with call.memory() as memory:
+        found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
+    call.answer({"items": [shapes.item(item) for item in found]}, _dated(found))
+    if not found:
+        call.hint("Nothing was said then. Try a wider window.")
+
+
+def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
+    rows = []
+    for item in found:
+        who = (item.speaker or item.role) if isinstance(item, Turn) else item.kind.value
+        rows.append((say.when(item.said_at), say.short(item.id), say.harmless(who), say.flat(item.content or "(tool call)")))
+    yield from say.table(rows, dim=[0, 1])
+
+
+def get(
+    call: Call, *, id: Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")], as_of: AsOf = None
+) -> None:
+    """One memory or one turn, whole."""
+    with call.memory() as memory:
+        found = memory.get(id, as_of=as_of)
+        content = memory.admin.blob(found.blob) if isinstance(found, Turn) and found.blob else found.content
+    call.answer({"item": shapes.item(found) | {"content": content}}, _whole(found, content))
+
+
+def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
+    yield say.harmless(content)
+    yield ""
+    rows = [(name.replace("_", " "), say.flat(value)) for name, value in _facts(found)]
+    yield from say.table(rows, dim=[0])
+
+
+def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
+    """What is known of it, and worth a line."""
+    yield "id", found.id
+    yield "said at", say.exactly(found.said_at)
+    if isinstance(found, Turn):
+        yield "role", " ".join(filter(None, [found.role, found.speaker]))
+        yield "session", f"{found.session}, place {found.position}"
+        shown = ["tool_calls", "tool_results", "external_id", "parent", "agent", "project", "actor", "metadata", "hidden_at"]
+    else:
+        yield "kind", f"{found.kind.value}{say.marks(found)}"
+        if found.predicate:
+            yield "slot", f"{found.subject} | {found.predicate} | {found.object}"
+        yield "holds", f"from {say.exactly(found.valid_from)}" + (f" to {say.exactly(found.valid_to)}" if found.valid_to else "")
+        if found.superseded_by:
+            yield "replaced by", found.superseded_by
+        for origin in found.sources:
+            of = f", turn {say.short(origin.turn)} of {origin.session}" if origin.turn else ""
+            yield "source", f"{origin.actor or origin.origin.value}, {say.exactly(origin.said_at)}{of}"
+        yield "accesses", f"retrieved {found.retrieved}, used {found.used}, mentioned {found.mentioned}"
+        shown = [
+            "importance",
+            "confidence",
+            "reason",
+            "tags",
+            "entities",
+            "expires_at",
+            "external_id",
+            "agent",
+            "project",
+            "metadata",
+        ]
+    for name in shown:
+        if value := getattr(found, name):
+            yield name, value if isinstance(value, str) else _listed(shapes.plain(value))
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return ", ".join(value)
+    return str(value)
+
+
+def list_(
+    call: Call,
+    *,
+    kind: Annotated[Name, typer.Option(help="Of this kind only.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="With this tag; several: with each of them.")] = None,
+    about: Annotated[Name, typer.Option(metavar="ENTITY", help="About somebody or something.")] = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    valid_at: ValidAt = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 100].")] = None,
+    offset: Annotated[int, typer.Option(help="Pass over so many first.")] = 0,
+) -> None:
+    """
+    What is remembered now, newest first.
+
+    \b
+    yiku list --kind preference --tag tea
+    yiku list --about Lantern
+    yiku list --where '{"importance": {"gte": 0.8}}'
+    """
+    conditions = [{"kind": kind}] if kind else []
+    conditions += [{"tags": name} for name in tag or ()]
+    if (given := parsed(where, "--where")) is not None:
+        conditions.append(given)
+    filter_ = None if not conditions else conditions[0] if len(conditions) == 1 else {"and": conditions}
+    if about is not None and (filter_ or as_of or valid_at or offset):
+        raise InvalidInput('--about goes with --limit only; entities can be part of a filter: --where \'{"entities": "…"}\'')
+    with call.memory() as memory:
+        if about is not None:
+            found = memory.about(about, limit=LISTED if limit is None else limit)
+        else:
+            found = memory.get_all(
+                where=filter_, limit=LISTED if limit is None else limit, offset=offset, as_of=as_of, valid_at=valid_at
+            )
+        call.answer({"memories": [shapes.item(one) for one in found], "count": len(found)}, _listing(found))
+        _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
+    if not found:
+        call.hint('Nothing is remembered that fits. Keep a statement with: yiku remember "I live in Oslo."')
+    elif limit is None and len(found) == LISTED:
+        call.hint(f"These are the newest {LISTED}. More: --limit")
+
+
+def _listing(found: list[SemanticMemory]) -> Iterator[str]:
+    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.flat(one.content) + say.marks(one)) for one in found]
+    yield from say.table(rows, dim=[0, 1, 2])
+
+
+def history(
+    call: Call,
+    *,
+    about: Annotated[str, typer.Argument(metavar="ID|TEXT", help="A memory's id, or what it is about.")],
+    as_of: AsOf = None,
+) -> None:
+    """
+    All versions of one statement: what was said when, and what replaced it.
+
+    \b
+    yiku history "where I live"
+    """
+    with call.memory() as memory:
+        found = memory.history(text(about, "id"), as_of=as_of)
+    call.answer({"versions": [shapes.item(one) for one in found]}, versions(found))
+    if not found:
+        call.hint("Nothing was recorded of it then.")
+
+
+def versions(found: list[SemanticMemory]) -> Iterator[str]:
+    """The versions of one line in order, each with the time in which it held."""
+    rows = []
+    for one in found:
+        expired = one.live and one.expired(datetime.now().astimezone())
+        ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
+        until = say.day(ended) if ended else "now" if one.live else "-"
+        if one.state is not State.ACTIVE:
+            end = say.flat(one.reason or one.state.value)
+        elif one.superseded_by:
+            end = f"replaced by {say.short(one.superseded_by)}"
+        elif one.said_later:
+            end = f"said later: {say.short(one.said_later)}"
+        else:
+            end = "expired" if expired else "current"
+        rows.append((f"{say.day(one.valid_from)} to {until}", say.short(one.id), end, say.flat(one.content)))
+    yield from say.table(rows, dim=[0, 1, 2])

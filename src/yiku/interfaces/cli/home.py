@@ -1,0 +1,183 @@
+"""
+The verbs that look after a home: pause, resume, status, stats, journal, config, completion, version.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from yiku import __version__
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.types import ChangeRow, Stats, Status
+
+SHELLS = ("bash", "zsh", "fish")
+MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
+_LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
+
+
+def pause(
+    call: Call,
+    *,
+    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="For so long: 30m, 2h, 1d, 1h30m.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until then.")] = None,
+) -> None:
+    """
+    Keep nothing new for a while; looking and forgetting go on.
+
+    It holds for every program that uses this home, until then or until yiku resume.
+    """
+    if for_ is not None and until is not None:
+        raise InvalidInput("give --for or --until, not both")
+    end = until if for_ is None else datetime.now().astimezone() + _length(for_)
+    with call.memory() as memory:
+        found = memory.admin.pause(end)
+    when = say.when(found) if found else "yiku resume"
+    call.answer({"paused": True, "until": shapes.plain(found)}, [f"{say.paint('paused', 'yellow')} until {when}"])
+
+
+def _length(given: str) -> timedelta:
+    found = _LENGTH.fullmatch(given.strip().lower())
+    if not found or not any(found.groups()):
+        raise InvalidInput(f"--for takes a length such as 30m, 2h or 1d, not {given[:40]!r}")
+    days, hours, minutes = (int(part or 0) for part in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes)
+
+
+def resume(call: Call) -> None:
+    """End a pause."""
+    with call.memory() as memory:
+        was = memory.admin.resume()
+    call.answer({"paused": False, "was_paused": was}, [say.paint("resumed", "green") if was else "memory was not paused"])
+
+
+def status(call: Call) -> None:
+    """How this home is: where, whose, what waits, what is wrong."""
+    with call.memory() as memory:
+        found, counts = memory.status(), memory.admin.stats()
+    call.answer({"status": shapes.plain(found), "stats": shapes.plain(counts)}, _status(found, counts))
+
+
+def _status(found: Status, counts: Stats) -> Iterator[str]:
+    memories = counts.memories
+    rows = [
+        ("home", found.home),
+        ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
+        ("holds", f"{say.plural(counts.turns, 'turn')} in {say.plural(counts.sessions, 'session')}, {_counted(memories)}"),
+        ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
+        ("durability", found.durability),
+        ("disk", found.disk),
+        ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),
+        ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
+        ("store", found.store_id),
+    ]
+    yield from say.table(rows, dim=[0])
+    for trouble in found.troubles:
+        yield f"{say.paint('!', 'yellow')} {trouble}"
+    if not found.troubles:
+        yield say.paint("all is well", "green")
+
+
+def _counted(memories: object) -> str:
+    if not isinstance(memories, dict) or not any(memories.values()):
+        return "no memories"
+    return ", ".join(f"{count:,} {name}" for name, count in memories.items() if count) + " memories"
+
+
+def stats(call: Call) -> None:
+    """How much there is, and how large the files are."""
+    with call.memory() as memory:
+        found = memory.admin.stats()
+    rows = [
+        ("turns", f"{found.turns:,}", ""),
+        ("sessions", f"{found.sessions:,}", ""),
+        *((f"memories, {name}", f"{count:,}", "") for name, count in found.memories.items()),
+        *((f"kind {name}", f"{count:,}", "") for name, count in found.kinds.items()),
+        *((name, f"{getattr(found, name):,}", "") for name in "entities relations tags episodes attachments queue changes".split()),
+        ("first said", say.day(found.first_said_at) if found.first_said_at else "-", ""),
+        ("last said", say.day(found.last_said_at) if found.last_said_at else "-", ""),
+        ("database", say.bytes_(found.database_bytes), ""),
+        ("blobs", say.bytes_(found.blob_bytes), ""),
+    ]
+    call.answer({"stats": shapes.plain(found)}, say.table(rows, dim=[0], right=[1]))
+
+
+def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+    """
+    What was changed, newest first: when, by whom, why.
+
+    The number of an operation is what yiku undo takes.
+    """
+    with call.memory() as memory:
+        found = memory.admin.journal(limit=limit)
+    call.answer({"changes": [shapes.plain(change) for change in found]}, _changes(found))
+    if not found:
+        call.hint("Nothing was changed yet.")
+
+
+def _changes(found: list[ChangeRow]) -> Iterator[str]:
+    rows = [("undo", "at", "operation", "what", "why")]
+    for change in found:
+        what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
+        at = say.when(change.at.astimezone())
+        rows.append((str(change.transaction), at, change.operation, what, say.flat(change.reason or change.actor or "")))
+    yield from say.table(rows if found else [], dim=[1, 3], right=[0])
+
+
+def config(call: Call) -> None:
+    """Each setting, its value, and where that came from."""
+    from yiku import settings
+
+    place = settings.home(call.home)
+    found = settings.load(place, {"scope": call.scope})
+    home_from = "argument" if call.home else "YIKU_HOME" if os.environ.get("YIKU_HOME") else "default"
+    origins = {**found.origins, "home": home_from}
+    shape = shapes.plain(found)
+    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in origins]
+    rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
+    call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
+    if found.unknown_variables:
+        call.hint(f"No setting is read from {', '.join(found.unknown_variables)}.")
+    call.hint(
+        f"To change one: {place.settings}, a YIKU_ variable, or an argument." if place.exists() else "There is no home here yet."
+    )
+
+
+def _value(value: object) -> str:
+    return "-" if value in (None, []) else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def completion(
+    call: Call,
+    *,
+    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default yours.")] = None,
+) -> None:
+    """
+    Print the script that completes verbs and options.
+
+    \b
+    bash: yiku completion bash >> ~/.bashrc
+    zsh:  yiku completion zsh > ~/.zfunc/_yiku
+    fish: yiku completion fish > ~/.config/fish/completions/yiku.fish
+    """
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    shell = shell or os.path.basename(os.environ.get("SHELL", "bash"))
+    if shell not in SHELLS:
+        raise InvalidInput(f"shell must be one of {', '.join(SHELLS)}, not {shell[:40]!r}")
+    script = get_completion_script(prog_name="yiku", complete_var="_YIKU_COMPLETE", shell=shell)
+    call.answer({"shell": shell, "script": script}, [script])
+
+
+def version(call: Call) -> None:
+    """The version of Yiku."""
+    data = {"version": __version__, "python": platform.python_version()}
+    call.answer(data, [f"yiku {__version__}"])

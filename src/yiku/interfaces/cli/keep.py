@@ -1,0 +1,308 @@
+"""
+The verbs that keep and take away: record, remember, update, feedback, forget, restore, undo.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from yiku.errors import InvalidInput, YikuError
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, parsed, takes, text
+from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")]
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
+Name = str | None
+Key = Annotated[Name, typer.Option("--key", help="An idempotency key: the same call again gives the first result.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+REFUSED = 1  # the exit code when a statement was not kept
+WORDS = {"past": "kept as history", "flagged": "kept, but it may contradict", "retracted": "taken back"}
+RETRACTED = "retracted"  # the reason in the journal
+LOOKED_AT = 20  # rows of the journal
+QUOTED_CELLS = 100  # of what was learned; `yiku get` shows it whole
+
+Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to keep with it.")]
+SaidAt = Annotated[Name, typer.Option(metavar="TIME", help="When it was said [default: now].")]
+Session = Annotated[Name, typer.Option(help="The session that it was said in.")]
+Agent = Annotated[Name, typer.Option(help="The agent it belongs to.")]
+Project = Annotated[Name, typer.Option(help="The project it belongs to.")]
+External = Annotated[Name, typer.Option(help="Its id elsewhere; a known one is not stored twice.")]
+
+# What may be said of a statement besides its text: the name in `Details`, and the option that takes it.
+DETAILS: dict[str, Any] = {
+    "kind": Annotated[Name, typer.Option(help="fact, preference, rule, skill, error, event, task …")],
+    "tags": Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")],
+    "subject": Annotated[Name, typer.Option(help="Whom or what it is about.")],
+    "predicate": Annotated[Name, typer.Option(help="What is said of the subject, such as deadline.")],
+    "object": Annotated[Name, typer.Option(help="The value that it has.")],
+    "cardinality": Annotated[Name, typer.Option(help="How many values hold at one time: single or multi.")],
+    "standing": Annotated[Name, typer.Option(help="fact, belief or summary.")],
+    "importance": Annotated[float | None, typer.Option(help="From 0 to 1.")],
+    "confidence": Annotated[float | None, typer.Option(help="From 0 to 1.")],
+    "pinned": Annotated[bool | None, typer.Option("--pin/--unpin", help="Never fades.")],
+    "entities": Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="Whom it names; may be repeated.")],
+    "metadata": Metadata,
+    "said_at": SaidAt,
+    "valid_from": Annotated[Name, typer.Option(metavar="TIME", help="Since when it holds [default: when it was said].")],
+    "expires_at": Annotated[Name, typer.Option(metavar="TIME", help="When it stops being recalled.")],
+    "ttl_days": Annotated[int | None, typer.Option(help="After how many days it expires.")],
+    "source": Annotated[Name, typer.Option(metavar="ID", help="The turn that it comes from.")],
+    "session": Session,
+    "speaker": Annotated[Name, typer.Option(help="Who said it; the first person is then the speaker.")],
+    "origin": Annotated[Name, typer.Option(help="user, assistant, tool, file or import.")],
+    "agent": Agent,
+    "project": Project,
+    "external_id": Annotated[Name, typer.Option(help="Its id elsewhere; what is known under it is updated.")],
+}
+_JSON = frozenset(["metadata", "tool_calls", "tool_results"])
+
+
+def given(**details: Any) -> Any:
+    """The details that were given, JSON among them read."""
+    read = {name: parsed(value, f"--{name.replace('_', '-')}") if name in _JSON else value for name, value in details.items()}
+    return {name: value for name, value in read.items() if value not in (None, [])}
+
+
+def record(
+    call: Call,
+    *,
+    content: Text,
+    role: Annotated[str, typer.Option(help="user, assistant, system or tool.")] = "user",
+    session: Session = None,
+    speaker: Annotated[Name, typer.Option(help="The speaker's name.")] = None,
+    said_at: SaidAt = None,
+    tool_calls: Annotated[Name, typer.Option(metavar="JSON", help='A list such as [{"name": "bash", "input": {…}}].')] = None,
+    tool_results: Annotated[Name, typer.Option(metavar="JSON", help='A list such as [{"content": "…"}].')] = None,
+    metadata: Metadata = None,
+    external_id: External = None,
+    parent: Annotated[Name, typer.Option(help="The external id of the turn it follows.")] = None,
+    agent: Agent = None,
+    project: Project = None,
+    key: Key = None,
+) -> None:
+    """
+    Store one turn of a conversation, verbatim.
+
+    It is on the disk when this returns. What a user plainly says of himself in it is learned at once, and
+    printed; the rest is for yiku learn. Whole conversations: yiku import.
+    """
+    details: TurnDetails = given(
+        session=session,
+        speaker=speaker,
+        said_at=said_at,
+        tool_calls=tool_calls,
+        tool_results=tool_results,
+        metadata=metadata,
+        external_id=external_id,
+        parent=parent,
+        agent=agent,
+        project=project,
+    )
+    with call.memory() as memory:
+        call.admit(memory)
+        said = text(content, "content")
+        began = datetime.now().astimezone()
+        turn = memory.record_turn(cast("Any", role), said, idempotency_key=key, **details)
+        lines = [f"{say.paint('recorded', 'green')} {say.source(turn)}"]
+        learned, taken_back = list[SemanticMemory](), list[SemanticMemory]()
+        if turn.recorded_at >= began:  # else it was known, and what it taught was told then
+            with suppress(YikuError):  # the turn is kept, whatever can be said of it
+                learned, taken_back = _taught(memory, turn)
+                lines += _lessons(memory, learned, taken_back)
+    data = {"learned": [shapes.item(one) for one in learned], "taken_back": [shapes.item(one) for one in taken_back]}
+    call.answer({"turn": shapes.item(turn), **data}, lines)
+    call.tell_masked((said, details), turn)
+
+
+def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
+    """What was learned from a turn that was recorded just now, and what it took back."""
+    done = [row for row in memory.admin.journal(limit=LOOKED_AT) if row.operation == "remember" and row.at >= turn.recorded_at]
+    if not done:
+        return [], []
+    said = memory.get_all(where={"said_at": turn.said_at})
+    learned = [one for one in reversed(said) if any(source.turn == turn.id for source in one.sources)]
+    if not any(row.reason == RETRACTED for row in done):
+        return learned, []
+    archived = {"state": "archived", "updated_at": {"gte": turn.recorded_at}}
+    return learned, [one for one in memory.get_all(where=archived, order="updated") if one.reason == RETRACTED]
+
+
+def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iterable[SemanticMemory]) -> Iterator[str]:
+    """A line for each thing that a turn taught, or took back."""
+    for one in learned:
+        before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
+        instead = f", instead of {_quoted(before[-1].content)}" if before else ""
+        yield f"  {say.paint('learned', 'green')}: {one.kind.value} {_quoted(one.content)}{say.marks(one)} {say.short(one.id)}{instead}"
+    for one in taken_back:
+        now = [version for version in memory.history(one.id) if version.live]
+        again = f"; it is again {_quoted(now[-1].content)}" if now else ""
+        yield f"  {say.paint('taken back', 'yellow')}: {_quoted(one.content)} {say.short(one.id)}{again}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{say.cut(say.flat(text), QUOTED_CELLS)}"'
+
+
+@takes(DETAILS)
+def remember(
+    call: Call,
+    *,
+    statement: Text,
+    key: Key = None,
+    despite_erasure: Annotated[bool, typer.Option("--despite-erasure", help="Keep it though it was erased before.")] = False,
+    dry_run: DryRun = False,
+    **details: Any,
+) -> None:
+    """
+    Keep one statement; a later one of the same thing replaces it.
+
+    \b
+    yiku remember "I live in Oslo."
+    yiku remember "我喜欢乌龙茶。" --tag tea
+    yiku remember "Ship on Friday" --subject Lantern --predicate deadline --object 2026-06-12
+    """
+    with call.memory() as memory:
+        call.admit(memory)
+        said = text(statement)
+        told = given(**details)
+        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
+    if isinstance(done, Refused):
+        again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
+        call.answer(shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
+        raise typer.Exit(REFUSED)
+    call.answer(shapes.outcome(done, dry_run), became(done, dry_run))
+    call.tell_masked((said, details), done.memory.content)
+
+
+def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
+    """What became of a statement, for a person; `word` says it in place of the outcome's own."""
+    name = type(done).__name__.lower()
+    word = word or WORDS.get(name, name)
+    memory = done.memory
+    yield f"{say.paint(word, 'yellow' if name in ('flagged', 'retracted') else 'green')}  {say.flat(memory.content)}"
+    for label, place in (("instead of", "replaced"), ("now", "current"), ("and", "said")):
+        other = getattr(done, place, None)
+        if other is not None:
+            yield f"  {label}: {say.flat(other.content)} {say.paint(f'(said {say.day(other.said_at)})', 'dim')}"
+    for other in getattr(done, "others", ()):
+        yield f"  with: {say.flat(other.content)} {say.paint(f'({say.short(other.id)}, said {say.day(other.said_at)})', 'dim')}"
+    known = f"{memory.subject} | {memory.predicate}" if memory.predicate else "no slot"
+    tail = "nothing was written" if dry_run else f"undo with: yiku undo {done.operation}"
+    yield say.paint(say.harmless(f"  {say.short(memory.id)} · {memory.kind.value} · {known} · {tail}"), "dim")
+
+
+@takes(DETAILS)
+def update(
+    call: Call,
+    *,
+    id: Id,
+    statement: Annotated[Name, typer.Argument(metavar="[TEXT]", help="What it says now; - reads it from stdin.")] = None,
+    **details: Any,
+) -> None:
+    """
+    Change what a memory says, or what is noted about it.
+
+    With a text it gets a new version, and the old one stays as history.
+    """
+    with call.memory() as memory:
+        call.admit(memory)
+        said = None if statement is None else text(statement)
+        found = memory.update(id, said, **given(**details))
+    line = f"{say.paint('updated', 'green')}  {say.flat(found.content)}{say.marks(found)}"
+    call.answer({"memory": shapes.item(found)}, [line, say.paint(f"  {say.source(found)}", "dim")])
+    call.tell_masked((said, details), found.content if said is not None else "")
+
+
+def feedback(
+    call: Call, *, id: Id, access: Annotated[str, typer.Argument(metavar="retrieved|used|mentioned", help="How it was of use.")]
+) -> None:
+    """Count that a memory was retrieved, used or mentioned."""
+    with call.memory() as memory:
+        found = memory.feedback(id, cast("Any", access))
+    counts = f"retrieved {found.retrieved}, used {found.used}, mentioned {found.mentioned}"
+    call.answer(
+        {"memory": shapes.item(found)},
+        [f"{say.paint('counted', 'green')}  {say.flat(found.content)}", say.paint(f"  {counts}", "dim")],
+    )
+
+
+def forget(
+    call: Call,
+    *,
+    id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
+    session: Annotated[Name, typer.Option(help="All of a session.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
+    reason: Annotated[Name, typer.Option(help="Why; kept in the journal.")] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="Erase it for good, as yiku erase does.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """
+    Take a memory, a turn, a session or a time range out of memory.
+
+    It leaves every answer, but not the disk: yiku restore or yiku undo brings it back.
+    """
+    if hard:
+        from yiku.interfaces.cli.erase import erase
+
+        if reason is not None:
+            raise InvalidInput("--hard leaves nothing, so no --reason either")
+        return erase(call, id=id, session=session, since=since, until=until, yes=yes, dry_run=dry_run)
+    with call.memory() as memory:
+        if id is None and not yes and not dry_run and (session or since or until):
+            _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
+        done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
+    call.answer(shapes.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
+
+
+def _confirm(call: Call, meant: Forgotten) -> None:
+    """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
+    much = f"{say.plural(len(meant.turns), 'turn')} and {say.plural(len(meant.memories), 'memory', 'memories')}"
+    if call.json or not sys.stdin.isatty():
+        raise InvalidInput(f"this forgets {much}; add --yes, or --dry-run to see them")
+    typer.confirm(f"Forget {much}?", abort=True, err=True)
+
+
+def moved(done: Forgotten, word: str) -> Iterator[str]:
+    """What left memory, or came back, for a person."""
+    if not done.memories and not done.turns:
+        yield "nothing to forget"
+        return
+    items: list[SemanticMemory | Turn] = [*done.memories, *done.turns]
+    for found in items:
+        yield f"{say.paint(word, 'yellow')}  {say.cut(say.flat(found.content), (say.width() or 10_000) - len(word) - 2)}"
+        yield say.paint(f"  {say.source(found)}", "dim")
+    if done.operation:
+        yield say.paint(f"  undo with: yiku undo {done.operation}", "dim")
+
+
+def restore(call: Call, *, id: Id) -> None:
+    """Bring back what was forgotten."""
+    with call.memory() as memory:
+        done = memory.restore(id)
+    call.answer(shapes.forgotten(done, False), moved(done, "restored"))
+
+
+def undo(
+    call: Call, *, operation: Annotated[int, typer.Argument(metavar="NUMBER", help="As printed, or from yiku journal.")]
+) -> None:
+    """Take one operation back, by its number."""
+    with call.memory() as memory:
+        done = memory.admin.undo(operation)
+    much = f"{say.plural(done.memories, 'memory', 'memories')}, {say.plural(done.turns, 'turn')}"
+    if done.records:
+        much += f", {say.plural(done.records, 'episode or other record', 'episodes and other records')}"
+    line = f"{say.paint('undone', 'green')}  operation {done.undone}: {much}; again with: yiku undo {done.operation}"
+    call.answer(cast(dict[str, Any], shapes.plain(done)), [line])

@@ -1,0 +1,227 @@
+"""
+The verbs that learn from what was said: learn, review, confirm, reject, queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.interfaces.cli.keep import became, moved
+from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
+
+Name = str | None
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as yiku review prints them, with or without the #.")]
+
+SHOWN, COUNTED = 20, 1_000  # of what was learned in one run; `yiku list` has the rest
+SORTS = {
+    "unconfirmed": "Not confirmed: nobody told these outright, so they are not used yet",
+    "conflict": "In conflict: nothing says which of these holds",
+    "belief": "Believed: said with a doubt",
+}
+CHANGED = {  # by a new reading of all turns
+    "archived": "archived",
+    "learned": "learned",
+    "unflagged": "no longer in conflict",
+    "unpinned": "no longer pinned",
+}
+WORK = {"extract": "read a turn", "episode": "tell an episode", "scratchpad": "go on with the scratchpad"}
+
+
+def learn(
+    call: Call,
+    *,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", "--budget", metavar="S", help="Stop after so long; the next call goes on.")
+    ] = None,
+    session: Annotated[Name, typer.Option(metavar="ID", help="Of what waits for the model, only this session's.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Also what is not due yet, and what failed for good.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read all turns again, after an upgrade.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: only say what would change.")] = False,
+) -> None:
+    """
+    Learn from what was said and waits.
+
+    Rules read every turn. A model, where one is set, reads what may hold more; what it finds counts only where
+    the turns say it too. It may be stopped at any time, and goes on from there.
+    """
+    if again and (session is not None or all_):
+        raise InvalidInput("--again reads all turns with the rules: it takes no --session and no --all")
+    if dry_run and not again:
+        raise InvalidInput("--dry-run goes with --again")
+    if again:
+        _relearn(call, seconds, dry_run)
+        return
+    with call.memory() as memory:
+        began = datetime.now().astimezone()
+        with call.watched() as progress:
+            done = memory.learn(budget_s=seconds, session=session, everything=all_, progress=progress)
+        found = memory.get_all(where={"created_at": {"gte": began}}, order="updated", limit=COUNTED) if done.outcomes else []
+        pending = len(memory.admin.review(limit=COUNTED))
+    call.answer({"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]}, _learned(done, found))
+    if pending:
+        call.hint(f"{say.plural(pending, 'statement')} to look at: yiku review")
+
+
+def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
+    asked = f" and {say.plural(done.jobs, 'question')} to {say.harmless(done.model)}" if done.model else ""
+    yield f"{say.paint('learned', 'green')} from {say.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
+    yield from say.table(
+        [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]], dim=[0, 1]
+    )
+    if len(found) > SHOWN:
+        yield f"  and {len(found) - SHOWN:,} more: yiku list"
+    if done.waiting:
+        yield f"  {done.waiting:,} {'waits' if done.waiting == 1 else 'wait'}: yiku queue"
+    if done.dead:
+        yield f"  {done.dead:,} failed for good: yiku queue says why, yiku learn --all tries once more"
+    for trouble in done.troubles:
+        yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+
+
+def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
+    with call.memory() as memory, call.watched() as progress:
+        done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
+    lists = {name: [shapes.item(one) for one in getattr(done, name)] for name in CHANGED}
+    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done))
+
+
+def _relearned(done: Relearned) -> Iterator[str]:
+    changed = {word: getattr(done, name) for name, word in CHANGED.items() if getattr(done, name)}
+    counts = {word: len(found) for word, found in changed.items()}
+    counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
+    told = ", ".join(f"{count:,} {word}" for word, count in counts.items())
+    if done.dry_run:
+        yield f"{say.paint('would change', 'yellow')} after reading {say.plural(done.turns, 'turn')} again: {told or 'nothing'}"
+    else:
+        yield f"{say.paint('read', 'green')} {say.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
+    for word, found in changed.items():
+        yield f"{word}:"
+        rows = [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]]
+        yield from say.table(rows, dim=[0, 1])
+        if len(found) > SHOWN:
+            yield f"  and {len(found) - SHOWN:,} more: --json has all"
+    if done.left:
+        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again goes on"
+    for trouble in done.troubles:
+        yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+    if done.dry_run:
+        yield say.paint("  nothing was written", "dim")
+    elif done.operation:
+        yield say.paint(f"  undo with: yiku undo {done.operation}", "dim")
+
+
+def counted(outcomes: Mapping[str, int]) -> str:
+    """How many statements were new, confirmed, replaced …"""
+    return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
+
+
+def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+    """
+    What somebody should look at: unconfirmed, in conflict, believed.
+
+    yiku confirm ID says that a statement holds, yiku reject ID that it does not.
+    """
+    with call.memory() as memory:
+        found = memory.admin.review(limit=limit)
+    data = [{"why": one.why, "memory": shapes.item(one.memory), "others": [*map(shapes.item, one.others)]} for one in found]
+    call.answer({"review": data}, _review(_once(found)))
+    call.hint("yiku confirm ID: it holds. yiku reject ID: it does not." if found else "There is nothing to look at.")
+
+
+def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
+    """Of two that contradict each other, the one that comes first stands for both."""
+    named: set[str] = set()
+    for one in found:
+        if not (one.why == "conflict" and one.memory.id in named):
+            yield one
+        named |= {other.id for other in one.others}
+
+
+def _review(found: Iterable[ToReview]) -> Iterator[str]:
+    limit, sort = say.width(), None
+    for number, one in enumerate(found, 1):
+        if one.why != sort:
+            yield from ([""] if sort else [])
+            yield say.paint(SORTS[one.why], "bold")
+            sort = one.why
+        for memory in (one.memory, *one.others):
+            lead = f"{number:>2}  " if memory is one.memory else "    or: "
+            body = say.wrapped(memory.content, limit and limit - len(lead), lines=say.SHOWN_LINES)
+            yield from (f"{lead if place == 0 else ' ' * len(lead)}{line}" for place, line in enumerate(body))
+            yield say.paint(f"{' ' * len(lead)}{say.cut(say.source(memory), limit and limit - len(lead))}", "dim")
+
+
+def confirm(call: Call, *, ids: Ids) -> None:
+    """
+    Say that statements hold.
+
+    An unconfirmed one counts from then on, a belief is a fact, and of two that contradict each other the
+    confirmed one stays.
+    """
+    with call.memory() as memory:
+        names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
+        done = [memory.confirm(name) for name in names]
+    call.answer({"outcomes": [shapes.outcome(one, False) for one in done]}, _confirmed(done))
+
+
+def _some(ids: list[str]) -> list[str]:
+    if not ids:
+        raise InvalidInput("name at least one id; yiku review lists them")
+    return [*dict.fromkeys(ids)]
+
+
+def _confirmed(done: Iterable[Outcome]) -> Iterator[str]:
+    for one in done:
+        yield from became(one, word="confirmed")
+
+
+def reject(call: Call, *, ids: Ids) -> None:
+    """
+    Say that statements do not hold.
+
+    They leave memory, and are not learned again from the same words; yiku restore or yiku undo brings one back.
+    """
+    with call.memory() as memory:
+        names = [memory.get(id).id for id in _some(ids)]
+        done = [memory.reject(name) for name in names]
+    call.answer({"rejected": [shapes.forgotten(one, False) for one in done]}, _rejected(done))
+
+
+def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
+    for one in done:
+        yield from moved(one, "rejected")
+
+
+def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed for good.")] = False) -> None:
+    """
+    What waits to be learned, and what failed for good.
+
+    yiku learn does what is due, yiku learn --all everything, and what failed once more.
+    """
+    with call.memory() as memory:
+        jobs = memory.admin.queue(dead=True if dead else None)
+        waiting = dict(memory.status().waiting)
+        asked = bool(memory.settings.chat_url)
+    call.answer({"jobs": [shapes.plain(job) for job in jobs], "waiting": waiting}, _queue(jobs))
+    if jobs and not asked:
+        call.hint("No model is set, so none is asked: docs/settings.md, chat_url.")
+    late = {} if dead else {name: count for name, count in waiting.items() if "learn" in name}
+    for name, count in late.items():
+        call.hint(f"{name}: {count:,}. yiku learn reads them.")
+    if not jobs and not late:
+        call.hint("Nothing failed for good." if dead else "Nothing waits.")
+
+
+def _queue(jobs: list[Job]) -> Iterator[str]:
+    rows = [("what", "session", "state", "tried", "why")] if jobs else []
+    for job in jobs:
+        state = "failed" if job.dead else f"due {say.when(job.due_at.astimezone())}"
+        rows.append((WORK.get(job.kind, job.kind), say.flat(job.session), state, str(job.tries), say.flat(job.error or "")))
+    yield from say.table(rows, dim=[3, 4], right=[3])

@@ -1,0 +1,119 @@
+"""
+The verbs that look after a home that may be damaged: check, repair. They work where no other verb does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.types import Checked, Repaired
+
+DAMAGED = 1  # the exit code when something is wrong
+
+
+def check(
+    call: Call,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Only whose file it is, and its pages.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Also make anew what is derived, and read blobs and backups.")] = False,
+) -> None:
+    """
+    Whether this home is whole. Writes nothing; ends with 1 when something is wrong.
+
+    Without an option every row is checked against its digest, and the journal against its chain.
+    """
+    from yiku import memory
+
+    if quick and deep:
+        raise InvalidInput("--quick and --deep are two depths: choose one")
+    depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
+    with _progress(call) as progress:
+        found = memory.check(call.home, depth, progress=progress)
+    call.answer({"check": shapes.plain(found), "sound": not found.problems}, _checked(found))
+    if found.problems:
+        call.hint("`yiku repair --dry-run` says what can be mended, and from what.")
+        raise typer.Exit(DAMAGED)
+
+
+def _checked(found: Checked) -> Iterator[str]:
+    seen = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in found.looked_at.items())
+    yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
+    for problem in found.problems:
+        yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
+    for note in found.notes:
+        yield f"{say.paint('-', 'yellow')} {say.harmless(note)}"
+    if not found.problems:
+        yield say.paint("all is well", "green")
+
+
+def repair(
+    call: Call,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would come to; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Take the older, emptied or foreign database as it is.")] = False,
+) -> None:
+    """
+    Make a damaged home whole, from what can be read there and its backups.
+
+    The damaged file is kept in damaged/. Close other programs that have this home open.
+    """
+    from yiku import memory
+
+    with _progress(call) as progress:
+        found = memory.repair(call.home, dry_run=True, accept=accept, progress=progress)
+    if found.problems and not dry_run:
+        _ask(call, found, accept=accept, yes=yes)
+        with _progress(call) as progress:
+            found = memory.repair(call.home, accept=accept, progress=progress)
+    call.answer({"repair": shapes.plain(found)}, _repaired(found))
+
+
+def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
+    """Nothing is changed unless a person says so."""
+    if yes:
+        return
+    if not sys.stdin.isatty() or call.json:
+        raise InvalidInput("a repair changes the home: say --yes, or --dry-run to see what it would do")
+    for line in _repaired(planned):
+        call.note(line)
+    what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
+    typer.confirm(f"{what}?", abort=True, err=True)
+
+
+def _repaired(found: Repaired) -> Iterator[str]:
+    if not found.problems:
+        yield say.paint("nothing to mend", "green")
+        return
+    for problem in found.problems:
+        yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
+    rows = [
+        (table.replace("_", " "), ", ".join(f"{n:,} from {origin}" for origin, n in of.items())) for table, of in found.rows.items()
+    ]
+    yield from say.table(rows, dim=[0])
+    for mended in found.mended:
+        yield f"{say.paint('mended', 'yellow')} {say.harmless(mended)}"
+    for lost in found.lost:
+        yield f"{say.paint('lost', 'yellow')} {say.harmless(lost)}"
+    if not found.dry_run:
+        yield f"{say.paint('whole again', 'green')}; what was there before: {found.kept or 'nothing'}"
+
+
+@contextmanager
+def _progress(call: Call) -> Iterator[Callable[[str], None]]:
+    """What is being looked at, on a terminal."""
+    if call.quiet or call.json or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking …") as status:
+        yield lambda what: status.update(f"looking at {what} …")

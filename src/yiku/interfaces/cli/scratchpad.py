@@ -1,0 +1,66 @@
+"""
+The verb `scratchpad`: what the user is at, to be read and to be written.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, file
+
+Lines = list[str] | None
+
+
+def scratchpad(
+    call: Call,
+    *,
+    set_: Annotated[
+        str | None, typer.Option("--set", metavar="FILE", help="Take it as you wrote it, in Markdown; - reads stdin.")
+    ] = None,
+    add_question: Annotated[Lines, typer.Option(metavar="LINE", help="An open question; may be repeated.")] = None,
+    settle_question: Annotated[Lines, typer.Option(metavar="LINE", help="A question that is answered.")] = None,
+    add_step: Annotated[Lines, typer.Option(metavar="LINE", help="A next step; may be repeated.")] = None,
+    settle_step: Annotated[Lines, typer.Option(metavar="LINE", help="A step that is done.")] = None,
+    user: Annotated[str | None, typer.Option(help="Whose [default: the owner of the scope].")] = None,
+) -> None:
+    """
+    What the user is at: the task, recent ones, open questions, next steps.
+
+    It follows from what he says. What he writes himself wins: a section that --set changes is his, until a later
+    --set leaves it out.
+
+    \b
+    yiku scratchpad > pad.md; nano pad.md; yiku scratchpad --set pad.md
+    yiku scratchpad --add-step 写测试 --settle-question "which port?"
+    """
+    patch = {
+        "add_open_questions": add_question or (),
+        "settle_open_questions": settle_question or (),
+        "add_next_steps": add_step or (),
+        "settle_next_steps": settle_step or (),
+    }
+    if set_ is not None and any(patch.values()):
+        raise InvalidInput("give --set, or lines to add and settle, not both")
+    with call.memory() as memory:
+        found = memory.sessions.scratchpad(user)
+        if set_ is not None:
+            call.admit(memory)
+            found = memory.sessions.edit_scratchpad(file(set_, "the scratchpad"), user)
+        elif any(patch.values()):
+            call.admit(memory)
+            found = memory.sessions.patch_scratchpad(**patch, user=user)
+        for line in found.left_out:
+            settling = line in patch["settle_open_questions"] or line in patch["settle_next_steps"]
+            call.note(
+                f"«{line}» {'is not there to be settled' if settling else 'was left out: it is there already, or has no room'}."
+            )
+        shown = memory.sessions.to_markdown(found)
+    limit = say.width()
+    lines = [part for line in shown.splitlines() for part in say.wrapped(line, limit)]
+    call.answer({"scratchpad": shapes.plain(found), "markdown": shown}, lines)
+    if not shown:
+        call.hint('It is empty: it follows from what you ask for in `yiku record`, or add a line: --add-step "…"')

@@ -1,0 +1,191 @@
+"""
+The verbs of a running conversation: sessions, end, compress, episodes.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call, file, parsed, text
+from yiku.interfaces.cli.learning import counted
+from yiku.types import Compressed, Ended, Episode, Messages, Session
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
+
+Name = str | None
+
+
+def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20) -> None:
+    """The sessions, the last one first."""
+    with call.memory() as memory:
+        found = memory.sessions.get_all(limit=limit)
+    call.answer({"sessions": [shapes.plain(one) for one in found]}, _sessions(found))
+    if not found:
+        call.hint('There is no session yet. Say something in one: yiku record "…" --session s1')
+
+
+def _sessions(found: list[Session]) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("session", "turns", "from", "to", "state", "task")] if found else []
+    for one in found:
+        state = f"ended {say.day(one.closed_at.astimezone())}" if one.closed_at else "open"
+        rows.append(
+            (
+                say.flat(one.id),
+                f"{one.turns:,}",
+                *(say.when(at) if at else "-" for at in (one.started_at, one.ended_at)),
+                state,
+                say.flat(one.task or ""),
+            )
+        )
+    yield from say.table(rows, dim=[2, 3, 5], right=[1])
+
+
+def messages(
+    call: Call,
+    *,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Turns on a page.")] = 100,
+    after: Annotated[Name, typer.Option(metavar="CURSOR", help="Go on behind the page that gave this cursor.")] = None,
+    last: Annotated[bool, typer.Option("--last", help="The last ones instead of the first.")] = False,
+) -> None:
+    """The messages of a session in order, as they were given."""
+    name = text(session, "session")
+    with call.memory() as memory:
+        found = memory.sessions.messages(name, limit=limit, after=after, last=last)
+    call.answer(
+        {"session": name, "messages": shapes.plain(found.messages), "turns": list(found.turns), "cursor": found.cursor},
+        _spoken(found),
+    )
+    if found.cursor is not None:
+        call.hint(f"There is more: yiku messages {shlex.quote(name)} --after {found.cursor}")
+
+
+def _spoken(found: Messages) -> Iterator[str]:
+    """Messages as a person reads them: who, and what; what is no text is named."""
+    for message in found:
+        content = message.get("content", message.get("output"))
+        parts = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
+        said = [part if isinstance(part, str) else _part(part) for part in parts if part]
+        said += [f"[{_part(one.get('function', one))}]" for one in message.get("tool_calls") or ()]
+        who = str(message.get("role", message.get("type", "")))
+        yield f"{say.paint(who, 'dim')}  {say.flat(' '.join(said))}"
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    told = part.get("text", part.get("refusal", part.get("content")))
+    return told if isinstance(told, str) else f"[{' '.join(str(part[key]) for key in ('type', 'name') if key in part)}]"
+
+
+def end(
+    call: Call,
+    *,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session that is over.")],
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="How long a model is asked, where one is set.")] = 5.0,
+) -> None:
+    """
+    End a session: it becomes an episode, and what held only for it expires.
+
+    What the user was at goes on in the scratchpad. It may be called again when the session went on.
+    """
+    name = text(session, "session")
+    with call.memory() as memory:
+        done = memory.sessions.end(name, budget_s=seconds)
+        lines = [*_ended(memory, name, done)]
+    call.answer({"ended": shapes.plain(done), "session": name}, lines)
+
+
+def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
+    yield f"{say.paint('ended', 'green')}  {say.flat(name)}"
+    if done.episode is not None:
+        yield from _story(memory, done.episode)
+    else:
+        yield "  nothing was said since it was ended before"
+    told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": say.flat(done.scratchpad.current_focus)}
+    told["expired"] = f"{say.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
+    if done.model is not None:
+        told["model"] = f"{done.model.model}: {counted(done.model.outcomes)}, {done.model.waiting:,} wait"
+    yield from (say.paint(f"  {name}: {told[name]}", "dim") for name in told if told[name])
+
+
+def compress(
+    call: Call,
+    *,
+    messages: Annotated[str, typer.Argument(metavar="FILE", help="A JSON list of messages with role and content; - reads stdin.")],
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session that they belong to.")],
+    summary: Annotated[Name, typer.Option(help="Your own summary of them; - reads it from stdin.")] = None,
+) -> None:
+    """
+    Keep messages that leave a model's context.
+
+    Each is recorded, unless it was, and learned from; an episode tells of them all.
+
+    \b
+    yiku compress messages.json --session s1
+    tail -40 chat.jsonl | yiku compress - --session s1
+    """
+    if messages == summary == "-":
+        raise InvalidInput("messages and summary cannot both come from stdin")
+    given = _messages(file(messages, "messages"))
+    told = None if summary is None else text(summary, "summary")
+    with call.memory() as memory:
+        call.admit(memory)
+        done = memory.sessions.compressing(given, session=session, summary=told)
+        lines = [*_compressed(memory, done)]
+    call.answer({"compressed": shapes.plain(done), "session": session}, lines)
+
+
+def _messages(raw: str) -> list[Mapping[str, Any]]:
+    """The messages in a JSON list, in an object that has them as `messages`, or one on each line."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        lines = [line for line in raw.splitlines() if line.strip()]
+        alone = len(lines) <= 1 or not lines[0].rstrip().endswith("}")
+        found = parsed(raw, "messages") if alone else [parsed(line, f"message {n}") for n, line in enumerate(lines, 1)]
+    if isinstance(found, Mapping):
+        found = found.get("messages", [found])
+    if not isinstance(found, list):
+        raise InvalidInput(f"messages must be a list of objects with role and content, not {type(found).__name__}")
+    return found
+
+
+def _compressed(memory: Memory, done: Compressed) -> Iterator[str]:
+    total = done.recorded + done.known
+    yield f"{say.paint('compressed', 'green')}  {say.plural(total, 'message')}: {done.recorded:,} recorded now, {done.known:,} before"
+    if done.episode is not None:
+        yield from _story(memory, done.episode)
+    if done.outcomes:
+        yield say.paint(f"  learned: {counted(done.outcomes)}", "dim")
+
+
+def episodes(
+    call: Call,
+    *,
+    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="That ended since.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="That ended until.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+) -> None:
+    """The stories of sessions and of parts of them, the last one first."""
+    with call.memory() as memory:
+        found = memory.sessions.episodes(session=session, since=since, until=until, limit=limit)
+        lines = [line for one in found for line in _story(memory, one, lead="")]
+    call.answer({"episodes": [shapes.plain(one) for one in found]}, lines)
+    if not found:
+        call.hint("There is no episode yet. yiku end SESSION and yiku compress tell one.")
+
+
+def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
+    """An episode as a person reads it, under its source."""
+    limit = say.width()
+    yield say.paint(lead + say.cut(say.source(episode), limit and limit - len(lead)), "dim")
+    for line in memory.sessions.to_markdown(episode).splitlines():
+        yield from (f"{lead}{part}" for part in say.wrapped(line, limit and limit - len(lead)))

@@ -1,0 +1,40 @@
+"""
+The verb that makes vectors: embed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli.call import Call
+from yiku.types import EmbedReport
+
+
+def embed(
+    call: Call,
+    *,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", metavar="S", help="Stop after so long; the next call goes on.")
+    ] = None,
+) -> None:
+    """
+    Make the vectors that are missing, so that search finds meaning, not only words.
+
+    It may be stopped at any time, and goes on from there. What waits is found by its words meanwhile.
+    """
+    with call.memory() as memory, call.watched() as progress:
+        found = memory.admin.embed(budget_s=seconds, progress=progress)
+    call.answer({"embed": shapes.plain(found)}, _embedded(found))
+
+
+def _embedded(found: EmbedReport) -> Iterator[str]:
+    what = say.plural(found.done, "turn or statement", "turns and statements")
+    yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
+    if found.waiting:
+        yield f"  {found.waiting:,} wait: call it again"
+    if found.failed:
+        yield f"  {found.failed:,} are found by words only: the model refuses them"

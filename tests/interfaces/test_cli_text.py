@@ -1,0 +1,72 @@
+"""Text for people: what fits where, in cells."""
+
+import pytest
+from rich.cells import cell_len
+
+from yiku.interfaces.cli import say
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here's the signed lease for the flat: ~/Documents/flat/lease-toyen-2026.pdf. How long is the notice period?",
+        "哈哈不是。小时候每年过元宵节，外婆都拿我的旧作业本糊一盏灯笼。写满字的纸也能发光，我一直记着，就用了这个名字。",
+        "订单号 ＬＮ－２０８６，下周二到 🌙 and Jonas 的新医院在这边，the boxes are upstairs",
+        "x" * 100,
+        "一" * 100,
+        "a " + "字x" * 60,
+    ],
+)
+@pytest.mark.parametrize("width", [20, 41, 80])
+def test_wrapped_lines_fit_and_lose_nothing(text, width):
+    """However narrow, no line is wider than asked for, and together they say what the text says."""
+    lines = [*say.wrapped(text, width)]
+
+    assert [] == [line for line in lines if cell_len(line) > width]
+    assert "".join(text.split()) == "".join("".join(lines).split())
+
+
+def test_no_line_begins_with_closing_punctuation():
+    """A Chinese comma or full stop stays with the character before it."""
+    lines = [*say.wrapped("写满字的纸也能发光，我一直记着。就用了这个名字！" * 5, 22)]
+
+    assert len(lines) > 5
+    assert [] == [line for line in lines if line[0] in "，。！"]
+
+
+def test_a_long_text_is_cut_and_says_so():
+    """More lines than allowed end in an ellipsis; what fits stays whole."""
+    assert ["one two", "three …"] == [*say.wrapped("one two three four five", 8, lines=2)]
+    assert ["一二三"] == [*say.wrapped("一二三", 8, lines=1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "at_most", "expected"), [("Lantern 灯笼", 20, "Lantern 灯笼"), ("灯笼灯笼", 6, "灯笼…"), ("abcdef", 4, "abc…")]
+)
+def test_cut_counts_cells(text, at_most, expected):
+    """A text is cut by the cells that it takes, not by its characters."""
+    assert expected == say.cut(text, at_most)
+
+
+def test_a_table_is_aligned_in_cells(monkeypatch):
+    """Columns begin at the same cell in each row; the last takes what is left."""
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("Mei", "7", "short"), ("美", "12", "一个很长的句子，放不进剩下的地方，所以要截短"), ("🌙", "3", "x")]
+    lines = [*say.table(rows, right=[1])]
+
+    assert {9} == {cell_len(line[: line.rindex("  ") + 2]) for line in lines}
+    assert cell_len(lines[1]) <= 40
+    assert lines[1].endswith("…")
+
+
+def test_control_characters_become_visible():
+    """Escape sequences, carriage returns and direction marks are shown, not obeyed; line feeds and tabs stay."""
+    assert "a\\x1b[31mb\\rc\\u202ed\n\te" == say.harmless("a\x1b[31mb\rc\u202ed\n\te")
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 bytes"), (999, "999 bytes"), (307_200, "307.2 KB"), (5_000_000_000, "5.0 GB")]
+)
+def test_sizes_have_a_unit(count, expected):
+    """A size is given in the unit that suits it."""
+    assert expected == say.bytes_(count)
