@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import talk
+import marked_talk as talk
 from rich.console import Console
 from rich.table import Table
 

@@ -1,100 +1,51 @@
 """
-The talk of the development data, session by session: who said what, and when. Files are read where they lie.
+Real turns and real questions to measure with, from files that stay where they are (datasets.py says which formats).
 
-A mark of bench/learning or bench/sealed says where its turn stands: file, case, session, the turn's place, and the part
-of a chat that is kept in one record. `said` gives each message with that place.
+English and Chinese take turns of a dozen, each in the order in which it was said; where a language has fewer turns than are
+wanted it begins again, in sessions of other names. Questions are those of the same files.
 """
 
-import json
-import lzma
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from typing import Any
 
-from datasets import moment
+import datasets
 
-Place = tuple[str, str, str, int, int | None]  # file, case, session, turn, part
-_SPEAKS = re.compile(r"(?m)^(?=user: |assistant: )")
-_SPECSTORY = re.compile(r"(?m)^_\*\*(User|Agent)[^*]*\*\*_\n")
-_UNDATED = datetime(2026, 4, 15, 12, tzinfo=UTC)
+ROW = 12  # turns of a language side by side
+SORTS = {"en": "english", "zh": "chinese"}
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A message: where it stands, whose it is (user, assistant or other), and when it was said."""
+class Talk:
+    """What was said and asked in some files."""
 
-    place: Place
-    role: str
-    text: str
-    at: datetime
+    def __init__(self, paths: Sequence[str]) -> None:
+        cases = [case for path in paths for case in datasets.read(path)]
+        self.said: dict[str, list[tuple[str, datasets.Turn]]] = {}
+        self.asked: dict[str, list[str]] = {}
+        for case in cases:
+            said = self.said.setdefault(SORTS.get(case.language, case.language), [])
+            said += [(f"{case.id}/{session.id}", turn) for session in case.sessions for turn in session.turns]
+            self.asked.setdefault(SORTS.get(case.language, case.language), []).extend(each.text for each in case.questions)
 
+    def turns(self, wanted: int, first: int = 0) -> list[dict[str, Any]]:
+        """So many turns as `record` takes them, from that place on."""
+        rows = [self._row(said) for said in self.said.values()]
+        return list(islice((turn for _ in count() for row in rows for turn in next(row)), first, first + wanted))
 
-def said(path: Path) -> Iterator[Said]:
-    """The messages of a file in their order."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        if ".jsonl" in path.name:
-            yield from _claude_code(path.name, file)
-            return
-        entries = json.load(file)
-    if isinstance(entries, dict):
-        yield from _specstory(path.name, entries)
-    for entry in entries if isinstance(entries, list) else ():
-        if "traj" in entry:
-            yield from _tau_bench(path.name, entry)
-        elif "haystack_sessions" in entry:
-            yield from _longmemeval(path.name, entry)
-        else:
-            yield from _sessions(path.name, entry)
+    def _row(self, said: Sequence[tuple[str, datasets.Turn]]) -> Iterator[list[dict[str, Any]]]:
+        for again in count():
+            for start in range(0, len(said), ROW):
+                yield [
+                    {
+                        "role": turn.role,
+                        "content": turn.text,
+                        "session": f"{session}~{again}" if again else session,
+                        "speaker": turn.speaker,
+                        "said_at": turn.at,
+                    }
+                    for session, turn in said[start : start + ROW]
+                ]
 
-
-def _claude_code(name: str, lines: Iterator[str]) -> Iterator[Said]:
-    for turn, line in enumerate(map(json.loads, lines)):
-        message = line.get("message") if isinstance(line, dict) else None
-        if isinstance(message, dict) and isinstance(message.get("content"), str):
-            typed = line["type"] == "user" and not message["content"].startswith("<")
-            at = moment(line["timestamp"])
-            yield Said((name, "", line["sessionId"], turn, None), "user" if typed else "other", message["content"], at)
-
-
-def _specstory(name: str, histories: dict[str, str]) -> Iterator[Said]:
-    for case, history in histories.items():
-        pieces = _SPECSTORY.split(history)[1:]
-        turn = -1  # the user's pieces are counted
-        for who, text in zip(pieces[::2], pieces[1::2], strict=True):
-            turn += who == "User"
-            role = "user" if who == "User" else "assistant"
-            yield Said((name, case, "", turn, None), role, text.strip().removesuffix("---").strip(), _UNDATED)
-
-
-def _tau_bench(name: str, entry: dict[str, Any]) -> Iterator[Said]:
-    for turn, message in enumerate(entry["traj"]):
-        if isinstance(message.get("content"), str):
-            role = message["role"] if message["role"] in ("user", "assistant") else "other"
-            yield Said((name, str(entry["task_id"]), str(entry["trial"]), turn, None), role, message["content"], _UNDATED)
-
-
-def _longmemeval(name: str, entry: dict[str, Any]) -> Iterator[Said]:
-    sessions = zip(entry["haystack_session_ids"], entry["haystack_dates"], entry["haystack_sessions"], strict=True)
-    for session, date, turns in sessions:
-        for turn, message in enumerate(turns):
-            place = (name, entry["question_id"], session, turn, None)
-            yield Said(place, message["role"], message["content"], moment(date))
-
-
-def _sessions(name: str, entry: dict[str, Any]) -> Iterator[Said]:
-    for session in entry["sessions"]:
-        for turn, message in enumerate(session["turns"]):
-            at = moment(message.get("datetime") or session["datetime"])
-            place = (name, entry["id"], session["id"], turn)
-            if message["role"] == "agent_chat":
-                part = -1  # the user's pieces are counted
-                for piece in _SPEAKS.split(message["text"]):
-                    who, _, text = piece.partition(": ")
-                    if who in ("user", "assistant"):
-                        part += who == "user"
-                        yield Said((*place, part if who == "user" else None), who, text, at)
-            role = message["role"] if message["role"] in ("user", "assistant") else "other"
-            yield Said((*place, None), role, message["text"], at)
+    def questions(self, wanted: int) -> dict[str, list[str]]:
+        """Questions of each language, spread over the files."""
+        return {sort: asked[:: max(1, len(asked) // wanted)][:wanted] for sort, asked in self.asked.items() if asked}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench")]
 
-import talk  # noqa: E402  (after the path)
+import marked_talk as talk  # noqa: E402  (after the path)
 
 from yiku.rules.learning import drafts, worth  # noqa: E402
 

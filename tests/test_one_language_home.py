@@ -16,6 +16,7 @@ import pytest
 
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.privacy import announced
+from yiku.rules.text.lazy import Lazy
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "yiku"
 LEXICON = PACKAGE / "rules" / "lexicon"
@@ -153,6 +154,8 @@ def compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 def held_by(value: object) -> Iterator[re.Pattern[str]]:
     """The compiled patterns in a value, however deep."""
+    if isinstance(value, Lazy):
+        value = value.compiled()
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):

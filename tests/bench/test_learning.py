@@ -5,8 +5,8 @@ import json
 import lzma
 
 import learning
+import marked_talk as talk
 import pytest
-import talk
 
 from yiku.types.learning import Draft
 

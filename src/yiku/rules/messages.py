@@ -22,12 +22,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from yiku.rules.text import lazy
 from yiku.types import Turn
 
 FRAME = "chat_message"
@@ -40,7 +40,7 @@ FIELDS = frozenset(  # of messages in the shapes of chat APIs, beside those of a
     " response_metadata".split()
 )
 LONG_CHARS = 2_000  # of a text inside a frame; what is longer lies beside the turn
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,\n]{0,200};base64,")
+_DATA_URL = lazy.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,\n]{0,200};base64,")
 _TYPES = ("media_type", "mime_type", "format")  # the fields that say of what type the data beside them are
 _STYLES: tuple[Mapping[str, Any], ...] = (  # how arguments are written as JSON
     {"ensure_ascii": False},

@@ -55,6 +55,14 @@ def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set
     return {n for (n,) in found}
 
 
+def waiting(connection: apsw.Connection, scope: int) -> int:
+    """How many turns nobody has dealt with."""
+    done = "exists (select 1 from turn_work w where w.turn_n = t.n and w.extracted_at is not null)"
+    sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
+    count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
+    return count
+
+
 def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
     """Turns are dealt with. Raises Stale where one was already, so nothing is learned twice."""
     if change.turns and (any(n <= upto(connection, scope) for n in change.turns) or extracted(connection, scope, change.turns)):

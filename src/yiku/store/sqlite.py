@@ -543,6 +543,11 @@ class SqliteStore:
         with translated(str(self.path)):
             return jobs.extracted(self._connection(), scope, ns)
 
+    def waiting(self, scope: int) -> int:
+        """See Store.waiting."""
+        with translated(str(self.path)):
+            return jobs.waiting(self._connection(), scope)
+
     def learning(self, scope: int) -> LearningState:
         """See Store.learning."""
         with translated(str(self.path)):
@@ -620,6 +625,16 @@ class SqliteStore:
         with translated(str(self.path)), self._gate.held():
             return erase.scrub(self._connection(), rewrite=rewrite)
 
+    def merge(self) -> None:
+        """See Store.merge. What is merged already is left as it is."""
+        with translated(str(self.path)):
+            connection = self._connection()
+            if not self.read_only:
+                with self._gate.held(), write.transaction(connection):
+                    self._wrote = True
+                    for name in index.EVERY:
+                        index.merge(connection, name)
+
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Store.found."""
         with translated(str(self.path)):
@@ -644,6 +659,11 @@ class SqliteStore:
         """See Store.counts."""
         with translated(str(self.path)):
             return totals.counts(self._connection(), scopes)
+
+    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """See Store.unsettled."""
+        with translated(str(self.path)):
+            return totals.unsettled(self._connection(), scopes)
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""

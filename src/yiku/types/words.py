@@ -5,10 +5,12 @@ What is kept, and the words for it: kinds, standings, states; turns, memories, t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Required, TypedDict
+
+from yiku.types.value import value
 
 # ------------------------------------------------------------------ the vocabulary
 
@@ -107,7 +109,7 @@ class Tokens(NamedTuple):
 # ------------------------------------------------------------------ what is kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One message, verbatim. `n` is the row's number, `position` its place in the session (given by the store)."""
 
@@ -135,7 +137,7 @@ class Turn:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Source:
     """
     Where a memory comes from: who said it, when, in which turn, if it was a turn, and in which words, if in others.
@@ -174,7 +176,7 @@ class Slot(NamedTuple):
     key: str  # two statements with one key cannot both hold; empty when they can
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class SemanticMemory:
     """One version of one statement, learned or told. A *line* is the chain of its versions."""
 

@@ -188,9 +188,7 @@ def waiting(handle: Handle) -> Mapping[str, int]:
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
-    ns = handle.store.columns(own).ns
-    behind = ns[int(ns.searchsorted(handle.store.learned(own[0]), "right")) :].tolist()
-    late = len(behind) - len(handle.store.extracted(own[0], behind))  # without what an import has learned before
+    late = handle.store.waiting(own[0])
     queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 

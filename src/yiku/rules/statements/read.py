@@ -52,6 +52,7 @@ from yiku.rules.lexicon.flags import (
     UNIT,
     VERB,
     WHEN,
+    WHO,
     WILL,
     YOU,
 )
@@ -72,7 +73,7 @@ from yiku.rules.statements.moods import (
     tense_of,
     to_remember_from,
 )
-from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of
+from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of, whom_it_follows
 from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
@@ -134,6 +135,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         verb = first_with(own, VERB)
         order = None if sentence.asks and not flags & REQUESTED else _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
+        if named is None and place and subject != AGENT and flags_of(lead) & WHO:
+            subject = whom_it_follows(text, parts[place - 1], spoken)  # my grandma, who turned 75
         mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
