@@ -9,7 +9,7 @@ what it rested on has changed; else look and decide again. No model is asked and
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -56,10 +56,12 @@ from yiku.types import (
     UpdateMemory,
 )
 
+Keyed = Callable[[Handle, SemanticMemory, str, Details, bool], tuple[SemanticMemory, Expect, conflict.Decision]]
+
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 KINDS: Mapping[str, type[Outcome]] = {  # by their names in receipts
-    kind.__name__.casefold(): kind for kind in (New, Confirmed, Replaced, Past, Flagged, Retracted)
+    kind.kind: kind for kind in (New, Confirmed, Replaced, Past, Flagged, Retracted)
 }
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
 WHOLE_ID = 36  # characters; what is shorter is the end of an id
@@ -75,11 +77,13 @@ def remember(
     despite_erasure: bool = False,
     dry_run: bool = False,
     how: How | None = None,
+    keyed: Keyed | None = None,
 ) -> Outcome:
     """
     One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`.
 
-    how: how it was learned, where nobody told it outright
+    how:   how it was learned, where nobody told it outright
+    keyed: decides for a statement with an external id (flows/keep/upsert.py)
     """
     admit(handle, details)
     new = checked(handle, text, details, quote=how.quote if how else None)
@@ -107,17 +111,23 @@ def remember(
         if new.state is State.CANDIDATE:
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
+        if keyed is not None:
+            told, expect, decision = keyed(handle, new, text, details, dated)
+            return _kept(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
         if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
             return done
-        expect, decision = _decided(handle, new, dated, confirms)
+        expect, decision = decided(handle, new, dated, confirms)
         if how is not None:
             expect, decision = _as_learned(handle, new, how, expect, decision)
         operation = "confirm" if confirms else "remember"
         return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, operation=operation, dry_run=dry_run)
 
-    return retry_if_stale(handle, attempt)
+    if keyed is None or dry_run:
+        return retry_if_stale(handle, attempt)
+    with handle.store.alone():  # two that tell one id for the first time would each make a line
+        return attempt()
 
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
@@ -198,7 +208,7 @@ def _kept(
             changes.append(CountAccess([decision.source_for.n], "mentioned"))
     kind, ids = type(decision.outcome), [row.id for row in _rows(decision.outcome)]
     if receipt is not None:
-        changes.append(replace(receipt, result={"outcome": kind.__name__.casefold(), "ids": ids}))
+        changes.append(replace(receipt, result={"outcome": kind.kind, "ids": ids}))
     done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.outcome.memory.reason), expect)
     return _outcome(handle, kind, ids, done.transaction)
 
@@ -208,7 +218,7 @@ def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
     return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
 
 
-def _decided(
+def decided(
     handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
 ) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""

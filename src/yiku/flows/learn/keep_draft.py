@@ -46,7 +46,7 @@ class Step:
 
 def counted(results: Iterable[Result]) -> Counter[str]:
     """How many outcomes of each name there are."""
-    return Counter(type(result).__name__.casefold() for result in results if isinstance(result, Outcome))
+    return Counter(result.kind for result in results if isinstance(result, Outcome))
 
 
 def troubles(results: Iterable[Result]) -> list[str]:
