@@ -86,10 +86,10 @@ def test_a_turn_is_recorded_with_all_that_is_said_of_it(home):
 
 def test_a_statement_and_its_correction(home):
     """`remember` says what became of a statement, to a person in words and to a script always under the same names."""
-    first = run(home, "remember", "I live in Bergen.", "--quiet")
+    first = run(home, "remember", "I live in Bergen.")
     second = run(home, "remember", "我住在奥斯陆。", "--tag", "家", "--importance", "0.9", "--json")
 
-    assert ("", True) == (first.err, first.out.startswith("new  I live in Bergen.\n  #"))
+    assert first.out.startswith("new  I live in Bergen.\n  #")
     names = "yiku verb outcome memory replaced current said others operation dry_run why".split()
     assert {*names} == {*second.json}
     assert (1, "remember", "replaced", None, []) == tuple(second.json[k] for k in ("yiku", "verb", "outcome", "current", "others"))
@@ -357,15 +357,42 @@ def test_status_and_journal_are_readable(talk):
 
 
 def test_the_version_and_the_help():
-    """--version prints one line; without a verb the help lists each verb with a line of its own."""
+    """--version prints one line; without a verb the help lists the daily verbs first, each verb on one line of 80 cells."""
     home = Path(os.devnull)  # neither opens a home
     version, help_ = run(home, "--version"), run(home)
 
     assert (0, "yiku 0.1.0\n") == (version.code, version.out)
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
-    assert {"Keep:", "Find:", "Learn:", "Converse:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 45 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    listed = help_.out[help_.out.index("Daily:") :].splitlines()
+    assert [f"{name}:" for name in app.TABLE] == [line for line in listed if line.endswith(":")]
+    assert [*VERBS] == [line.split()[0] for line in listed if line.startswith("  ")]
+    assert [*VERBS][:4] == ["remember", "recall", "list", "forget"]
+    assert max(map(len, listed)) <= 80
+
+
+@pytest.mark.parametrize(
+    "words", [["record", "我对青霉素过敏。"], ["remember", "I live in Oslo."], ["pause"], ["learn"], ["backup"]]
+)
+def test_a_quiet_change_says_nothing(home, words):
+    """With --quiet a change that succeeds prints nothing; as JSON it still answers, and a dry run still lists."""
+    quiet = run(home, *words, "-q")
+
+    assert (0, "", "") == (quiet.code, quiet.out, quiet.err)
+    assert words[0] == run(home, *words, "-q", "--json").json["verb"]
+
+
+def test_quiet_hides_no_refusal_and_no_dry_run(home, tmp_path):
+    """What was not done, and what was asked to be listed, is printed all the same."""
+    file = tmp_path / "some.jsonl"
+    file.write_text('{"memory": "I like tea."}\n{broken\n', encoding="utf-8")
+    id = run(home, "remember", "密码是 4711。", "--json").json["memory"]["id"]
+    dry = run(home, "forget", id, "--dry-run", "-q")
+    run(home, "erase", id, "--yes", "-q")
+
+    assert dry.out.startswith("would forget  密码是 4711。")
+    assert (1, True) == ((ran := run(home, "remember", "密码是 4711。", "-q")).code, ran.out.startswith("refused"))
+    assert "1 problem, left out" in run(home, "import", "jsonl", file, "-q").out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -375,7 +402,7 @@ def test_completion_is_printed(home, shell):
     asked = run(home, "_", _YIKU_COMPLETE="complete_bash", COMP_WORDS="yiku rec", COMP_CWORD="1")
 
     assert "_YIKU_COMPLETE" in script.out
-    assert ["record", "recall"] == asked.out.split()
+    assert ["recall", "record"] == asked.out.split()
 
 
 # ------------------------------------------------------------------ what goes wrong

@@ -69,7 +69,7 @@ def to_review(home: Path) -> dict[str, list[str]]:
 )
 def test_record_says_what_it_learned_and_what_it_took_back(home, first, then, joke):
     """A line for each: what was learned, instead of what, and what a joke took back; the statement before holds again."""
-    one = run(home, "record", first, "--session", "s1", "--quiet")
+    one = run(home, "record", first, "--session", "s1")
     two = run(home, "record", then, "--session", "s1")
     three = run(home, "record", joke, "--session", "s1")
 

@@ -23,35 +23,36 @@ from yiku.interfaces.cli import call, streams
 
 USAGE, INTERRUPTED = 2, 130
 TABLE = {
-    "Keep": {
-        "record": "keep",
+    "Daily": {
         "remember": "keep",
-        "update": "keep",
-        "feedback": "keep",
-        "forget": "keep",
-        "erase": "erase",
-        "restore": "keep",
-        "undo": "keep",
-        "import": "load",
-    },
-    "Find": {
         "recall": "find",
-        "context": "find",
-        "explain": "find",
-        "traces": "find",
-        "timeline": "find",
-        "get": "find",
         "list": "find",
-        "history": "find",
+        "forget": "keep",
+        "undo": "keep",
+        "status": "home",
     },
-    "Learn": {
-        "learn": "learning",
+    "Look closer": {
+        "get": "find",
+        "history": "find",
+        "explain": "find",
+        "context": "find",
+    },
+    "Correct": {
+        "update": "keep",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
-        "queue": "learning",
+        "feedback": "keep",
+        "restore": "keep",
+        "erase": "erase",
     },
-    "Converse": {
+    "Conversations": {
+        "record": "keep",
+        "import": "load",
+        "learn": "learning",
+        "queue": "learning",
+        "traces": "find",
+        "timeline": "find",
         "sessions": "sessions",
         "end": "sessions",
         "compress": "sessions",
@@ -61,20 +62,21 @@ TABLE = {
         "attachments": "attachments",
         "describe": "attachments",
     },
-    "Look after": {
-        "pause": "home",
-        "resume": "home",
-        "status": "home",
-        "stats": "home",
+    "Backup and repair": {
         "backup": "keepsafe",
         "backups": "keepsafe",
         "restore-backup": "keepsafe",
         "export": "keepsafe",
-        "embed": "vectors",
         "check": "mend",
         "repair": "mend",
-        "journal": "home",
+        "embed": "vectors",
+    },
+    "This home": {
         "config": "home",
+        "pause": "home",
+        "resume": "home",
+        "stats": "home",
+        "journal": "home",
         "demo": "demo",
         "completion": "home",
         "version": "home",
@@ -143,10 +145,14 @@ def _root(
     version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version."),
 ) -> None:
     """
-    Yiku (忆库): the memory of an AI agent. What was said is kept, and found again with its source.
+    Yiku (忆库), a memory for AI agents: keeps what was said, and finds it again with its source.
 
-    Try `yiku demo`. Options may stand before or behind the verb; `-` as a text reads it from stdin.
-    An id may be given by its last 8 characters, as printed, without the #.
+    \b
+    yiku remember "I live in Oslo."     yiku recall "where do I live?"
+    yiku remember 我喜欢喝绿茶。        yiku recall 我喜欢喝什么？
+
+    New here? Run `yiku demo`. `yiku VERB --help` describes one verb. Options may come before or after
+    the verb, `-` reads a text from stdin, and the last 8 characters of an id are enough.
     """
     if version:
         _function("version")(call.Call("version", json=json))

@@ -42,11 +42,9 @@ CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume 
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
-Scope = Annotated[
-    str | None, typer.Option("--scope", metavar="NAME", help="The scope to write and read [default: the home's owner].")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer and errors only.")]
+Scope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="The scope to read and write [default: the owner's].")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on one line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and errors; a change that succeeds prints nothing.")]
 GLOBAL = {"home": (Home, None), "scope": (Scope, None), "json": (Json, False), "quiet": (Quiet, False)}
 
 
@@ -94,15 +92,16 @@ class Call:
         if found := sorted((after - before).elements()):
             self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
 
-    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False) -> None:
+    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False, wanted: bool = False) -> None:
         """
         Print the data as JSON, or the lines that say the same to a person; it has left when this returns.
 
+        With --quiet a change that succeeded prints no lines, unless they are `wanted`: they were asked for, or tell of trouble.
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
         """
         from yiku.interfaces.cli import say  # which every verb has loaded
 
-        lines = [*lines]
+        lines = [*lines] if wanted or refused or not (self.quiet and self.changes) else []
         try:
             with streams.answering():
                 if self.json:
@@ -208,12 +207,15 @@ def light(command: Any, hints: Mapping[str, Any]) -> Any:
     """
     asks_for_help = command.get_help_option(typer.Context(command, **HELP))
     for parameter in (*command.params, asks_for_help):
+        if parameter.metavar is None and not getattr(parameter, "is_flag", False):
+            parameter.metavar = _METAVARS.get(_plain(hints.get(parameter.name)))
         convert = bool if parameter is asks_for_help else _CONVERT.get(_plain(hints.get(parameter.name)))
         if convert is not None:
             parameter.process_value = functools.partial(_taken, parameter, convert, parameter.process_value)
     return command
 
 
+_METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "X"}  # what help calls a value
 _CONVERT: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, int: int, float: float, Path: Path, list[str]: list}
 
 

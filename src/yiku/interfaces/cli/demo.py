@@ -97,9 +97,9 @@ class Shown:
 
 def demo(call: Call) -> None:
     """
-    Record a conversation, learn from it, ask about it, and leave the home to try.
+    Try it: a conversation is recorded, then asked about.
 
-    It makes a fresh home: in --home FOLDER, or in a temporary folder that is named at the end.
+    It makes a new home for you to try: in --home FOLDER, or in a temporary folder named at the end.
     """
     if call.scope is not None:
         raise InvalidInput("demo makes a home of its own and takes no --scope")
@@ -115,7 +115,7 @@ def demo(call: Call) -> None:
         _ask(memory, shown)
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
-    call.answer(_data(shown), _told(shown))
+    call.answer(_data(shown), _told(shown), wanted=True)
     if not all(asked.right for asked in shown.asked):
         raise typer.Exit(1)
 

@@ -32,21 +32,21 @@ def erase(
     call: Call,
     *,
     id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
-    session: Annotated[Name, typer.Option(help="All of a session.")] = None,
-    source: Annotated[Name, typer.Option(metavar="NAME", help="All that came from an origin, an agent or an actor.")] = None,
-    since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
-    until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="All of this scope.")] = False,
-    keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Leave the turns that say it as they are.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish what was cut short.")] = False,
+    session: Annotated[Name, typer.Option(help="Everything in this session.")] = None,
+    source: Annotated[Name, typer.Option(metavar="NAME", help="Everything from an origin, an agent or an actor.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="Everything said since then.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="Everything said until then.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="Everything in this scope.")] = False,
+    keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Do not touch the turns that say it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be erased, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish an erasure that was interrupted.")] = False,
 ) -> None:
     """
-    Erase for good, from every copy in this home; it cannot be undone.
+    Erase permanently, from every copy; cannot be undone.
 
-    What came from it alone goes too, and the sentences that say it elsewhere. The receipt names each place that
-    was looked through, in raw bytes. Ends with 1 when something was still found.
+    Also erases what was derived from it alone, and the sentences that say it in other turns. The receipt names
+    each place that was searched, byte by byte. Exits 1 if something was still found.
 
     \b
     yiku erase 3f2a91bc
@@ -70,7 +70,7 @@ def erase(
             meant = {"resume": True}
         with _progress(call) as progress:
             done = memory.admin.erase(**meant, progress=progress)
-    call.answer(shapes.erased(done), _receipt(done))
+    call.answer(shapes.erased(done), _receipt(done), wanted=not done.clean)
     if not done.clean:
         call.hint(_why_not_clean(done))
         raise typer.Exit(NOT_CLEAN)

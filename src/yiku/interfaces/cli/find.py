@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from yiku import Memory
 
 Name = str | None
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for; - reads it from stdin.")]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 10].")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to search for; - reads it from stdin.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", help="Maximum number of results [default: 10].")]
 Where = Annotated[
     Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
 ]
-AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As it was recorded then.")]
-ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What held then, by what is known now.")]
+AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As recorded at that time.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, by what is known now.")]
 Running = Annotated[
-    Name, typer.Option("--session", metavar="ID", help="The running conversation: its last turns help to understand the question.")
+    Name, typer.Option("--session", metavar="ID", help="The current conversation: its last turns help to understand the question.")
 ]
-Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since.")]
-Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until.")]
+Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
+Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
 Types = Annotated[
     list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
 ]
@@ -56,10 +56,10 @@ def recall(
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
-    explain: Annotated[bool, typer.Option("--explain", help="How the answer comes about, as yiku explain.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was found, like yiku explain.")] = False,
 ) -> None:
     """
-    The best hits for a question, each with its source.
+    Search memory: the best matches, each with its source.
 
     \b
     yiku recall "where do I live?"
@@ -95,7 +95,11 @@ def explain(
     valid_at: ValidAt = None,
     session: Running = None,
 ) -> None:
-    """How an answer comes about: words, slots, routes, what was left out."""
+    """
+    Show how an answer was found: terms, routes, scores.
+
+    It lists what was left out, too, and why.
+    """
     recall(
         call,
         question=question,
@@ -163,14 +167,20 @@ def context(
     call: Call,
     *,
     question: Question,
-    max_tokens: Annotated[int | None, typer.Option(help="The budget, in estimated tokens [default: 700].")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The token budget, estimated [default: 700].")] = None,
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
-    no_rules: Annotated[bool, typer.Option("--no-rules", help="Without the standing rules.")] = False,
+    no_rules: Annotated[bool, typer.Option("--no-rules", help="Leave out the standing rules.")] = False,
 ) -> None:
-    """Standing rules, and what memory has to say on a question, packed for a prompt."""
+    """
+    Print standing rules and the best matches, for a prompt.
+
+    \b
+    yiku context "where do I live?" --max-tokens 300
+    yiku context 我住在哪里？ --no-rules
+    """
     asked = text(question, "question")
     with call.memory() as memory:
         packed = memory.context(
@@ -203,15 +213,17 @@ def context(
 def traces(
     call: Call,
     *,
-    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or that a tool got or gave.")] = None,
-    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
+    keyword: Annotated[
+        Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or stand in a tool call or its result.")
+    ] = None,
+    session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
-    tool: Annotated[Name, typer.Option(help="Turns that called this tool.")] = None,
+    tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,
     since: Since = None,
     until: Until = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20,
 ) -> None:
-    """Search every turn, tool calls among them."""
+    """Search the messages themselves, including tool calls."""
     keyword = None if keyword is None else text(keyword, "keyword")
     with call.memory() as memory:
         found = memory.search_traces(keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit)
@@ -236,13 +248,13 @@ def _turns(found: list[Turn]) -> Iterator[str]:
 def timeline(
     call: Call,
     *,
-    around: Annotated[Name, typer.Option(metavar="ID", help="What lies around this memory or turn.")] = None,
+    around: Annotated[Name, typer.Option(metavar="ID", help="What was said around this memory or turn.")] = None,
     since: Since = None,
     until: Until = None,
     where: Where = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50,
 ) -> None:
-    """Turns and memories in the order in which they were said."""
+    """List messages and memories in the order they were said."""
     with call.memory() as memory:
         found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
     call.answer({"items": [shapes.item(item) for item in found]}, _dated(found))
@@ -259,9 +271,12 @@ def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
 
 
 def get(
-    call: Call, *, id: Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")], as_of: AsOf = None
+    call: Call,
+    *,
+    id: Annotated[str, typer.Argument(metavar="ID", help="An id, or at least its last 4 characters.")],
+    as_of: AsOf = None,
 ) -> None:
-    """One memory or one turn, whole."""
+    """Show one memory or message in full."""
     with call.memory() as memory:
         found = memory.get(id, as_of=as_of)
         content = memory.admin.blob(found.blob) if isinstance(found, Turn) and found.blob else found.content
@@ -320,17 +335,17 @@ def _listed(value: Any) -> str:
 def list_(
     call: Call,
     *,
-    kind: Annotated[Name, typer.Option(help="Of this kind only.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="With this tag; several: with each of them.")] = None,
-    about: Annotated[Name, typer.Option(metavar="ENTITY", help="About somebody or something.")] = None,
+    kind: Annotated[Name, typer.Option(help="Only this kind.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only with this tag; may be repeated.")] = None,
+    about: Annotated[Name, typer.Option(metavar="ENTITY", help="Only about this person or thing.")] = None,
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 100].")] = None,
-    offset: Annotated[int, typer.Option(help="Pass over so many first.")] = 0,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="Maximum number of memories [default: 100].")] = None,
+    offset: Annotated[int, typer.Option(help="Skip this many first.")] = 0,
 ) -> None:
     """
-    What is remembered now, newest first.
+    List what is remembered now, newest first.
 
     \b
     yiku list --kind preference --tag tea
@@ -367,11 +382,11 @@ def _listing(found: list[SemanticMemory]) -> Iterator[str]:
 def history(
     call: Call,
     *,
-    about: Annotated[str, typer.Argument(metavar="ID|TEXT", help="A memory's id, or what it is about.")],
+    about: Annotated[str, typer.Argument(metavar="ID|TEXT", help="The id of a memory, or what it is about.")],
     as_of: AsOf = None,
 ) -> None:
     """
-    All versions of one statement: what was said when, and what replaced it.
+    Show every version of a statement, and what replaced it.
 
     \b
     yiku history "where I live"

@@ -27,13 +27,13 @@ _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 def pause(
     call: Call,
     *,
-    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="For so long: 30m, 2h, 1d, 1h30m.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until then.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="How long: 30m, 2h, 1d, 1h30m.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until this time.")] = None,
 ) -> None:
     """
-    Keep nothing new for a while; looking and forgetting go on.
+    Pause writing; reading and forgetting still work.
 
-    It holds for every program that uses this home, until then or until yiku resume.
+    This applies to every program that uses this home, until that time or until yiku resume.
     """
     if for_ is not None and until is not None:
         raise InvalidInput("give --for or --until, not both")
@@ -53,14 +53,14 @@ def _length(given: str) -> timedelta:
 
 
 def resume(call: Call) -> None:
-    """End a pause."""
+    """Resume writing after a pause."""
     with call.memory() as memory:
         was = memory.admin.resume()
     call.answer({"paused": False, "was_paused": was}, [say.paint("resumed", "green") if was else "memory was not paused"])
 
 
 def status(call: Call) -> None:
-    """How this home is: where, whose, what waits, what is wrong."""
+    """Show where this home is, pending work and problems."""
     with call.memory() as memory:
         found, counts = memory.status(), memory.admin.stats()
     call.answer({"status": shapes.plain(found), "stats": shapes.plain(counts)}, _status(found, counts))
@@ -93,7 +93,7 @@ def _counted(memories: object) -> str:
 
 
 def stats(call: Call) -> None:
-    """How much there is, and how large the files are."""
+    """Show counts and file sizes."""
     with call.memory() as memory:
         found = memory.admin.stats()
     rows = [
@@ -110,11 +110,11 @@ def stats(call: Call) -> None:
     call.answer({"stats": shapes.plain(found)}, say.table(rows, dim=[0], right=[1]))
 
 
-def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50) -> None:
     """
-    What was changed, newest first: when, by whom, why.
+    List changes, newest first: when, what and why.
 
-    The number of an operation is what yiku undo takes.
+    The first column is the number that yiku undo takes.
     """
     with call.memory() as memory:
         found = memory.admin.journal(limit=limit)
@@ -133,7 +133,7 @@ def _changes(found: list[ChangeRow]) -> Iterator[str]:
 
 
 def config(call: Call) -> None:
-    """Each setting, its value, and where that came from."""
+    """Show each setting, its value and its origin."""
     from yiku import settings
 
     place = settings.home(call.home)
@@ -158,10 +158,10 @@ def _value(value: object) -> str:
 def completion(
     call: Call,
     *,
-    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default yours.")] = None,
+    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell [default: yours].")] = None,
 ) -> None:
     """
-    Print the script that completes verbs and options.
+    Print a completion script for your shell.
 
     \b
     bash: yiku completion bash >> ~/.bashrc
@@ -178,6 +178,6 @@ def completion(
 
 
 def version(call: Call) -> None:
-    """The version of Yiku."""
+    """Print the version of Yiku."""
     data = {"version": __version__, "python": platform.python_version()}
     call.answer(data, [f"yiku {__version__}"])

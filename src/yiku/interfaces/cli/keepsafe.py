@@ -24,16 +24,16 @@ def backup(
     call: Call,
     *,
     to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="Copy the whole home to a new folder.")] = None,
-    nightly: Annotated[bool, typer.Option("--nightly", help="Only if none was made for 20 hours; 7 are kept.")] = False,
+    nightly: Annotated[bool, typer.Option("--nightly", help="Only if the last one is 20 hours old; 7 are kept.")] = False,
 ) -> None:
     """
-    Copy everything as it is now, and read the copy back.
+    Back up everything, and verify the copy.
 
     \b
     yiku backup                        a file in backups/, for yiku restore-backup
-    yiku backup --to /media/stick/yiku the whole home: it opens there, and on any other machine
+    yiku backup --to /media/stick/yiku the whole home; it opens there, and on other machines
 
-    Other programs go on writing meanwhile. A folder holds the key too: keep it as safe as the home.
+    Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """
     with call.memory() as memory, _watched(call, "reading back"):
         made = memory.admin.backup(to, nightly=nightly)
@@ -52,7 +52,7 @@ def _made(made: Backup | None) -> Iterator[str]:
 
 
 def backups(call: Call) -> None:
-    """The backups that lie in this home, newest first."""
+    """List the backups in this home, newest first."""
     with call.memory() as memory:
         found = memory.admin.backups()
     rows = [(one.name, say.when(one.made_at.astimezone()), say.bytes_(one.bytes)) for one in found]
@@ -64,15 +64,15 @@ def backups(call: Call) -> None:
 def restore_backup(
     call: Call,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As yiku backups lists it.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be lost.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name listed by yiku backups.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be lost, and change nothing.")] = False,
 ) -> None:
     """
-    Everything is again as it was in a backup.
+    Restore everything from a backup.
 
-    What is there now is kept as a backup itself, so this can be taken back. A database that does not open any more
-    is moved to damaged/ in the home.
+    The present state becomes a backup itself, so this can be reversed. A database that no longer opens is moved
+    to damaged/ in the home.
     """
     from yiku.memory import restore_backup as restore
 
@@ -126,18 +126,18 @@ def _missing(found: Restored) -> Iterator[str]:
 def export(
     call: Call,
     *,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, - for stdout.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - for stdout.")],
     everything: Annotated[bool, typer.Option("--all", help="All scopes of the home, not only yours.")] = False,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was done from then on.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only changes since then.")] = None,
 ) -> None:
     """
-    Write everything that is known of you as JSON Lines.
+    Export everything stored about you as JSON Lines.
 
     \b
     yiku export mei.jsonl
     yiku export - --all | gzip > all.jsonl.gz
 
-    yiku import yiku takes it in without loss. docs/export-format.md says what stands in it; the key does not.
+    `yiku import yiku FILE` imports it without loss. docs/export-format.md describes it; the key is not in it.
     """
     with call.memory() as memory:
         total = memory.admin.stats()

@@ -17,7 +17,7 @@ from yiku.interfaces.cli.keep import became, moved
 from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
 
 Name = str | None
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as yiku review prints them, with or without the #.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as printed by yiku review.")]
 
 SHOWN, COUNTED = 20, 1_000  # of what was learned in one run; `yiku list` has the rest
 SORTS = {
@@ -38,18 +38,19 @@ def learn(
     call: Call,
     *,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", "--budget", metavar="S", help="Stop after so long; the next call goes on.")
+        float | None,
+        typer.Option("--seconds", "--budget", metavar="S", help="Stop after this many seconds; the next call continues."),
     ] = None,
-    session: Annotated[Name, typer.Option(metavar="ID", help="Of what waits for the model, only this session's.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also what is not due yet, and what failed for good.")] = False,
+    session: Annotated[Name, typer.Option(metavar="ID", help="Send only this session to the model.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Include what is not due yet, and retry what failed.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Read all turns again, after an upgrade.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: show what would change, and write nothing.")] = False,
 ) -> None:
     """
-    Learn from what was said and waits.
+    Process pending turns: learn memories from them.
 
-    Rules read every turn. A model, where one is set, reads what may hold more; what it finds counts only where
-    the turns say it too. It may be stopped at any time, and goes on from there.
+    Rules read every turn. A model, if one is set, reads the turns that may hold more; what it finds counts only if
+    the turns say it too. It can be stopped at any time and continues from there.
     """
     if again and (session is not None or all_):
         raise InvalidInput("--again reads all turns with the rules: it takes no --session and no --all")
@@ -64,7 +65,11 @@ def learn(
             done = memory.learn(budget_s=seconds, session=session, everything=all_, progress=progress)
         found = memory.get_all(where={"created_at": {"gte": began}}, order="updated", limit=COUNTED) if done.outcomes else []
         pending = len(memory.admin.review(limit=COUNTED))
-    call.answer({"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]}, _learned(done, found))
+    call.answer(
+        {"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]},
+        _learned(done, found),
+        wanted=bool(done.troubles),
+    )
     if pending:
         call.hint(f"{say.plural(pending, 'statement')} to look at: yiku review")
 
@@ -89,7 +94,7 @@ def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
     with call.memory() as memory, call.watched() as progress:
         done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
     lists = {name: [shapes.item(one) for one in getattr(done, name)] for name in CHANGED}
-    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done))
+    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done), wanted=bool(done.troubles))
 
 
 def _relearned(done: Relearned) -> Iterator[str]:
@@ -122,11 +127,11 @@ def counted(outcomes: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
 
 
-def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50) -> None:
     """
-    What somebody should look at: unconfirmed, in conflict, believed.
+    List memories to confirm or reject, and why.
 
-    yiku confirm ID says that a statement holds, yiku reject ID that it does not.
+    yiku confirm ID accepts one, yiku reject ID removes it.
     """
     with call.memory() as memory:
         found = memory.admin.review(limit=limit)
@@ -160,10 +165,10 @@ def _review(found: Iterable[ToReview]) -> Iterator[str]:
 
 def confirm(call: Call, *, ids: Ids) -> None:
     """
-    Say that statements hold.
+    Confirm memories: they are true.
 
-    An unconfirmed one counts from then on, a belief is a fact, and of two that contradict each other the
-    confirmed one stays.
+    An unconfirmed memory is used from then on, a belief becomes a fact, and of two memories that contradict
+    each other the confirmed one stays.
     """
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
@@ -184,9 +189,9 @@ def _confirmed(done: Iterable[Outcome]) -> Iterator[str]:
 
 def reject(call: Call, *, ids: Ids) -> None:
     """
-    Say that statements do not hold.
+    Reject memories: they are wrong.
 
-    They leave memory, and are not learned again from the same words; yiku restore or yiku undo brings one back.
+    They are hidden, and not learned again from the same words. yiku restore or yiku undo brings one back.
     """
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]
@@ -199,11 +204,11 @@ def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
         yield from moved(one, "rejected")
 
 
-def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed for good.")] = False) -> None:
+def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed permanently.")] = False) -> None:
     """
-    What waits to be learned, and what failed for good.
+    List pending work for the model, and what failed.
 
-    yiku learn does what is due, yiku learn --all everything, and what failed once more.
+    yiku learn processes what is due; yiku learn --all processes everything and retries what failed.
     """
     with call.memory() as memory:
         jobs = memory.admin.queue(dead=True if dead else None)

@@ -33,26 +33,23 @@ PROBLEMS_SHOWN = 20  # lines; --json has them all
 def import_(
     call: Call,
     *,
-    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
+    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The format of the files.")],
     path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
-    as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="The files are yours: what they say of origin, pins and rules counts.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Import all scopes of an export, under their own names.")] = False,
+    as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Import an export of one scope into this scope.")] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="These files are yours: keep their origins, pins and rules.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count, and write nothing.")] = False,
 ) -> None:
     """
-    Take in conversations and statements that lie on the disk.
+    Import conversations and memories from files.
 
     \b
     yiku import claude-code ~/.claude/projects --dry-run
     yiku import jsonl turns.jsonl
     yiku import yiku mei.jsonl --trust
 
-    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
-    {"memory", …}. Lines that cannot be read are listed, and the rest is taken; the exit code is 0 unless
-    nothing at all could be read.
+    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a memory
+    {"memory", …}. Lines that cannot be read are listed and skipped. Exits 1 if no line could be read.
     """
     if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
         named = source if source not in SOURCES else "PATH"
@@ -89,7 +86,7 @@ def import_(
         ["yiku", "import", source, shlex.quote(path), *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
     )
     lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], again)]
-    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines)
+    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines, wanted=bool(total["problems"]))
     if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 

@@ -22,13 +22,15 @@ DAMAGED = 1  # the exit code when something is wrong
 def check(
     call: Call,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Only whose file it is, and its pages.")] = False,
-    deep: Annotated[bool, typer.Option("--deep", help="Also make anew what is derived, and read blobs and backups.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only the identity of the file and its pages.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also rebuild what is derived and compare, and read blobs and backups.")
+    ] = False,
 ) -> None:
     """
-    Whether this home is whole. Writes nothing; ends with 1 when something is wrong.
+    Check this home for damage.
 
-    Without an option every row is checked against its digest, and the journal against its chain.
+    Writes nothing; exits 1 if something is wrong. By default every row is checked against its digest, and the journal against its chain.
     """
     from yiku import memory
 
@@ -57,14 +59,14 @@ def _checked(found: Checked) -> Iterator[str]:
 def repair(
     call: Call,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would come to; change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    accept: Annotated[bool, typer.Option("--accept", help="Take the older, emptied or foreign database as it is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be repaired, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Accept an older, emptied or foreign database as it is.")] = False,
 ) -> None:
     """
-    Make a damaged home whole, from what can be read there and its backups.
+    Repair a damaged home.
 
-    The damaged file is kept in damaged/. Close other programs that have this home open.
+    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs that have this home open first.
     """
     from yiku import memory
 
@@ -74,7 +76,7 @@ def repair(
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
             found = memory.repair(call.home, accept=accept, progress=progress)
-    call.answer({"repair": shapes.plain(found)}, _repaired(found))
+    call.answer({"repair": shapes.plain(found)}, _repaired(found), wanted=bool(found.lost))
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:

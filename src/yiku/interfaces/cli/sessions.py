@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Name = str | None
 
 
-def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20) -> None:
-    """The sessions, the last one first."""
+def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20) -> None:
+    """List sessions, newest first."""
     with call.memory() as memory:
         found = memory.sessions.get_all(limit=limit)
     call.answer({"sessions": [shapes.plain(one) for one in found]}, _sessions(found))
@@ -50,13 +50,13 @@ def _sessions(found: list[Session]) -> Iterator[str]:
 def end(
     call: Call,
     *,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session that is over.")],
-    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="How long a model is asked, where one is set.")] = 5.0,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session to end.")],
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Time limit for the model, if one is set.")] = 5.0,
 ) -> None:
     """
-    End a session: it becomes an episode, and what held only for it expires.
+    End a session, and summarise it as an episode.
 
-    What the user was at goes on in the scratchpad. It may be called again when the session went on.
+    What applied to this session only expires. Current work moves to the scratchpad. If the session continues, it can be ended again.
     """
     name = text(session, "session")
     with call.memory() as memory:
@@ -82,13 +82,13 @@ def compress(
     call: Call,
     *,
     messages: Annotated[str, typer.Argument(metavar="FILE", help="A JSON list of messages with role and content; - reads stdin.")],
-    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session that they belong to.")],
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session they belong to.")],
     summary: Annotated[Name, typer.Option(help="Your own summary of them; - reads it from stdin.")] = None,
 ) -> None:
     """
-    Keep messages that leave a model's context.
+    Store and summarise messages that leave a context.
 
-    Each is recorded, unless it was, and learned from; an episode tells of them all.
+    Each message is recorded unless it already was, and learned from; one episode summarises them all.
 
     \b
     yiku compress messages.json --session s1
@@ -132,12 +132,12 @@ def _compressed(memory: Memory, done: Compressed) -> Iterator[str]:
 def episodes(
     call: Call,
     *,
-    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
-    since: Annotated[Name, typer.Option(metavar="TIME", help="That ended since.")] = None,
-    until: Annotated[Name, typer.Option(metavar="TIME", help="That ended until.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+    session: Annotated[Name, typer.Option(help="Only this session.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="Ended since then.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="Ended until then.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20,
 ) -> None:
-    """The stories of sessions and of parts of them, the last one first."""
+    """List summaries of sessions, newest first."""
     with call.memory() as memory:
         found = memory.sessions.episodes(session=session, since=since, until=until, limit=limit)
         lines = [line for one in found for line in _story(memory, one, lead="")]
