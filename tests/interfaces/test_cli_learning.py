@@ -220,7 +220,7 @@ def test_one_id_that_is_not_there_and_nothing_is_confirmed(doubtful):
     for verb in ("confirm", "reject"):
         ran = run(doubtful, verb, id, "00000000")
         assert (1, "") == (ran.code, ran.out)
-        assert "id 00000000" in ran.err
+        assert "there is no memory or turn with the id 00000000" in ran.err
     assert before == to_review(doubtful)
 
 
@@ -241,9 +241,9 @@ def test_nothing_to_look_at(home):
         (["learn", "--again", "--all"], 2, "takes no --session and no --all"),
         (["learn", "--again", "--session", "s1"], 2, "takes no --session and no --all"),
         (["learn", "--dry-run"], 2, "--dry-run goes with --again"),
-        (["review", "--limit", "-1"], 2, "limit must be a whole number"),
+        (["review", "--limit", "-1"], 2, "--limit must be at least 1"),
         (["confirm"], 2, "Missing argument 'ID'"),
-        (["reject", "谁"], 1, "id 谁"),
+        (["reject", "谁"], 1, "with the id 谁"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -191,7 +191,7 @@ def test_a_file_that_is_not_there_is_noted_and_said_to_be(home):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "message"),
     [
-        (["end", "s9"], "", 1, "a turn of session 's9'"),
+        (["end", "s9"], "", 1, "there is no turn in session 's9'"),
         (["end", ""], "", 2, "session is empty"),
         (["compress", "-", "--session", "s1"], "not JSON", 2, "messages is not JSON"),
         (["compress", "-", "--session", "s1"], '{"role": "user", "content": "a"}\n{"role": "as', 2, "message 2 is not JSON"),
@@ -201,7 +201,7 @@ def test_a_file_that_is_not_there_is_noted_and_said_to_be(home):
         (["compress", "-", "--session", "s1", "--summary", "-"], "[]", 2, "cannot both come from stdin"),
         (["compress", "nowhere.json", "--session", "s1"], "", 2, "nowhere.json: no such file; - reads messages from stdin"),
         (["compress", "nowhere.json"], "", 2, "Missing option '--session'"),
-        (["sessions", "--limit", "-1"], "", 2, "limit must be a whole number"),
+        (["sessions", "--limit", "-1"], "", 2, "--limit must be at least 1"),
         (["episodes", "--since", "gestern"], "", 2, "since 'gestern' is not a time"),
         (["scratchpad", "--set", "nowhere.md"], "", 2, "nowhere.md: no such file"),
         (["scratchpad", "--set", "-", "--add-step", "a"], "", 2, "not both"),
@@ -209,7 +209,7 @@ def test_a_file_that_is_not_there_is_noted_and_said_to_be(home):
         (["attach", ".", "--session", "s1"], "", 2, "is no file"),
         (["attach", "nowhere.png", "--session", "s1", "--keep"], "", 1, "nowhere.png"),
         (["attach", "nowhere.png", "--session", "s1", "--turn", "00000000"], "", 1, "id 00000000"),
-        (["describe", "00000000", "--description", "x"], "", 1, "attachment 00000000"),
+        (["describe", "00000000", "--description", "x"], "", 1, "no attachment with the id 00000000"),
         (["describe", "00000000"], "", 2, "describe needs something to say"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -206,7 +206,7 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
     """What a call asks to erase; with `keep` the blobs of what is left are on the disk. Raises NotFound when that is nothing."""
     own, store = handle.own(), handle.store
     if not own:
-        raise NotFound("anything to erase")
+        raise NotFound("there is nothing to erase")
     if chosen.everything:
         memories = store.filled(store.memories(own, Memories()))
         turns = store.turns(own, Turns(hidden=True))
@@ -236,7 +236,7 @@ def _meant(handle: Handle, chosen: Choice, *, keep: bool) -> Doomed:
         )
         doomed.left = redact.left_words(handle, doomed.redacted, statements, touched)
     if not _with_texts(handle, doomed, chosen):
-        raise NotFound("anything to erase")
+        raise NotFound("there is nothing to erase")
     return doomed
 
 

@@ -103,7 +103,7 @@ def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Er
     """
     waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
     if not waiting:
-        raise NotFound("an erasure that was cut short")
+        raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
     done = everywhere(handle, answer, None, blob_names=names, again=again, progress=progress)

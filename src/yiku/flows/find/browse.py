@@ -27,11 +27,11 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
     found = find(handle, id, handle.reads())
     if isinstance(found, Turn):
         if at is not None and found.recorded_at > at:
-            raise NotFound(f"id {found.id} at {at}")
+            raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
         return found
     then = recorded(handle, handle.store.filled([found]), at)
     if not then:
-        raise NotFound(f"id {found.id} at {at}")
+        raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
     return then[0]
 
 
@@ -104,7 +104,7 @@ def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
         for hit in recall(handle, question, limit=1, types=("memory",)):
             if isinstance(hit.item, SemanticMemory):
                 return hit.item
-    raise NotFound(f"a memory about {text[:80]!r}")
+    raise NotFound(f"there is no memory about {text[:80]!r}")
 
 
 def timeline(

@@ -242,7 +242,7 @@ def blob(handle: Handle, name: str) -> str:
     """A long content, whole. Raises NotFound unless a turn in sight names it."""
     known = checks.name(name, "blob")
     if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
-        raise NotFound(f"blob {known[:80]}")
+        raise NotFound(f"there is no blob {known[:80]}")
     try:
         return blobs.get(handle.blobs, known)
     except NotFound as error:  # a turn names it, so it was there

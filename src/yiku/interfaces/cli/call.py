@@ -164,6 +164,8 @@ def command(verb: str, function: Callable[..., None]) -> Any:
     def called(*, ctx: typer.Context, **given: Any) -> None:
         before: Mapping[str, Any] = ctx.obj or {}
         shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
+        if (limit := given.get("limit")) is not None and limit < 1:
+            raise InvalidInput(f"--limit must be at least 1, not {limit}")
         asked = Call(verb, **shared, changes=verb in CHANGING and not given.get("dry_run"))
         function(asked, **given)
         if verb in KEEPING:

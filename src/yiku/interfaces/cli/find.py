@@ -292,7 +292,7 @@ def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
 
 def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
     """What is known of it, and worth a line."""
-    yield "id", found.id
+    yield "id", say.short(found.id)
     yield "said at", say.exactly(found.said_at)
     if isinstance(found, Turn):
         yield "role", " ".join(filter(None, [found.role, found.speaker]))
@@ -304,7 +304,7 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
             yield "slot", f"{found.subject} | {found.predicate} | {found.object}"
         yield "holds", f"from {say.exactly(found.valid_from)}" + (f" to {say.exactly(found.valid_to)}" if found.valid_to else "")
         if found.superseded_by:
-            yield "replaced by", found.superseded_by
+            yield "replaced by", say.short(found.superseded_by)
         for origin in found.sources:
             of = f", turn {say.short(origin.turn)} of {origin.session}" if origin.turn else ""
             yield "source", f"{origin.actor or origin.origin.value}, {say.exactly(origin.said_at)}{of}"

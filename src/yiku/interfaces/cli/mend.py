@@ -66,7 +66,8 @@ def repair(
     """
     Repair a damaged home.
 
-    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs that have this home open first.
+    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs
+    that have this home open first.
     """
     from yiku import memory
 
