@@ -269,7 +269,7 @@ def test_turns_are_shown_with_their_tools(talk):
     whole = run(talk, "get", re.search(r"#(\w{8})", found.out)[1])
 
     assert '  Tests first.\n  > bash {"command": "pytest -q"}\n' in found.out
-    assert whole.out.startswith("Tests first.\n\nid          ")
+    assert whole.out.startswith("Tests first.\n\nid          #")
     assert "said at     2026-03-02 09:25 +01:00\n" in whole.out
 
 
@@ -291,6 +291,77 @@ def test_wide_characters_are_aligned(talk):
     assert 6 == len(lines)
     assert {41} == {cell_len(line[: re.match(r"\S+ \S+  #\w+  \S+ +", line).end()]) for line in lines}
     assert any("我搬到奥斯陆了" in line for line in lines)
+
+
+@pytest.fixture(scope="module")
+def mascots(tmp_path_factory):
+    """A home with a contradiction, an expiry, a long session's name, long texts and a story, in both languages."""
+    root = tmp_path_factory.mktemp("mascots") / "home"
+    with Memory(root, owner="user:mei") as memory:
+        for word in ("badger", "otter"):
+            memory.remember(f"Our mascot is the {word} that 张伟 drew for the launch last spring.", predicate="mascot", object=word)
+        memory.remember("顾客问退款时，先查订单，再看有没有过三十天，然后问清楚原因，最后才答应。", kind="rule")
+        memory.record_turn(
+            "user", "Please fix the login test in tests/test_login.py", session="2026-03-02-the-name-that-a-host-gave-it"
+        )
+        memory.record_turn("user", "帮我修好登录模块的测试 tests/test_login.py", session="s2")
+        memory.sessions.end("s2", budget_s=0)
+        memory.sessions.attach(root / "yiku.toml", session="s2", description="设置文件，里面有主人的名字和别的设置，很长的说明")
+    return root
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list"], ["recall", "mascot"], ["explain", "吉祥物 mascot"], ["timeline"], ["history", "mascot"], ["sessions"],
+        ["status"], ["journal"], ["config"], ["episodes"], ["attachments"], ["traces"], ["review"], ["recall", "qwertz"],
+        ["get", "ffff"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_no_line_is_wider_than_the_terminal(mascots, words, columns):
+    """Texts are wrapped where there is room for them; hints and errors fit, too."""
+    from rich.cells import cell_len
+
+    ran = run(mascots, *words, COLUMNS=str(columns))
+    lines = (ran.out + ran.err).replace(str(mascots), "~/.yiku").splitlines()
+
+    assert lines
+    assert [] == [line for line in lines if cell_len(line) > columns]
+
+
+@pytest.mark.parametrize("words", [["list"], ["status"], ["recall", "mascot"], ["traces"]], ids=" ".join)
+def test_json_is_one_line_whatever_the_width(mascots, words):
+    """As JSON nothing is wrapped or cut."""
+    narrow, wide = (run(mascots, *words, "--json", COLUMNS=columns) for columns in ("40", "200"))
+
+    assert narrow.json.keys() == wide.json.keys()
+    assert 1 == narrow.out.count("\n")
+    assert words != ["list"] or "最后才答应。" in narrow.out
+
+
+@pytest.mark.parametrize("columns", ["60", "120"])
+def test_a_contradiction_is_seen_wherever_it_is_shown(mascots, columns):
+    """Of two that contradict each other, `recall` and `list` name the other at each, however narrow the terminal is."""
+    shown = {
+        verb: " ".join(run(mascots, *words, COLUMNS=columns).out.split())
+        for verb, *words in [("list", "list"), ("recall", "recall", "mascot", "--type", "memory")]
+    }
+
+    for text in shown.values():
+        named = re.findall(r"contradicts #(\w{8})", text)
+        assert 2 == len({*named}) == len(named)
+
+
+@pytest.mark.parametrize("verb", ["get", "list", "history"])
+def test_one_memory_has_one_id_on_a_page(talk, verb):
+    """What a person is shown has the short form alone; JSON has the whole id."""
+    id = next(one["id"] for one in run(talk, "history", "where I live", "--json").json["versions"] if one["superseded_by"])
+    shown = run(talk, *{"get": ["get", id], "list": ["list"], "history": ["history", "where I live"]}[verb]).out
+
+    assert re.search(r"#[0-9a-f]{8}\b", shown)
+    assert None is re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-7", shown)
 
 
 # ------------------------------------------------------------------ importing

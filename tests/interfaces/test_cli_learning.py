@@ -128,7 +128,7 @@ def test_no_time_at_all_leaves_everything_for_the_next_call(home):
     """With --seconds 0 nothing is read, and what waits is counted; --budget is another name for it."""
     run(home, "record", "I live in Oslo.", "--session", "s1", YIKU_LEARN="later")
 
-    assert "  1 waits: yiku queue\n" in run(home, "learn", "--seconds", "0").out
+    assert "  1 pending: yiku queue\n" in run(home, "learn", "--seconds", "0").out
     assert 1 == run(home, "learn", "--budget", "0", "--json").json["learn"]["waiting"]
 
 
@@ -147,7 +147,7 @@ def test_a_model_that_is_away_loses_nothing(home, server):
         r"^what +session +state +tried +why\nread a turn +s1 +due \S+ \S+ +0 +the model is not there$", queued.out, re.M
     )
     assert (1, 0, 0) == (after["jobs"], after["waiting"], after["dead"])
-    assert "Nothing waits." in run(home, "queue", **chat(server)).err
+    assert "Nothing is pending." in run(home, "queue", **chat(server)).err
 
 
 def test_what_failed_for_good_is_shown_and_can_be_tried_again(home, server):
@@ -159,7 +159,7 @@ def test_what_failed_for_good_is_shown_and_can_be_tried_again(home, server):
     status, dead = run(home, "status", **chat(server)), run(home, "queue", "--dead", "--json", **chat(server)).json
     server.always = lambda asked: says("[]")
 
-    assert "  1 failed for good: yiku queue says why, yiku learn --all tries once more\n" in ran.out
+    assert "  1 failed: yiku queue says why, yiku learn --all retries\n" in ran.out
     assert "! 1 question to the model failed for good: yiku queue says why" in status.out
     assert [("extract", "s1", True, 3)] == [(one["kind"], one["session"], one["dead"], one["tries"]) for one in dead["jobs"]]
     assert dead["jobs"][0]["error"]
@@ -180,7 +180,7 @@ def test_review_has_its_groups(doubtful):
     assert 3 == sum(line.endswith("used yet") or "which of these" in line or "doubt" in line for line in lines)
     assert "    or: Our mascot is a badger." in lines
     assert 4 == len(re.findall(r"^ +memory · #\w{8} · (?:error|fact) · \d{4}-\d\d-\d\d", ran.out, re.MULTILINE))
-    assert "yiku confirm ID: it holds. yiku reject ID: it does not." in ran.err
+    assert "`yiku confirm ID` keeps one, `yiku reject ID` removes it." in ran.err
     assert "! 1 statement waits to be confirmed: yiku review" in run(doubtful, "status").out
 
 
@@ -229,8 +229,8 @@ def test_nothing_to_look_at(home):
     reviewed, queued = run(home, "review"), run(home, "queue")
 
     assert (0, "", 0, "") == (reviewed.code, reviewed.out, queued.code, queued.out)
-    assert "There is nothing to look at." in reviewed.err
-    assert "Nothing waits." in queued.err
+    assert "There is nothing to review." in reviewed.err
+    assert "Nothing is pending." in queued.err
 
 
 @pytest.mark.parametrize(

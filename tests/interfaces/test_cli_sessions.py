@@ -168,7 +168,7 @@ def test_a_file_is_noted_kept_and_described(home, tmp_path):
         noted[name] for name in ("local_path", "file_size", "direction", "missing")
     )
     assert "described  小猫 cat.jpg\n  attachment · #" in described.out
-    assert re.fullmatch(r"#\w{8}  \d{4}-\d\d-\d\d  sent  8 bytes  小猫 cat\.jpg  .*…\n", listed.out)
+    assert re.fullmatch(r"小猫 cat\.jpg 窗台上晒太阳的小猫\n  #\w{8} · \d{4}-\d\d-\d\d · sent · 8 bytes\n", listed.out)
     with Memory(home) as memory:
         assert b"\xff\xd8 a cat" == memory.sessions.content(noted["id"])
 

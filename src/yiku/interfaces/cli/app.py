@@ -235,7 +235,8 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             pass
     from yiku.interfaces.cli import say
 
-    lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
+    room = (say.told_width() or say.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in say.wrapped(text, room)]
     for index, line in enumerate(lines):
         streams.say(say.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code

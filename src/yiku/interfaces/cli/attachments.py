@@ -82,8 +82,9 @@ def _listed(found: list[Attachment]) -> Iterator[str]:
         size = "gone" if one.missing else "" if one.file_size is None else say.bytes_(one.file_size)
         known = one.description or one.transcription or one.extracted_text or ""
         way = "made" if one.direction == "outbound" else "sent"
-        rows.append((say.short(one.id), say.day(one.said_at), way, size, say.flat(one.filename), say.flat(known)))
-    yield from say.table(rows, dim=[0, 1, 2, 3], right=[3])
+        name = "  ".join(filter(None, (say.flat(one.filename), say.flat(known))))
+        rows.append((say.short(one.id), say.day(one.said_at), way, size, name))
+    yield from say.listing(rows, dim=[0, 1, 2, 3], right=[3])
 
 
 def describe(

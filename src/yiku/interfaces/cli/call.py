@@ -124,7 +124,8 @@ class Call:
         if not self.quiet:
             from yiku.interfaces.cli import say
 
-            streams.say(say.printable(text))
+            for line in say.wrapped(text, say.told_width()):
+                streams.say(say.printable(line))
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:

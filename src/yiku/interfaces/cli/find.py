@@ -149,13 +149,14 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         dim=[0],
     )
     yield ""
-    rows = [("score", "found by", "id", "said", "text")]
+    rows = []
     for hit in found:
         routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
         rows.append((f"{hit.score:.2f}", routes, say.short(hit.id), say.day(hit.said_at), say.flat(hit.text)))
-    yield from say.table(rows if len(rows) > 1 else [], dim=[1, 2, 3])
+    yield from say.listing(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
     for earlier, later, reason in why.said_later:
-        yield say.paint(f"said later than {say.short(earlier)}: {say.short(later)}, {reason}", "dim")
+        text = f"said later than {say.short(earlier)}: {say.short(later)}, {reason}"
+        yield from (say.paint(line, "dim") for line in say.wrapped(text, say.width()))
     if why.left_out:
         yield ""
         yield say.paint(f"left out: {len(why.left_out)}", "dim")
@@ -267,7 +268,7 @@ def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
     for item in found:
         who = (item.speaker or item.role) if isinstance(item, Turn) else item.kind.value
         rows.append((say.when(item.said_at), say.short(item.id), say.harmless(who), say.flat(item.content or "(tool call)")))
-    yield from say.table(rows, dim=[0, 1])
+    yield from say.listing(rows, dim=[0, 1])
 
 
 def get(
@@ -323,7 +324,8 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            yield name, value if isinstance(value, str) else _listed(shapes.plain(value))
+            told = value if isinstance(value, str) else _listed(shapes.plain(value))
+            yield name, say.shortened(told) if name == "reason" else told
 
 
 def _listed(value: Any) -> str:
@@ -375,8 +377,8 @@ def list_(
 
 
 def _listing(found: list[SemanticMemory]) -> Iterator[str]:
-    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.flat(one.content) + say.marks(one)) for one in found]
-    yield from say.table(rows, dim=[0, 1, 2])
+    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.marked(one)) for one in found]
+    yield from say.listing(rows, dim=[0, 1, 2])
 
 
 def history(
@@ -405,6 +407,6 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
         until = say.day(one.valid_to) if one.valid_to else "now" if one.live else "-"
         end = "current" if one.live else f"replaced by {say.short(one.superseded_by)}" if one.superseded_by else ""
         if one.state is not State.ACTIVE:
-            end = say.flat(one.reason or one.state.value)
+            end = say.shortened(say.flat(one.reason or one.state.value))
         rows.append((f"{say.day(one.valid_from)} to {until}", say.short(one.id), end, say.flat(one.content)))
-    yield from say.table(rows, dim=[0, 1, 2])
+    yield from say.listing(rows, dim=[0, 1, 2])

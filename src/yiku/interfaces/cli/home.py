@@ -19,6 +19,7 @@ from yiku.interfaces.cli import say, shapes
 from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
+JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
@@ -67,7 +68,7 @@ def status(call: Call) -> None:
 
 
 def _status(found: Status, counts: Stats) -> Iterator[str]:
-    memories = counts.memories
+    memories, limit = counts.memories, say.width()
     rows = [
         ("home", found.home),
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
@@ -81,7 +82,9 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
     ]
     yield from say.table(rows, dim=[0])
     for trouble in found.troubles:
-        yield f"{say.paint('!', 'yellow')} {trouble}"
+        first, *more = say.wrapped(trouble, limit and limit - 2)
+        yield f"{say.paint('!', 'yellow')} {first}"
+        yield from (f"  {line}" for line in more)
     if not found.troubles:
         yield say.paint("all is well", "green")
 
@@ -124,12 +127,16 @@ def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", h
 
 
 def _changes(found: list[ChangeRow]) -> Iterator[str]:
-    rows = [("undo", "at", "operation", "what", "why")]
+    rows = []
     for change in found:
         what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
-        at = say.when(change.at.astimezone())
-        rows.append((str(change.transaction), at, change.operation, what, say.flat(change.reason or change.actor or "")))
-    yield from say.table(rows if found else [], dim=[1, 3], right=[0])
+        why = say.shortened(say.flat(change.reason or change.actor or ""))
+        rows.append((str(change.transaction), say.when(change.at.astimezone()), change.operation, what, why))
+    if (limit := say.width()) is None or limit >= JOURNAL_CELLS:
+        yield from say.table([("undo", "at", "operation", "what", "why"), *rows] if rows else [], dim=[1, 3], right=[0])
+        return
+    for number, at, operation, what, why in rows:
+        yield from say.stacked(f"{number}  {operation}: {what}", [at, why])
 
 
 def config(call: Call) -> None:

@@ -21,9 +21,9 @@ Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as printed by 
 
 SHOWN, COUNTED = 20, 1_000  # of what was learned in one run; `yiku list` has the rest
 SORTS = {
-    "unconfirmed": "Not confirmed: nobody told these outright, so they are not used yet",
-    "conflict": "In conflict: nothing says which of these holds",
-    "belief": "Believed: said with a doubt",
+    "unconfirmed": "Unconfirmed: nobody stated these outright, so they are not used yet",
+    "conflict": "Contradictory: nothing says which of these is true",
+    "belief": "Doubtful: stated with a doubt",
 }
 CHANGED = {  # by a new reading of all turns
     "archived": "archived",
@@ -71,21 +71,21 @@ def learn(
         wanted=bool(done.troubles),
     )
     if pending:
-        call.hint(f"{say.plural(pending, 'statement')} to look at: yiku review")
+        call.hint(f"{say.plural(pending, 'statement')} to review: yiku review")
 
 
 def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
     asked = f" and {say.plural(done.jobs, 'question')} to {say.harmless(done.model)}" if done.model else ""
     yield f"{say.paint('learned', 'green')} from {say.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
     yield from say.table(
-        [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]], dim=[0, 1]
+        [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
     )
     if len(found) > SHOWN:
         yield f"  and {len(found) - SHOWN:,} more: yiku list"
     if done.waiting:
-        yield f"  {done.waiting:,} {'waits' if done.waiting == 1 else 'wait'}: yiku queue"
+        yield f"  {done.waiting:,} pending: yiku queue"
     if done.dead:
-        yield f"  {done.dead:,} failed for good: yiku queue says why, yiku learn --all tries once more"
+        yield f"  {done.dead:,} failed: yiku queue says why, yiku learn --all retries"
     for trouble in done.troubles:
         yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
 
@@ -108,12 +108,12 @@ def _relearned(done: Relearned) -> Iterator[str]:
         yield f"{say.paint('read', 'green')} {say.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
     for word, found in changed.items():
         yield f"{word}:"
-        rows = [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]]
-        yield from say.table(rows, dim=[0, 1])
+        rows = [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]]
+        yield from say.table(rows, dim=[0, 1], lines=2)
         if len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN:,} more: --json has all"
     if done.left:
-        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again goes on"
+        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again continues"
     for trouble in done.troubles:
         yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
     if done.dry_run:
@@ -137,7 +137,7 @@ def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", he
         found = memory.admin.review(limit=limit)
     data = [{"why": one.why, "memory": shapes.item(one.memory), "others": [*map(shapes.item, one.others)]} for one in found]
     call.answer({"review": data}, _review(_once(found)))
-    call.hint("yiku confirm ID: it holds. yiku reject ID: it does not." if found else "There is nothing to look at.")
+    call.hint("`yiku confirm ID` keeps one, `yiku reject ID` removes it." if found else "There is nothing to review.")
 
 
 def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
@@ -216,12 +216,12 @@ def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only
         asked = bool(memory.settings.chat_url)
     call.answer({"jobs": [shapes.plain(job) for job in jobs], "waiting": waiting}, _queue(jobs))
     if jobs and not asked:
-        call.hint("No model is set, so none is asked: docs/settings.md, chat_url.")
+        call.hint("No model is set, so these stay pending: docs/settings.md, chat_url.")
     late = {} if dead else {name: count for name, count in waiting.items() if "learn" in name}
     for name, count in late.items():
-        call.hint(f"{name}: {count:,}. yiku learn reads them.")
+        call.hint(f"{name}: {count:,}. `yiku learn` processes them.")
     if not jobs and not late:
-        call.hint("Nothing failed for good." if dead else "Nothing waits.")
+        call.hint("Nothing failed." if dead else "Nothing is pending.")
 
 
 def _queue(jobs: list[Job]) -> Iterator[str]:

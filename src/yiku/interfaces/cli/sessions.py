@@ -32,19 +32,18 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
 
 
 def _sessions(found: list[Session]) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [("session", "turns", "from", "to", "state", "task")] if found else []
+    rows = []
     for one in found:
+        times = (say.when(at) if at else "-" for at in (one.started_at, one.ended_at))
         state = f"ended {say.day(one.closed_at.astimezone())}" if one.closed_at else "open"
-        rows.append(
-            (
-                say.flat(one.id),
-                f"{one.turns:,}",
-                *(say.when(at) if at else "-" for at in (one.started_at, one.ended_at)),
-                state,
-                say.flat(one.task or ""),
-            )
-        )
-    yield from say.table(rows, dim=[2, 3, 5], right=[1])
+        rows.append((say.flat(one.id), f"{one.turns:,}", *times, state, say.flat(one.task or "")))
+    table = [("session", "turns", "from", "to", "state", "task"), *rows] if found else []
+    taken, limit = sum(max(say.cells(row[column]) for row in table) + 2 for column in range(5)) if table else 0, say.width()
+    if limit is None or taken < limit:
+        yield from say.table(table, dim=[2, 3, 5], right=[1])
+        return
+    for id, turns, first, last, *rest in rows:
+        yield from say.stacked(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
 
 
 def end(
