@@ -387,6 +387,11 @@ class Memory:
         return f"Memory({self.settings.home!r}, scope={self.scope!r})"
 
 
+def scope_names(memory: Memory) -> list[str]:
+    """The scopes of its home, also those that it does not read, for a shell that completes one."""
+    return [name for _, name, _ in memory._handle.store.scopes()]
+
+
 def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:
     """
     As `admin.restore_backup`, also for a home that does not open: its damaged file is moved to damaged/.

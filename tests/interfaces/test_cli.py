@@ -135,7 +135,7 @@ def test_what_is_forgotten_comes_back(home):
     back = run(home, "restore", id[-8:], "--json").json
 
     assert {"yiku", "verb", "memories", "turns", "operation", "dry_run"} == {*gone} == {*back}
-    assert ("", True) == (empty.out, "Nothing is remembered that fits." in empty.err)
+    assert ("", True) == (empty.out, "No memories match." in empty.err)
     assert [id] == [one["id"] for one in back["memories"]]
     undone = run(home, "undo", str(back["operation"]), "--json").json
     assert (back["operation"], 1, 0) == (undone["undone"], undone["memories"], undone["turns"])
@@ -151,7 +151,7 @@ def test_forgetting_much_needs_a_yes(home):
     done = run(home, "forget", "--session", "s1", "--yes", "--json").json
 
     assert (2, "") == (refused.code, refused.out)
-    assert "this forgets 2 turns and 0 memories; add --yes" in refused.err
+    assert "this forgets 2 turns and 0 memories: add --yes" in refused.err
     assert (2, True, 0) == (len(listed["turns"]), listed["dry_run"], listed["operation"])
     assert 2 == len(done["turns"])
     assert [] == run(home, "traces", "--json").json["turns"]
@@ -278,7 +278,7 @@ def test_an_empty_answer_is_no_failure(talk):
     ran, quiet = run(talk, "recall", "qwertz"), run(talk, "recall", "qwertz", "--quiet")
 
     assert (0, "") == (ran.code, ran.out) == (quiet.code, quiet.out)
-    assert "`yiku traces WORD` searches every turn" in ran.err
+    assert "`yiku traces WORD` searches the messages" in ran.err
     assert "" == quiet.err
 
 
@@ -382,8 +382,8 @@ def test_an_import_goes_on_after_a_bad_line(home, tmp_path):
     again = run(home, "import", "jsonl", str(tmp_path), "--json").json
 
     assert (0, 0) == (tried.code, first.code)
-    assert tried.out.startswith("would take in 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
-    assert first.out.startswith("took in 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
+    assert tried.out.startswith("would import 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
+    assert first.out.startswith("imported 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
     assert f"    {file}:2: " in first.out
     assert {"yiku", "verb", "source", "dry_run", "total", "files"} == {*again}
     assert (0, 0, 2, 1) == tuple(again["total"][name] for name in ("turns", "memories", "known", "problems"))
@@ -476,6 +476,62 @@ def test_completion_is_printed(home, shell):
     assert ["recall", "record"] == asked.out.split()
 
 
+def completed(home, line: str, **environment: str) -> list[str]:
+    """What a shell offers where this line ends."""
+    words = line.split(" ")
+    return run(home, _YIKU_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1), **environment).out.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("yiku list --kind p", ["preference", "persona_trait"]),
+        ("yiku remember x --standing ", ["fact", "belief", "summary"]),
+        ("yiku import ", ["claude-code", "jsonl", "yiku"]),
+        ("yiku feedback 0123 u", ["used"]),
+        ("yiku completion z", ["zsh"]),
+        ("yiku config lim", ["limit"]),
+        ("yiku recall x --type m", ["memory"]),
+        ("yiku traces --role ", ["user", "assistant", "system", "tool"]),
+    ],
+)
+def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):
+    """Kinds, formats, roles, settings and the like; no home is made or opened."""
+    assert expected == completed(tmp_path / "none", line)
+    assert not (tmp_path / "none").exists()
+
+
+def test_names_that_the_home_holds_are_completed(talk, tmp_path):
+    """Sessions, scopes and backups of the home that the line names, before the verb or behind it."""
+    with Memory(tmp_path / "two", owner="user:mei") as memory:
+        memory.record_turn("user", "早", session="会议")
+        memory.record_turn("user", "hi", session="two words")
+        backup = Path(memory.admin.backup().path).name
+    with Memory(tmp_path / "two", scope="team:b") as memory:
+        memory.remember("I live in Oslo.")
+
+    assert ["s2", "s1"] == completed(talk, "yiku end ")
+    assert ["user:mei"] == completed(talk, "yiku recall x --scope u")
+    assert ["会议"] == completed(talk, f"yiku --home {tmp_path}/two traces --session "), "a name of two words is no completion"
+    assert ["team:b", "user:mei"] == sorted(completed(talk, f"yiku list --home {tmp_path}/two --scope "))
+    assert [backup] == completed(tmp_path / "two", "yiku restore-backup ")
+
+
+def test_a_home_that_is_not_there_completes_to_nothing(tmp_path):
+    """And is not made."""
+    assert [] == completed(tmp_path / "none", "yiku end ")
+    assert not (tmp_path / "none").exists()
+
+
+def test_some_settings_can_be_asked_for(talk):
+    """`config NAME` shows those alone, in that order; a name that is none is refused."""
+    shown = run(talk, "config", "language", "limit", "--json").json["settings"]
+    refused = run(talk, "config", "colour")
+
+    assert ["language", "limit"] == [one["name"] for one in shown]
+    assert (2, True) == (refused.code, "there is no setting 'colour'" in refused.err)
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 
@@ -503,7 +559,7 @@ def test_completion_is_printed(home, shell):
         (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember'"),
         (["recall", "x", "--colour"], 2, "No such option"),
         (["completion", "tcsh"], 2, "shell must be one of bash, zsh, fish"),
-        (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known source"),
+        (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known format"),
         (["import", "jsonl", "nowhere.jsonl"], 2, "nowhere.jsonl: no such file or folder"),
         (["demo", "--scope", "a"], 2, "takes no --scope"),
     ],
@@ -599,7 +655,7 @@ def test_an_interrupt_ends_with_130(home, tmp_path):
     for end in (reader, writer):
         os.close(end)
 
-    assert (130, ["yiku: interrupted", "      What was acknowledged is kept."]) == (code, lines[-2:])
+    assert (130, ["yiku: interrupted", "      What was confirmed is stored."]) == (code, lines[-2:])
     assert 3 == len(lines), "the home that was made, and these two: no traceback, no answer"
 
 

@@ -240,7 +240,7 @@ def test_nothing_to_look_at(home):
         (["learn", "--seconds", "bald"], 2, "Invalid value for '--seconds'"),
         (["learn", "--again", "--all"], 2, "takes no --session and no --all"),
         (["learn", "--again", "--session", "s1"], 2, "takes no --session and no --all"),
-        (["learn", "--dry-run"], 2, "--dry-run goes with --again"),
+        (["learn", "--dry-run"], 2, "--dry-run needs --again"),
         (["review", "--limit", "-1"], 2, "--limit must be at least 1"),
         (["confirm"], 2, "Missing argument 'ID'"),
         (["reject", "谁"], 1, "with the id 谁"),

@@ -60,7 +60,7 @@ def test_a_session_ends_as_an_episode(talk):
     assert ended.out.startswith("ended  s1\n  episode · #")
     assert "1. bash(command=pytest tests/test_login.py -q) → ✓ 4 passed\n" in ended.out
     assert [("s1", 3, True)] == [(one["id"], one["turns"], one["closed_at"] is not None) for one in after]
-    assert (0, "ended  s1\n  nothing was said since it was ended before\n") == (again.code, again.out)
+    assert (0, "ended  s1\n  nothing was said since it was last ended\n") == (again.code, again.out)
     assert re.match(r"episode · #\w{8} · success · .* · s1\n### .*登录模块", told.out)
 
 
@@ -148,7 +148,7 @@ def test_an_empty_scratchpad_says_how_it_fills(home):
     ran = run(home, "scratchpad")
 
     assert (0, "") == (ran.code, ran.out)
-    assert "It is empty" in ran.err
+    assert "The scratchpad is empty" in ran.err
 
 
 # ------------------------------------------------------------------ attachments

@@ -179,7 +179,7 @@ def _done(arguments: Sequence[str]) -> int:
         context_settings=call.HELP,
     )
     app.callback(invoke_without_command=True)(_root)
-    if "_YIKU_COMPLETE" in os.environ:
+    if call.COMPLETING in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
@@ -195,7 +195,7 @@ def _done(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _report(arguments, "Interrupted", "interrupted", "What was acknowledged is kept.", INTERRUPTED)
+        return _report(arguments, "Interrupted", "interrupted", "What was confirmed is stored.", INTERRUPTED)
     except OSError as error:
         return _report(arguments, "OSError", f"{error.filename or ''}: {error.strerror or error}".strip(": "), "", call.CANNOT)
     except Exception as error:

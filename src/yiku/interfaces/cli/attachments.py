@@ -73,7 +73,9 @@ def attachments(
         found = memory.sessions.attachments(session=session, limit=limit)
     call.answer({"attachments": [shapes.plain(one) for one in found]}, _listed(found))
     if not found:
-        call.hint("There is none. yiku attach PATH --session ID notes a file; those that turns name come with yiku learn.")
+        call.hint(
+            "There are no attachments. `yiku attach PATH --session ID` notes a file; `yiku learn` notes files that turns mention."
+        )
 
 
 def _listed(found: list[Attachment]) -> Iterator[str]:

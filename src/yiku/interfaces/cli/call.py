@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from yiku.memory import Memory
 
 HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+COMPLETING = "_YIKU_COMPLETE"  # set by a shell that asks what may stand next
 CANNOT = 1  # the exit code when it could not be done
 SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
 NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
@@ -115,7 +116,7 @@ class Call:
             done = self.changes and not refused
             for line in lines if self.changes else ():
                 streams.say(say.printable(line))
-            advice = "What stands above was done: asked again, it would be done twice." if done else ""
+            advice = "The change above was made; running this again would make it twice." if done else ""
             streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
             raise typer.Exit(UNWRITTEN if done else CANNOT) from None
 
@@ -183,6 +184,10 @@ def command(verb: str, function: Callable[..., None]) -> Any:
         *(inspect.Parameter(name, kinds, default=None, annotation=hint) for name, hint in getattr(function, "more", {}).items()),
         *(inspect.Parameter(name, kinds, default=default, annotation=hint) for name, (hint, default) in GLOBAL.items()),
     ]
+    if COMPLETING in os.environ:
+        from yiku.interfaces.cli import complete
+
+        parameters = [one.replace(annotation=complete.offering(verb, one.name, one.annotation)) for one in parameters]
     del called.__wrapped__  # else the hints are read from the function behind it
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

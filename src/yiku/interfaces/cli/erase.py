@@ -56,7 +56,7 @@ def erase(
     meant: dict[str, Any] = {"id": id, "session": session, "source": source, "since": since, "until": until}
     meant = {name: value for name, value in meant.items() if value is not None}
     if resume and (meant or everything or dry_run):
-        raise InvalidInput("--resume stands alone: it finishes erasures that were told before")
+        raise InvalidInput("--resume takes no other option: it finishes erasures that were requested before")
     with call.memory() as memory:
         if not resume:
             meant |= {"everything": everything, "keep_turns": keep_turns}
@@ -81,7 +81,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
     if yes:
         return
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput(f"this erases {_much(listed)} for good: say --yes, or --dry-run to see them")
+        raise InvalidInput(f"this permanently erases {_much(listed)}: add --yes to confirm, or --dry-run to list them")
     for line in _listed(listed, "erases"):
         print(say.printable(line), file=sys.stderr)
     if everything:
@@ -130,7 +130,7 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attac
 def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
-    yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
+    yield f"{say.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
     places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
     longest = [sorted(place.found, key=len, reverse=True) for place in places]
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
@@ -143,8 +143,8 @@ def _receipt(done: Erased) -> Iterator[str]:
     if done.widened:
         turns = ", ".join(f"#{id[-8:]}" for id in done.widened[:LISTED])
         more = f" and {len(done.widened) - LISTED:,} more" if len(done.widened) > LISTED else ""
-        yield f"whole paragraphs went, for other words say it there: turn {turns}{more}"
-    clean = say.paint("none was found", "green") if done.looked_for else "its words are known no more"
+        yield f"whole paragraphs were erased where other words say the same: turn {turns}{more}"
+    clean = say.paint("none was found", "green") if done.looked_for else "its words are no longer known"
     looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
     yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"
     yield say.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")

@@ -42,8 +42,8 @@ Types = Annotated[
 EVERY_TYPE = ("memory", "turn", "episode", "attachment")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
-UNSURE = "Nothing fits well; this is the nearest."
-NOTHING = "Nothing found. Try fewer or other words; `yiku list` shows what is remembered, `yiku traces WORD` searches every turn."
+UNSURE = "No good match; this is the closest."
+NOTHING = "Nothing found. Try fewer or other words; `yiku list` lists memories, `yiku traces WORD` searches the messages."
 
 
 def recall(
@@ -208,7 +208,7 @@ def context(
     for diagnostic in packed.diagnostics:
         call.hint(diagnostic)
     if not packed.hits:
-        call.hint(f"{packed.omitted} hits, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
+        call.hint(f"{packed.omitted} matches, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
 
 
 def traces(
@@ -230,7 +230,7 @@ def traces(
         found = memory.search_traces(keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit)
     call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
     if not found:
-        call.hint("No such turn. Try fewer conditions; `yiku timeline` shows the newest.")
+        call.hint("No turns match. Try fewer conditions; `yiku timeline` shows the newest.")
 
 
 def _turns(found: list[Turn]) -> Iterator[str]:
@@ -260,7 +260,7 @@ def timeline(
         found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
     call.answer({"items": [shapes.item(item) for item in found]}, _dated(found))
     if not found:
-        call.hint("Nothing was said then. Try a wider window.")
+        call.hint("Nothing was said in that time. Try a wider range.")
 
 
 def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
@@ -371,9 +371,9 @@ def list_(
         call.answer({"memories": [shapes.item(one) for one in found], "count": len(found)}, _listing(found))
         _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
-        call.hint('Nothing is remembered that fits. Keep a statement with: yiku remember "I live in Oslo."')
+        call.hint('No memories match. Store one with: yiku remember "I live in Oslo."')
     elif limit is None and len(found) == LISTED:
-        call.hint(f"These are the newest {LISTED}. More: --limit")
+        call.hint(f"These are the newest {LISTED}. `--limit` shows more.")
 
 
 def _listing(found: list[SemanticMemory]) -> Iterator[str]:
@@ -397,7 +397,7 @@ def history(
         found = memory.history(text(about, "id"), as_of=as_of)
     call.answer({"versions": [shapes.item(one) for one in found]}, versions(found))
     if not found:
-        call.hint("Nothing was recorded of it then.")
+        call.hint("Nothing about it was recorded at that time.")
 
 
 def versions(found: list[SemanticMemory]) -> Iterator[str]:

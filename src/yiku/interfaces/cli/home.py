@@ -123,7 +123,7 @@ def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", h
         found = memory.admin.journal(limit=limit)
     call.answer({"changes": [shapes.plain(change) for change in found]}, _changes(found))
     if not found:
-        call.hint("Nothing was changed yet.")
+        call.hint("There are no changes yet.")
 
 
 def _changes(found: list[ChangeRow]) -> Iterator[str]:
@@ -139,8 +139,16 @@ def _changes(found: list[ChangeRow]) -> Iterator[str]:
         yield from say.stacked(f"{number}  {operation}: {what}", [at, why])
 
 
-def config(call: Call) -> None:
-    """Show each setting, its value and its origin."""
+def config(
+    call: Call, *, names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these settings.")] = None
+) -> None:
+    """
+    Show each setting, its value and its origin.
+
+    \b
+    yiku config
+    yiku config language limit
+    """
     from yiku import settings
 
     place = settings.home(call.home)
@@ -148,11 +156,13 @@ def config(call: Call) -> None:
     home_from = "argument" if call.home else "YIKU_HOME" if os.environ.get("YIKU_HOME") else "default"
     origins = {**found.origins, "home": home_from}
     shape = shapes.plain(found)
-    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in origins]
+    if unknown := [name for name in names or () if name not in origins]:
+        raise InvalidInput(f"there is no setting {unknown[0][:40]!r}; `yiku config` lists them")
+    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in names or origins]
     rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
     call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
     if found.unknown_variables:
-        call.hint(f"No setting is read from {', '.join(found.unknown_variables)}.")
+        call.hint(f"Unknown settings, ignored: {', '.join(found.unknown_variables)}.")
     call.hint(
         f"To change one: {place.settings}, a YIKU_ variable, or an argument." if place.exists() else "There is no home here yet."
     )

@@ -273,7 +273,7 @@ def forget(
         from yiku.interfaces.cli.erase import erase
 
         if reason is not None:
-            raise InvalidInput("--hard leaves nothing, so no --reason either")
+            raise InvalidInput("--hard leaves nothing behind, so it takes no --reason")
         return erase(call, id=id, session=session, since=since, until=until, yes=yes, dry_run=dry_run)
     with call.memory() as memory:
         if id is None and not yes and not dry_run and (session or since or until):
@@ -286,7 +286,7 @@ def _confirm(call: Call, meant: Forgotten) -> None:
     """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
     much = f"{say.plural(len(meant.turns), 'turn')} and {say.plural(len(meant.memories), 'memory', 'memories')}"
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput(f"this forgets {much}; add --yes, or --dry-run to see them")
+        raise InvalidInput(f"this forgets {much}: add --yes to confirm, or --dry-run to list them")
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 

@@ -42,10 +42,10 @@ def backup(
 
 def _made(made: Backup | None) -> Iterator[str]:
     if made is None:
-        yield "the last nightly backup is not 20 hours old, or they are off"
+        yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
     held = f"{say.plural(made.turns, 'turn')} and {say.plural(made.memories, 'memory version')}"
-    yield f"{say.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, read back and sound"
+    yield f"{say.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
     yield f"  {say.harmless(made.path)}, {say.bytes_(made.bytes)}"
     for name in made.left_out:
         yield f"  {say.paint('!', 'yellow')} left out: {say.harmless(name)}"
@@ -58,7 +58,7 @@ def backups(call: Call) -> None:
     rows = [(one.name, say.when(one.made_at.astimezone()), say.bytes_(one.bytes)) for one in found]
     call.answer({"backups": shapes.plain(found)}, say.table(rows, dim=[1]))
     if not found:
-        call.hint("There is no backup yet: yiku backup makes one.")
+        call.hint("There are no backups yet: `yiku backup` makes one.")
 
 
 def restore_backup(
@@ -88,7 +88,7 @@ def restore_backup(
 def _confirm(call: Call, found: Restored) -> None:
     """Ask before everything becomes as it was; where nobody can be asked, refuse."""
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput("this takes the home back to what it was; add --yes, or --dry-run to see what would be lost")
+        raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
     for line in _lost(found):
         call.note(line)
     typer.confirm("Go back to it?", abort=True, err=True)
@@ -107,9 +107,9 @@ def _lost(found: Restored) -> Iterator[str]:
 def _back(found: Restored) -> Iterator[str]:
     yield f"{say.paint('restored', 'green')} {found.name}"
     if found.kept:
-        yield f"  what was there before: yiku restore-backup {found.kept}"
+        yield f"  to reverse this: yiku restore-backup {found.kept}"
     if found.aside:
-        yield f"  the damaged file lies in {found.aside}"
+        yield f"  the damaged file is in {found.aside}"
     yield from _missing(found)
 
 
@@ -120,7 +120,7 @@ def _unread(name: str) -> str:
 
 def _missing(found: Restored) -> Iterator[str]:
     for name in found.missing:
-        yield f"  {say.paint('!', 'yellow')} not there any more: {name}"
+        yield f"  {say.paint('!', 'yellow')} no longer there: {name}"
 
 
 def export(

@@ -53,9 +53,9 @@ def learn(
     the turns say it too. It can be stopped at any time and continues from there.
     """
     if again and (session is not None or all_):
-        raise InvalidInput("--again reads all turns with the rules: it takes no --session and no --all")
+        raise InvalidInput("--again reads all turns with the rules, so it takes no --session and no --all")
     if dry_run and not again:
-        raise InvalidInput("--dry-run goes with --again")
+        raise InvalidInput("--dry-run needs --again")
     if again:
         _relearn(call, seconds, dry_run)
         return
@@ -178,7 +178,7 @@ def confirm(call: Call, *, ids: Ids) -> None:
 
 def _some(ids: list[str]) -> list[str]:
     if not ids:
-        raise InvalidInput("name at least one id; yiku review lists them")
+        raise InvalidInput("give at least one id; `yiku review` lists them")
     return [*dict.fromkeys(ids)]
 
 

@@ -53,16 +53,18 @@ def import_(
     """
     if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
         named = source if source not in SOURCES else "PATH"
-        raise InvalidInput(f"say the form and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}")
+        raise InvalidInput(
+            f"give the format and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}"
+        )
     if source not in SOURCES:
-        raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
+        raise InvalidInput(f"{source[:40]!r} is not a known format; the formats are {', '.join(SOURCES)}")
     if as_ is not None and source != "yiku":
-        raise InvalidInput("--as is for exports of Yiku; --scope names the scope that other sources go to")
+        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     importer, where = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}"), Path(path)
     where = where.expanduser()
     files = importer.files(where)
     if not files:
-        raise InvalidInput(f"{where} holds no file of the form {source}")
+        raise InvalidInput(f"{where} contains no {source} file")
     reports: list[tuple[Path, ImportReport]] = []
     with call.memory() as memory, _watched(call, importer.size(where)) as consumed:
         for file in files:
@@ -123,19 +125,21 @@ def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
     """What is believed less than the files say, and how it is believed."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
     if told := [say.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules wait in `yiku review`"
+        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
         yield f"  if these files are your own: {say.flat(again)}"
 
 
 def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
-    done = "would take in" if dry_run else "took in"
+    done = "would import" if dry_run else "imported"
     kept = f"{say.plural(total['turns'], 'turn')} and {say.plural(total['memories'], 'memory', 'memories')}"
     files = say.plural(total["files"], "file")
     yield f"{say.paint(done, 'green')} {kept} from {say.plural(total['records'], 'record')} in {files}"
     if total["known"]:
-        yield f"  {total['known']:,} known already"
+        yield f"  {total['known']:,} already known"
     if total["skipped"]:
-        yield "  with nothing to keep: " + ", ".join(f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items())
+        yield "  skipped, nothing to store: " + ", ".join(
+            f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items()
+        )
     if total["problems"]:
         yield f"  {say.paint(say.plural(total['problems'], 'problem'), 'yellow')}, left out:"
         listed = [(file, line, why) for file, report in reports for line, why in report.problems]

@@ -35,13 +35,13 @@ def check(
     from yiku import memory
 
     if quick and deep:
-        raise InvalidInput("--quick and --deep are two depths: choose one")
+        raise InvalidInput("give --quick or --deep, not both")
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
         found = memory.check(call.home, depth, progress=progress)
     call.answer({"check": shapes.plain(found), "sound": not found.problems}, _checked(found))
     if found.problems:
-        call.hint("`yiku repair --dry-run` says what can be mended, and from what.")
+        call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
 
 
@@ -85,7 +85,7 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty() or call.json:
-        raise InvalidInput("a repair changes the home: say --yes, or --dry-run to see what it would do")
+        raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
     for line in _repaired(planned):
         call.note(line)
     what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
@@ -94,7 +94,7 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
 
 def _repaired(found: Repaired) -> Iterator[str]:
     if not found.problems:
-        yield say.paint("nothing to mend", "green")
+        yield say.paint("nothing to repair", "green")
         return
     for problem in found.problems:
         yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
@@ -103,11 +103,11 @@ def _repaired(found: Repaired) -> Iterator[str]:
     ]
     yield from say.table(rows, dim=[0])
     for mended in found.mended:
-        yield f"{say.paint('mended', 'yellow')} {say.harmless(mended)}"
+        yield f"{say.paint('repaired', 'yellow')} {say.harmless(mended)}"
     for lost in found.lost:
         yield f"{say.paint('lost', 'yellow')} {say.harmless(lost)}"
     if not found.dry_run:
-        yield f"{say.paint('whole again', 'green')}; what was there before: {found.kept or 'nothing'}"
+        yield f"{say.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
 
 
 @contextmanager

@@ -63,4 +63,4 @@ def scratchpad(
     lines = [part for line in shown.splitlines() for part in say.wrapped(line, limit)]
     call.answer({"scratchpad": shapes.plain(found), "markdown": shown}, lines, wanted=True)
     if not shown:
-        call.hint('It is empty: it follows from what you ask for in `yiku record`, or add a line: --add-step "…"')
+        call.hint('The scratchpad is empty. It follows from what you ask for in `yiku record`; add a line with --add-step "…"')

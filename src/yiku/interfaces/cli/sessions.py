@@ -28,7 +28,7 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
         found = memory.sessions.get_all(limit=limit)
     call.answer({"sessions": [shapes.plain(one) for one in found]}, _sessions(found))
     if not found:
-        call.hint('There is no session yet. Say something in one: yiku record "…" --session s1')
+        call.hint('There are no sessions yet. Start one: yiku record "…" --session s1')
 
 
 def _sessions(found: list[Session]) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
     if done.episode is not None:
         yield from _story(memory, done.episode)
     else:
-        yield "  nothing was said since it was ended before"
+        yield "  nothing was said since it was last ended"
     told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": say.flat(done.scratchpad.current_focus)}
     told["expired"] = f"{say.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
     if done.model is not None:
@@ -142,7 +142,7 @@ def episodes(
         lines = [line for one in found for line in _story(memory, one, lead="")]
     call.answer({"episodes": [shapes.plain(one) for one in found]}, lines)
     if not found:
-        call.hint("There is no episode yet. yiku end SESSION and yiku compress tell one.")
+        call.hint("There are no episodes yet. `yiku end SESSION` and `yiku compress` make one.")
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:

@@ -35,6 +35,6 @@ def _embedded(found: EmbedReport) -> Iterator[str]:
     what = say.plural(found.done, "turn or statement", "turns and statements")
     yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
     if found.waiting:
-        yield f"  {found.waiting:,} wait: call it again"
+        yield f"  {found.waiting:,} pending: run it again"
     if found.failed:
         yield f"  {found.failed:,} are found by words only: the model refuses them"
