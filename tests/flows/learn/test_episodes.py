@@ -235,7 +235,11 @@ def test_an_english_session_with_a_word_of_chinese_in_it_is_shown_in_english(mem
 @pytest.mark.parametrize(
     ("goal", "more", "heading"),
     [
-        ("My sister Ann is allergic to peanuts.", "离地铁站很近，走路五分钟，旁边还有一个公园。", "### History of operations: My sister Ann"),
+        (
+            "My sister Ann is allergic to peanuts.",
+            "离地铁站很近，走路五分钟，旁边还有一个公园。",
+            "### History of operations: My sister Ann",
+        ),
         ("我妹妹对花生过敏。", "The flat is five minutes from the station, next to a park.", "### 历史操作记录: 我妹妹"),
     ],
 )
