@@ -126,7 +126,7 @@ def test_the_scratchpad_takes_lines_and_settles_them(home):
 
     assert "## 未解决的问题\n- 哪个端口？\n\n## 下一步\n- ship it\n- 写测试\n" == first.out
     assert "## Open questions\n- 哪个端口？\n\n## Next steps\n- 写测试\n" == second.out
-    assert "«which port?» is not there to be settled." in second.err
+    assert '"which port?" is not in the scratchpad.' in second.err
     again = run(home, "scratchpad", "--add-step", "写测试", "--json")
     assert (["写测试"], True) == (again.json["scratchpad"]["left_out"], "«写测试» was left out: it is there already" in again.err)
 

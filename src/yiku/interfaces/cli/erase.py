@@ -1,7 +1,7 @@
 """
 The verb `erase`: what was said is gone for good, and what is printed proves it.
 
-A person sees what goes, and says yes; for all of a scope he types its name. Where nobody can be asked, `--yes`
+A person sees what goes, and says yes; for all of a scope they type its name. Where nobody can be asked, `--yes`
 says so. The answer is the receipt: each place of the home, what was done there, and whether anything was still found.
 """
 

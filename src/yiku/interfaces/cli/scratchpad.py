@@ -56,7 +56,7 @@ def scratchpad(
         for line in found.left_out:
             settling = line in patch["settle_open_questions"] or line in patch["settle_next_steps"]
             call.note(
-                f"«{line}» {'is not there to be settled' if settling else 'was left out: it is there already, or has no room'}."
+                f'"{line}" {"is not in the scratchpad" if settling else "was left out: it is there already, or there is no room"}.'
             )
         shown = memory.sessions.to_markdown(found)
     limit = say.width()
