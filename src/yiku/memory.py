@@ -142,10 +142,13 @@ class Memory:
         """
         draft = {"role": role, "content": content, **details}
         turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
-        if turn.role == "user" and self.settings.learn == "at_once":
-            from yiku.flows.learn import learn
+        if self.settings.learn == "at_once":
+            if turn.role == "user":
+                from yiku.flows.learn import learn
 
-            learn.after(self._handle, turn)
+                learn.after(self._handle, turn)
+            elif not (turn.tool_calls or turn.tool_results):
+                record.read(self._handle, turn)
         return turn
 
     # -------------------------------------------------------------- what is held
@@ -369,6 +372,7 @@ class Memory:
         """Let go of the files. Closing twice is allowed."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
+        record.write_read(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 

@@ -78,6 +78,21 @@ def test_record_says_what_it_learned_and_what_it_took_back(home, first, then, jo
     assert re.fullmatch(rf'recorded turn · .*\n  taken back: "{then}" #\w{{8}}; it is again "{first}"\n', three.out)
 
 
+@pytest.mark.parametrize("said", ["I'm allergic to penicillin.", "我住在奥斯陆。"])
+def test_what_was_learned_at_once_does_not_wait(home, said):
+    """`status` counts the turns that nothing was learned from yet: not what was read when it was recorded, nor a plain reply."""
+    run(home, "record", said)
+    run(home, "record", "好的 noted", "--role", "assistant")
+    at_once = run(home, "status", "--json").json["status"]["waiting"]
+    run(home, "record", "My sister Ann has a dog.", YIKU_LEARN="later")
+    run(home, "record", "done", "--role", "assistant", "--tool-results", '[{"content": "ok"}]')
+    later = run(home, "status", "--json").json["status"]["waiting"]
+    done = run(home, "learn", "--json").json["learn"]
+
+    assert ({}, {"turns to learn from": 2}) == (at_once, later)
+    assert (4, {}) == (done["turns"], run(home, "status", "--json").json["status"]["waiting"])
+
+
 def test_what_was_learned_in_json(home):
     """`learned` and `taken_back` are lists of whole memories, with their source; a turn that taught nothing has empty ones."""
     rule = run(home, "record", "From now on, always write the tests first.", "--session", "s1", "--json").json

@@ -128,7 +128,7 @@ def test_the_scratchpad_takes_lines_and_settles_them(home):
     assert "## Open questions\n- 哪个端口？\n\n## Next steps\n- 写测试\n" == second.out
     assert '"which port?" is not in the scratchpad.' in second.err
     again = run(home, "scratchpad", "--add-step", "写测试", "--json")
-    assert (["写测试"], True) == (again.json["scratchpad"]["left_out"], "«写测试» was left out: it is there already" in again.err)
+    assert (["写测试"], True) == (again.json["scratchpad"]["left_out"], '"写测试" was left out: it is there already' in again.err)
 
 
 @pytest.mark.spec("S3-236")

@@ -115,8 +115,8 @@ class Store(Protocol):
     def learned(self, scope: int) -> int:
         """The number of the turn up to which learning has dealt with all."""
 
-    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
-        """Which of these turns learning has dealt with ahead of that."""
+    def extracted(self, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
+        """Which of these turns learning has dealt with ahead of that; with `read` also those that were learned from at once."""
 
     def learning(self, scope: int) -> LearningState:
         """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""

@@ -48,9 +48,10 @@ def upto(connection: apsw.Connection, scope: int) -> int:
     return int(found[0]) if found else 0
 
 
-def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set[int]:
-    """Which of these turns were dealt with one by one, ahead of that."""
-    sql = "select turn_n from turn_work where scope_id = ? and extracted_at is not null and turn_n in (select value from json_each(?))"
+def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
+    """Which of these turns were dealt with one by one, ahead of that; with `read` also those that were learned from at once."""
+    done = "" if read else "and extracted_at is not null "  # every row is of a turn that was at least read
+    sql = f"select turn_n from turn_work where scope_id = ? {done}and turn_n in (select value from json_each(?))"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
     return {n for (n,) in found}
 
@@ -65,6 +66,8 @@ def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -
         " on conflict do update set extracted_at = ?3"
     )
     connection.executemany(sql, [(n, scope, at) for n in change.turns])
+    sql = "insert or ignore into turn_work (turn_n, scope_id) select n, ?2 from conversation_turns where n = ?1 and scope_id = ?2"
+    connection.executemany(sql, [(n, scope) for n in change.read])
     if change.upto is not None:
         if upto(connection, scope) != change.since:
             raise Stale

@@ -537,10 +537,10 @@ class SqliteStore:
         with translated(str(self.path)):
             return jobs.upto(self._connection(), scope)
 
-    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
+    def extracted(self, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
         """See Store.extracted."""
         with translated(str(self.path)):
-            return jobs.extracted(self._connection(), scope, ns)
+            return jobs.extracted(self._connection(), scope, ns, read=read)
 
     def learning(self, scope: int) -> LearningState:
         """See Store.learning."""

@@ -34,7 +34,7 @@ from yiku.errors import (
 )
 from yiku.flows.common import checks, pause, prompt_files
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep import attach, scratchpad
+from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep.remember import checked, remember
 from yiku.models.api import ChatModel, Message, Reply, Schema
 from yiku.rules import analyze, extraction, fence, history, importance, retention, retract, score, values
@@ -184,13 +184,17 @@ def learn(
 
 
 def waiting(handle: Handle) -> Mapping[str, int]:
-    """What waits: turns for the rules, jobs for a model. With `learn = off` nothing does."""
+    """
+    What waits: turns for the rules, jobs for a model. With `learn = off` nothing does.
+
+    A turn that was learned from at once is not counted, nor one that an import has learned from.
+    """
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
     ns = handle.store.columns(own).ns
     behind = ns[int(ns.searchsorted(handle.store.learned(own[0]), "right")) :].tolist()
-    late = len(behind) - len(handle.store.extracted(own[0], behind))  # without what an import has learned before
+    late = len({*behind} - handle.store.extracted(own[0], behind, read=True) - {*handle.read})
     queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 
@@ -204,6 +208,8 @@ def after(handle: Handle, turn: Turn) -> None:
         if said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
             at_once(handle, turn)
             followed(handle, turn)
+            if turn.id in handle.learned:  # else it is long, and waits
+                record.read(handle, turn)
 
 
 @contextmanager
