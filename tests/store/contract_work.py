@@ -363,7 +363,7 @@ class WorkContract:
         ns = list(store.apply(scope, [added(a_turn("一"), a_turn("two"))], cause()).rows[0])
         store.apply(scope, [Learned(read=ns[:1])], cause())
         store.apply(other, [Learned(read=ns[1:])], cause())
-        store = reopen(store)
+        store = reopen()
 
         assert (set(), {ns[0]}) == (store.extracted(scope, ns), store.extracted(scope, ns, read=True))
         store.apply(scope, [Learned(ns)], cause())
