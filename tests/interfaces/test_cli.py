@@ -16,7 +16,7 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.interfaces.cli import app, call
+from yiku.interfaces.cli import app, call, complete, load
 from yiku.interfaces.cli.app import VERBS
 
 MEMORY = set(
@@ -497,6 +497,7 @@ def completed(home, line: str, **environment: str) -> list[str]:
 )
 def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):
     """Kinds, formats, roles, settings and the like; no home is made or opened."""
+    assert [*complete.FORMATS] == [*load.SOURCES]
     assert expected == completed(tmp_path / "none", line)
     assert not (tmp_path / "none").exists()
 

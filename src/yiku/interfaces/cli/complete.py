@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SESSIONS_AT_MOST = 200  # the newest
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f'\"`$\\]+")  # what a shell takes as one word, as it stands
+FORMATS = ("claude-code", "jsonl", "yiku")  # of `yiku import`
 CLOSED: dict[str, tuple[str, ...]] = {
     "kind": tuple(Kind),
     "standing": tuple(Standing),
@@ -33,12 +34,6 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "access": ("retrieved", "used", "mentioned"),
     "shell": ("bash", "zsh", "fish"),
 }
-
-
-def _formats() -> Iterable[str]:
-    from yiku.interfaces.cli.load import SOURCES
-
-    return SOURCES
 
 
 def _settings() -> Iterable[str]:
@@ -59,7 +54,7 @@ def _backups(memory: Memory) -> Iterable[str]:
     return (one.name for one in memory.admin.backups())
 
 
-LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {("import", "source"): _formats, ("config", "names"): _settings}
+LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {("import", "source"): lambda: FORMATS, ("config", "names"): _settings}
 HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
     "session": _sessions,
     "scope": _scopes,
