@@ -2,6 +2,7 @@
 What Yiku learns from one turn without a model, beside what a reader would: bench/learning/README.md says how it is judged.
 
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
+    python bench/learning.py DATA_FOLDER --asked     also the questions of marks that have some, end to end
     python bench/learning.py DATA_FOLDER --wrong     and each item that was missed, each memory that was wrong
 
 Every turn is given to the rules alone (`drafts`), as its user's, at its own date. What they say counts as
@@ -13,26 +14,26 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import lzma
-import re
 import statistics
+import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from datasets import moment
+import marked_talk as talk
 from rich.console import Console
 from rich.table import Table
 
+from yiku import Memory
 from yiku.rules.learning.drafts import drafts
+from yiku.types import Hit, SemanticMemory
 from yiku.types.learning import Draft
 
 MARKS = Path(__file__).parent / "learning"
 INVENTED_AT = datetime(2026, 4, 15, 12, tzinfo=UTC)  # when the cases of kinds.jsonl are said
-SPEAKS = re.compile(r"(?m)^(?=user: |assistant: )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,19 @@ def matches(content: str, item: dict[str, Any]) -> bool:
 def turns(folder: Path, marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
     """The marks of turns.jsonl with their texts and dates; a text that is not the marked one ends the run."""
     marks = [json.loads(line) for line in (marked / "turns.jsonl").read_text(encoding="utf-8").splitlines()]
-    said = {place: told for name in {mark["file"] for mark in marks} for place, told in _said(folder / name)}
+    there = {one.place: one for name in sorted({mark["file"] for mark in marks}) for one in talk.said(folder / name)}
     found = []
     for mark in marks:
-        text, at = said[mark["file"], mark["case"], mark["session"], mark["turn"]]
-        text = spoken(text)[mark["part"]] if mark.get("part") is not None else text
-        if (text := _same(text, mark["sha256"])) is None:
+        one = there[place_of(mark)]
+        if (text := _same(one.text, mark["sha256"])) is None:
             raise SystemExit(f"{mark['id']}: the text in {mark['file']} is not the one that was marked")
-        found.append((mark, text, at))
+        found.append((mark, text, one.at))
     return found
+
+
+def place_of(mark: dict[str, Any]) -> talk.Place:
+    """Where the turn of a mark stands."""
+    return mark["file"], mark["case"], mark["session"], mark["turn"], mark.get("part")
 
 
 def kinds(marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
@@ -91,37 +96,9 @@ def kinds(marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
     return [(mark, mark["text"], INVENTED_AT) for mark in marks]
 
 
-def spoken(chat: str) -> list[str]:
-    """The user's pieces of a chat that is kept in one record."""
-    return [piece.removeprefix("user: ") for piece in SPEAKS.split(chat) if piece.startswith("user: ")]
-
-
 def _same(text: str, digest: str) -> str | None:
     """The text whose hash was marked; a piece of a chat may have been marked without the line end that follows it."""
-    return next((t for t in (text, text.rstrip("\n")) if hashlib.sha256(t.encode()).hexdigest()[:16] == digest), None)
-
-
-def _said(path: Path) -> Iterator[tuple[tuple[str, str, str, int], tuple[str, datetime]]]:
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        if ".jsonl" in path.name:
-            for place, line in enumerate(map(json.loads, file)):
-                message = line.get("message")
-                if isinstance(message, dict) and isinstance(message.get("content"), str):
-                    yield (path.name, "", line["sessionId"], place), (message["content"], moment(line["timestamp"]))
-            return
-        entries = json.load(file)
-    for entry in entries:
-        if "haystack_sessions" in entry:
-            for name, date, session in zip(
-                entry["haystack_session_ids"], entry["haystack_dates"], entry["haystack_sessions"], strict=True
-            ):
-                for place, turn in enumerate(session):
-                    yield (path.name, entry["question_id"], name, place), (turn["content"], moment(date))
-        else:
-            for session in entry["sessions"]:
-                for place, turn in enumerate(session["turns"]):
-                    at = turn.get("datetime") or session["datetime"]
-                    yield (path.name, entry["id"], session["id"], place), (turn["text"], moment(at))
+    return next((t for t in (text, text.rstrip("\n"), text.strip()) if hashlib.sha256(t.encode()).hexdigest()[:16] == digest), None)
 
 
 # ------------------------------------------------------------------ the figures
@@ -172,6 +149,41 @@ def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
     return len(pairs), kind, standing
 
 
+def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
+    """
+    Of the explicit items with a question: how many there are, how many were learned, and of how many that or their turn is found.
+
+    Whole cases are told to a home each, by `record_turn` at their own times; then the questions are asked. What is found is among
+    the first five.
+    """
+    wanted: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for case in judged:
+        if any("question" in item for item in case.explicit):
+            wanted[case.mark["file"], case.mark["case"]].append(case)
+    items = learned = found = 0
+    for (file, name), cases in sorted(wanted.items(), key=lambda pair: pair[0]):
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as home:
+            clock = [INVENTED_AT]
+            with Memory(home, owner="user:owner", clock=lambda clock=clock: clock[0], durability="fast", search="words") as memory:
+                turns: dict[talk.Place, str] = {}
+                for one in talk.said(folder / file):
+                    if one.place[1] == name and one.role != "other" and one.text.strip():
+                        clock[0] = max(clock[0], one.at) if turns else one.at
+                        turns[one.place] = memory.record_turn(one.role, one.text, session=one.place[2] or "s", said_at=one.at).id
+                for case in cases:
+                    for item in (item for item in case.explicit if "question" in item):
+                        known = item not in case.missed
+                        items, learned = items + 1, learned + known
+                        own = turns.get(place_of(case.mark))
+                        hits = () if known else memory.recall(item["question"], limit=5)
+                        found += known or any(own in _turns_of(hit) for hit in hits)
+    return items, learned, found
+
+
+def _turns_of(hit: Hit) -> set[str]:
+    return {source.turn for source in hit.item.sources} if isinstance(hit.item, SemanticMemory) else {hit.id}
+
+
 def show(rows: dict[str, list[Judged]], console: Console) -> None:
     """One line a group."""
     table = Table("", "items", "recall %", "learned", "precision %", "mean length", box=None)
@@ -199,12 +211,18 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the development data")
     parser.add_argument("marks", type=Path, nargs="?", default=MARKS, help="a folder with a turns.jsonl of marks")
     parser.add_argument("--wrong", action="store_true", help="each item missed and each memory that is wrong")
+    parser.add_argument("--asked", action="store_true", help="tell whole cases and ask for each explicit item that has a question")
     options = parser.parse_args()
     console = Console(width=132)
     real, invented = judge(turns(options.folder, options.marks)), judge(kinds(options.marks))
     if options.wrong:
         show_wrong([*real, *invented], console)
     show(groups(real, invented), console)
+    if options.asked:
+        items, learned, found = asked(options.folder, real)
+        console.print(
+            f"of {items} questions for explicit items: {learned} learned, {found} learned or their turn in the first five"
+        )
     if not invented:
         return
     learned, kind, standing = fit(invented)

@@ -1,6 +1,7 @@
 """CPU time, which a busy machine does not stretch as it stretches the time on the wall."""
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,3 +33,19 @@ def taken(call: Callable[[], object]) -> float:
     start = time.thread_time()
     call()
     return time.thread_time() - start
+
+
+def calls(call: Callable[[], object]) -> int:
+    """How many functions a call runs through in this thread: the same on a busy machine."""
+    count = 0
+
+    def counted(frame: object, event: str, given: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return count

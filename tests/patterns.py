@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 import yiku
+from yiku.rules.text.lazy import Lazy
 
 _CALLS = {"compile", "sub", "subn", "search", "match", "split", "findall", "finditer", "fullmatch"}
 _COMPILERS = {"compiled", "_compiled", "_pattern"}
@@ -51,6 +52,8 @@ def _held(module: ModuleType) -> Iterator[tuple[str, re.Pattern[Any]]]:
 
 
 def _inside(value: Any) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, Lazy):
+        value = value.compiled()
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, str):
@@ -93,7 +96,7 @@ def _called(module: ModuleType) -> Iterator[tuple[str, re.Pattern[Any]]]:
 
 def _compiles(called: ast.expr) -> bool:
     match called:
-        case ast.Attribute(ast.Name("re"), name):
+        case ast.Attribute(ast.Name("re" | "lazy"), name):
             return name in _CALLS
         case ast.Name(name) | ast.Attribute(_, name):
             return name in _COMPILERS

@@ -14,6 +14,10 @@ def to_schema_1(connection: apsw.Connection) -> None:
     gone = re.findall(r"create (?:virtual )?table (\w+)", later)
     for table in gone:
         connection.execute(f"drop table {table}")
+    first = files("yiku.store.sql").joinpath(schema.MIGRATIONS[0]).read_text(encoding="utf-8")
+    for index, table in re.findall(r"create (?:unique )?index (\w+) on (\w+)", later):
+        if table not in gone and f"index {index} " not in first:  # one that was only widened stays
+            connection.execute(f"drop index {index}")
     for table, column in reversed(re.findall(r"alter table (\w+) add column (\w+)", later)):
         if table not in gone:
             connection.execute(f"alter table {table} drop column {column}")

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
 
@@ -66,6 +67,40 @@ def test_an_access_update_costs_the_same_in_any_store(stores: dict[int, Memory])
 
     assert costs[LARGE] < RATIO * costs[SMALL]
     assert promised(costs) < 5
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Memory]]:
+    """The same sort of talk, some and ten times as much; all of it was looked at by learning."""
+    opened = {}
+    for size in (400, 4_000):
+        memory = Memory(tmp_path_factory.mktemp("talks") / str(size), owner="user:mei", durability="fast", search="words")
+        for start in range(0, size, 400):
+            at = [memory._handle.now() - timedelta(minutes=size - n) for n in range(start, start + 400)]
+            memory.record([{"role": "assistant", "content": f"line 第{k}", "said_at": said} for k, said in enumerate(at)])
+        memory.learn()
+        opened[size] = memory
+    yield opened
+    for memory in opened.values():
+        memory.close()
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda memory, end: memory.timeline(limit=20),
+        lambda memory, end: memory.timeline(limit=20, since="2020-01-01"),
+        lambda memory, end: memory.get(end),
+        lambda memory, end: memory.status(),
+    ],
+    ids=["timeline", "timeline since", "short id", "status"],
+)
+def test_a_look_at_a_page_costs_the_same_in_a_large_scope(talks: dict[int, Memory], look: Callable[[Memory, str], object]) -> None:
+    """A page of the timeline, a turn by the end of its id, the state of the home: a scope of ten times as many turns is no dearer."""
+    ends = {size: memory.timeline(limit=1)[0].id[-8:] for size, memory in talks.items()}
+    small, large = (cost_ms(lambda memory=memory, end=ends[size]: look(memory, end)) for size, memory in talks.items())
+
+    assert large < 2 * small
 
 
 @pytest.mark.spec("S0-96")

@@ -16,6 +16,7 @@ import pytest
 
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.privacy import announced
+from yiku.rules.text.lazy import Lazy
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "yiku"
 LEXICON = PACKAGE / "rules" / "lexicon"
@@ -29,12 +30,12 @@ NAMES = {
     "flows/common/checks.py": "fields of a filter",
     "flows/home/foreign.py": "fields of a memory",
     "flows/home/lines.py": "fields of an export",
-    "flows/keep/record.py": "fields of a turn",
     "flows/keep/update.py": "fields of a memory",
     "rules/attachments.py": "types of files",
     "rules/episodes.py": "parameters of tools, endings of files",
     "rules/erasure.py": "fields of a memory",
     "rules/learning/entities.py": "endings of files",
+    "rules/messages.py": "fields and types of messages of chat APIs",
     "rules/privacy/credentials.py": "forms of issuers, with examples",
     "rules/quoting.py": "marks by which prompts are cut",
     "rules/statements/slots.py": "what a predicate may be told of, sorts of values",
@@ -153,6 +154,8 @@ def compiled() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 def held_by(value: object) -> Iterator[re.Pattern[str]]:
     """The compiled patterns in a value, however deep."""
+    if isinstance(value, Lazy):
+        value = value.compiled()
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):

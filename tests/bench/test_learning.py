@@ -5,6 +5,7 @@ import json
 import lzma
 
 import learning
+import marked_talk as talk
 import pytest
 
 from yiku.types.learning import Draft
@@ -45,16 +46,22 @@ def test_what_is_said_in_passing_is_not_counted() -> None:
     assert 0 == learning.figures([case(must=[{**ITEM, "explicit": False}])])["items"]
 
 
-def test_a_chat_kept_in_one_record_gives_the_users_pieces() -> None:
-    """As the marks count them."""
-    assert ["hi\n", "bye"] == learning.spoken("user: hi\nassistant: hello\nuser: bye")
+def test_a_chat_kept_in_one_record_gives_the_users_pieces(tmp_path) -> None:
+    """As the marks count them: a part is a piece of the user's."""
+    turn = {"text": "user: hi\nassistant: hello\nuser: bye", "datetime": "2026-01-02 08:00:00", "role": "agent_chat"}
+    with lzma.open(tmp_path / "talk.json.xz", "wt", encoding="utf-8") as file:
+        json.dump([{"id": "c", "sessions": [{"id": "s", "turns": [turn]}]}], file)
+
+    told = [(one.role, one.text, one.place[4]) for one in talk.said(tmp_path / "talk.json.xz")]
+
+    assert [("user", "hi\n", 0), ("assistant", "hello\n", None), ("user", "bye", 1)] == told[:3]
 
 
 def test_a_folder_without_invented_cases_has_its_turns_alone(tmp_path) -> None:
     """As the second set has; a mark whose text is another ends the run."""
     mark = {"id": "en-1", "file": "talk.json.xz", "case": "c", "session": "s", "turn": 0, "sha256": "0" * 16}
     (tmp_path / "turns.jsonl").write_text(json.dumps(mark), encoding="utf-8")
-    turn = {"text": "I keep bees.", "datetime": "2026-01-02 08:00:00"}
+    turn = {"text": "I keep bees.", "role": "user", "datetime": "2026-01-02 08:00:00"}
     talk = [{"id": "c", "sessions": [{"id": "s", "turns": [turn]}]}]
     with lzma.open(tmp_path / "talk.json.xz", "wt", encoding="utf-8") as file:
         json.dump(talk, file)

@@ -210,7 +210,7 @@ def test_every_table_of_the_schema_has_its_row():
     made = [name for script in scripts for name in re.findall(r"^create (?:virtual )?table (\w+)", script.read_text(), re.M)]
 
     assert made
-    assert made == re.findall(r"^\| `(\w+)` \|", read("format.md"), re.MULTILINE)
+    assert [*dict.fromkeys(made)] == re.findall(r"^\| `(\w+)` \|", read("format.md"), re.MULTILINE)
 
 
 def test_the_row_number_of_the_index_is_as_described():

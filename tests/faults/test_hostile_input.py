@@ -49,6 +49,7 @@ from yiku.rules import (
 )
 from yiku.rules.learning.drafts import drafts
 from yiku.rules.statements.read import read
+from yiku.rules.text.lazy import Lazy
 from yiku.types import MemoryRecord, Turn, TurnRecord
 
 LONGEST_CALL_S = 1.0  # of CPU
@@ -231,6 +232,7 @@ ASKING: dict[str, Callable[[Memory, str], Any]] = {
     "context": lambda m, t: m.context(t),
     "history": lambda m, t: m.history(t),
     "about": lambda m, t: m.about(t),
+    "related": lambda m, t: m.related(subject=t),
     "get": lambda m, t: m.get(t),
     "blob": lambda m, t: m.admin.blob(t),
     "traces": lambda m, t: m.search_traces(t),
@@ -479,7 +481,8 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Every regular expression that a module of ours holds."""
     for info in pkgutil.walk_packages(yiku.__path__, "yiku."):
         if info.name != "yiku.__main__":
-            for name, value in vars(importlib.import_module(info.name)).items():
+            for name, held in vars(importlib.import_module(info.name)).items():
+                value = held.compiled() if isinstance(held, Lazy) else held
                 if isinstance(value, re.Pattern):
                     yield f"{info.name}.{name}", value
 

@@ -1,7 +1,7 @@
 """
 R17: a home of an earlier version is opened, and something goes wrong at any operation of that.
 
-Homes of schema 1, 3 and 4 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
+Homes of schema 1, 3, 4 and 5 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
 row, text, id and history is what it was.
 """
 
@@ -31,7 +31,7 @@ from yiku.store import connect, copy, schema
 from yiku.store.gate import Gate
 
 HOMES = Path(__file__).resolve().parent.parent / "homes"
-SCHEMAS = (1, 3, 4)
+SCHEMAS = (1, 3, 4, 5)
 EVERY = 40  # operations, here; the soak takes each
 BEFORE = f"before-schema-{len(schema.MIGRATIONS)}.db"
 # Of the tables of schema 1: what is derived from the rest of a row, and what later schemas added.

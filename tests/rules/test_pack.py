@@ -4,6 +4,7 @@ import hashlib
 from datetime import UTC, datetime
 from functools import partial
 
+import cpu
 import prompts
 import pytest
 from hypothesis import given, settings
@@ -156,3 +157,16 @@ def test_what_stands_far_behind_in_a_long_text_is_not_shown():
 def test_a_text_is_cut_at_no_abbreviation(filler: str, wanted: str, whole: str) -> None:
     """What is shown of a long text is a whole sentence, also where "Dr." or "No." stands in it."""
     assert f"… {whole}" == pack.cut(filler * 40 + whole, pack.estimate(whole), {wanted: 1.0})
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Every hour the pump in the harbour is checked by somebody. ", "每个小时都有人检查港口的水泵。"]
+)
+def test_a_full_budget_takes_nothing_else_apart(sentence: str) -> None:
+    """Long hits behind those that fill the budget are counted, and cost next to nothing."""
+    long = [hit(f"{sentence * 20}{i}", session=f"s{i}", role="assistant") for i in range(160)]
+    _, few, many = (cpu.calls(partial(packed_of, long[:count], 300, "en")) for count in (20, 20, 160))
+    packed = packed_of(long, 300, "en")
+
+    assert many - few < 140 * 25
+    assert packed.omitted == len(long) - len(packed.hits)

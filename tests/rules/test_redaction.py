@@ -69,7 +69,7 @@ def test_only_what_goes_is_marked(text, ranges):
 )
 def test_when_a_sentence_says_a_statement(sentence, told, says):
     """In its words, as words, or by its slot and value; a piece of it counts when it says something by itself."""
-    assert says == redaction.says(sentence, statement(told), speaker=None, names=())
+    assert says == redaction.says(sentence, redaction.phrases([statement(told)]), speaker=None, names=())
 
 
 def test_values_are_rewritten_and_their_shape_stays():
@@ -144,6 +144,6 @@ def test_a_text_is_found_where_it_stands(before, words, after):
 def test_said_in_other_words_the_paragraph_goes():
     """Where the slot alone tells that it is said, nobody knows where: the block of lines goes, and the cut says so."""
     text = "Hello.\n\nWell, news:\nI moved to Oslo, at last.\nPacked 40 boxes.\n\nBye."
-    cuts = redaction.cuts(text, [statement("I live in Oslo")], speaker=None, names=())
+    cuts = redaction.cuts(text, redaction.phrases([statement("I live in Oslo")]), speaker=None, names=())
 
     assert ("Hello.\n\n[erased]\n\nBye.", True) == (redaction.cut_out(text, cuts.ranges), cuts.widened)

@@ -40,6 +40,7 @@ from yiku.types import (
     CountAccess,
     Expect,
     Kind,
+    Learned,
     Memories,
     Receipt,
     RemoveSources,
@@ -250,7 +251,7 @@ class StoreContract(WorkContract):
         [
             pytest.param(field.name, marks=rows_of(MEMORY_ROWS, field.name))
             for field in fields(SemanticMemory)
-            if field.name not in GIVEN_BY_THE_STORE | COUNTERS | {"superseded_by", "state"}
+            if field.name not in GIVEN_BY_THE_STORE | COUNTERS | {"superseded_by", "state", "said_later"}
         ],
     )
     def test_a_memory_survives_in_every_field(self, reopen, store, scope, name):
@@ -609,8 +610,45 @@ class StoreContract(WorkContract):
         assert {"active": 2, "superseded": 1} == counts["memories"]
         assert {"fact": 1, "skill": 1} == counts["kinds"]
         assert (2, 2, NOW, other) == tuple(counts[n] for n in ("turns", "sessions", "first_said_at", "last_said_at"))
-        assert (2, 2, 2, 1) == tuple(counts[n] for n in ("entities", "relations", "tags", "flagged"))
+        assert (2, 2, 2) == tuple(counts[n] for n in ("entities", "relations", "tags"))
         assert len(store.journal([scope])) == counts["changes"]
+
+    def test_what_waits_for_a_person_is_counted(self, store, scope):
+        """Candidates, and the live memories that contradict others; not those that are superseded or archived."""
+        flagged = {"flag": "conflict", "flagged_with": ("a",)}
+        rows = [
+            a_memory("one", **flagged),
+            a_memory("two", **flagged, state=State.ARCHIVED),
+            a_memory("三", state=State.CANDIDATE),
+            a_memory("four", state=State.CANDIDATE),
+        ]
+        store.apply(scope, [kept(row) for row in rows], cause())
+
+        assert (2, 1) == store.unsettled([scope])
+
+    def test_turns_that_nobody_learned_from_are_counted(self, store, scope):
+        """Behind the mark, and not dealt with ahead of it; of this scope alone."""
+        ns = [n for _ in range(4) for n in store.apply(scope, [added(a_turn())], cause()).rows[0]]
+        store.apply(scope, [Learned(upto=ns[0], since=0), Learned(turns=[ns[2]])], cause())
+
+        assert 2 == store.waiting(scope)
+
+    def test_a_merge_changes_nothing_that_is_found(self, store, scope):
+        """Postings in recall and out of it are the same before and after; a row that leaves afterwards is gone."""
+        turns = [a_turn(f"lantern 灯笼 {i}") for i in range(30)]
+        ns = [n for one in turns for n in store.apply(scope, [added(one)], cause()).rows[0]]
+        store.apply(scope, [SetTurnHidden(ns[3], NOW, tokens(turns[3]))], cause())
+
+        def found(past):
+            return [
+                sorted(one.ns.tolist()) for one in store.postings("turn", [scope], ["lantern", "灯笼"], past=past, cap=99).found
+            ]
+
+        before = found(False), found(True)
+        store.merge()
+        assert before == (found(False), found(True))
+        store.apply(scope, [SetTurnHidden(ns[4], NOW, tokens(turns[4]))], cause())
+        assert [28, 28] == [len(each) for each in found(False)]
 
     def test_the_store_says_what_it_is(self, reopen, store):
         """Its id stays the same for ever; its schema, analyzer and engine are named."""

@@ -17,6 +17,8 @@ from typing import Any, Literal
 from yiku.rules.ask import Question, SortOfFile, sort_of_file
 from yiku.rules.calls import Call, calls
 from yiku.rules.lexicon.lists import at_start, looked_for, words
+from yiku.rules.messages import FRAME
+from yiku.rules.text import lazy
 from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Direction, Origin, Turn
 
@@ -89,9 +91,9 @@ def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Attach
 _PARTS = ("attachments", "files", "images", "media", "audio", "content", "parts")  # entries of a turn's metadata
 _INNER = ("image_url", "file", "input_audio", "source", "video_url")  # parts of a message with the file inside
 _PLACES = ("local_path", "path", "file_path", "url", "uri", "href", "image_url", "file_url", "filename", "name")
-_PICTURE = re.compile(r"!\[([^\]\n]{0,300})\]\(<?([^)\s>\n]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
-_BRACKETED = re.compile(r"[\[［【](\w{1,20})(?:[:：]\s*|\s+)([^\]］】\n]{1,1000})[\]］】]")
-_A_TYPE = re.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
+_PICTURE = lazy.compile(r"!\[([^\]\n]{0,300})\]\(<?([^)\s>\n]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
+_BRACKETED = lazy.compile(r"[\[［【](\w{1,20})(?:[:：]\s*|\s+)([^\]］】\n]{1,1000})[\]］】]")
+_A_TYPE = lazy.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
 
 
 def sent(turn: Turn) -> tuple[Attachment, ...]:
@@ -99,14 +101,18 @@ def sent(turn: Turn) -> tuple[Attachment, ...]:
     if turn.role not in ("user", "assistant"):
         return ()
     direction: Direction = "inbound" if turn.role == "user" and turn.origin is Origin.USER else "outbound"
-    listed = [one for key in _PARTS for part in _list(turn.metadata.get(key)) if (one := _part(turn, part, direction))]
+    frame = turn.metadata.get(FRAME)
+    frame = frame if isinstance(frame, Mapping) else {}
+    places = (turn.metadata, frame, frame.get("fields"))
+    parts = (part for place in places if isinstance(place, Mapping) for key in _PARTS for part in _list(place.get(key)))
+    listed = [one for part in parts if (one := _part(turn, part, direction))]
     pictures = [
         _named(turn, match[2], direction, description=match[1].strip() or None) for match in _PICTURE.finditer(turn.content)
     ]
     bracketed = (match for match in _BRACKETED.finditer(turn.content) if folded(match[1]) in words("records.attached"))
     names = [_named(turn, _A_TYPE.sub("", match[2]), direction) for match in bracketed]
-    places = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
-    return tuple(places.values())[:MOST]
+    files = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
+    return tuple(files.values())[:MOST]
 
 
 def _list(given: object) -> Sequence[object]:
@@ -140,9 +146,9 @@ def _text(given: Mapping[str, Any], *keys: str) -> str | None:
 
 # ------------------------------------------------------------------ made
 
-_NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+")
-_PATHLIKE = re.compile(r"[^\s].*[/\\][^/\\\n]+|[^\s/\\\n][^/\\\n]*\.[A-Za-z0-9]{1,8}")
-_TOKEN = re.compile(r"[^\s\"'`<>|*?，。」”“「]+")
+_NAME_WORDS = lazy.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+")
+_PATHLIKE = lazy.compile(r"[^\s].*[/\\][^/\\\n]+|[^\s/\\\n][^/\\\n]*\.[A-Za-z0-9]{1,8}")
+_TOKEN = lazy.compile(r"[^\s\"'`<>|*?，。」”“「]+")
 _REACH = 60  # characters behind "saved", in which its place begins
 
 

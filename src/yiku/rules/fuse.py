@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from yiku.rules import analyze
 from yiku.rules.ask import Question
+from yiku.rules.finding import numbers
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import USER
 from yiku.rules.statements.question import names_of, stated
@@ -145,9 +146,8 @@ class Evidence:
 
     def without(self, ns: Sequence[int]) -> Evidence:
         """Of all but these rows."""
-        import numpy as np
 
-        among = ~np.isin(self.ns, ns)
+        among = ~numbers.among(self.ns, ns)
         return Evidence(self.ns[among], {name: part[among] for name, part in self.parts.items()}, self.total[among])
 
 

@@ -8,13 +8,14 @@ import re
 
 from yiku.rules.analyze import normal
 from yiku.rules.lexicon import built_in, lists
+from yiku.rules.text import lazy
 
 LOOKED_AT = 1_000  # characters
 AT_MOST = 16  # a text that names more is a listing
 LONGEST_WORD = 24  # characters in front of a number in which the word is looked for that makes it a version
 
-_RUN = re.compile(r"[a-z0-9_~./\\#][a-z0-9_\-./\\:@#%+~=&?*,]*", re.IGNORECASE | re.ASCII)
-_PATH_OF_ANY_SCRIPT = re.compile(r"(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.\-]+)+\.[a-z0-9]{1,8}(?![a-z0-9])", re.IGNORECASE)
+_RUN = lazy.compile(r"[a-z0-9_~./\\#][a-z0-9_\-./\\:@#%+~=&?*,]*", re.IGNORECASE | re.ASCII)
+_PATH_OF_ANY_SCRIPT = lazy.compile(r"(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.\-]+)+\.[a-z0-9]{1,8}(?![a-z0-9])", re.IGNORECASE)
 _ADDRESS = r"https?://\S{3,}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 _FROM_A_ROOT = r"(?:~|\.{1,2}|[a-z]:)?[/\\](?=\S*[a-z])[^\s,]*[/\\.][^\s,]*|[/\\][a-z][\w.-]{2,}"
 _PATH = r"[\w.-]+(?:[/\\][\w.*-]+)+\.[a-z0-9]{1,8}|[\w-]+(?:[/\\][\w.-]+){2,}[/\\]?"
@@ -23,11 +24,11 @@ _DOTTED = r"(?:[\w-]+\.)+[a-z][a-z0-9]{0,7}|(?:[a-z_]\w*\.)+[a-z_]\w*"
 _SNAKE = r"[a-z0-9]+(?:_[a-z0-9]+)+|__\w+__|_[a-z]\w+"
 _ID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}|#\d{1,6}"
 _FORMS = tuple(
-    re.compile(form, re.IGNORECASE | re.ASCII) for form in (_ADDRESS, _FROM_A_ROOT, _PATH, _VERSION, _DOTTED, _SNAKE, _ID)
+    lazy.compile(form, re.IGNORECASE | re.ASCII) for form in (_ADDRESS, _FROM_A_ROOT, _PATH, _VERSION, _DOTTED, _SNAKE, _ID)
 )
-_CASED = re.compile(r"[A-Z]{2,10}-\d{1,6}|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]+[A-Z]\w*", re.ASCII)  # PROJ-12, camelCase
-_DECIMAL = re.compile(r"\d+\.\d+")
-_NAME = re.compile(r"[A-Z][A-Za-z]{2,20}$")
+_CASED = lazy.compile(r"[A-Z]{2,10}-\d{1,6}|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]+[A-Z]\w*", re.ASCII)  # PROJ-12, camelCase
+_DECIMAL = lazy.compile(r"\d+\.\d+")
+_NAME = lazy.compile(r"[A-Z][A-Za-z]{2,20}$")
 
 
 def found(text: str) -> tuple[str, ...]:

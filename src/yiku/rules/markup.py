@@ -16,22 +16,23 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from yiku.rules.text import lazy
 from yiku.types.invisible import UNSEEN
 
 LESS, GREATER, OVER = "\ue000\ue001\ue002"  # stand for an escaped <, > and /
 OPEN, SHUT, SLASHES = f"<＜﹤{LESS}", f">＞﹥{GREATER}", f"/／⁄∕{OVER}"  # inside a class
-BRACKET = re.compile(r"[<＜﹤\\]|&(?:[Aa#LlGg])")  # a text without any of these has no tag in it
+BRACKET = lazy.compile(r"[<＜﹤\\]|&(?:[Aa#LlGg])")  # a text without any of these has no tag in it
 DASH = "‐‑‒–—―−﹣－_＿-"  # inside a class, at its end
 GAP = r"\s{0,32}+"  # what may stand between the parts of a mark
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_ESCAPED = re.compile(
+_CONTROL = lazy.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ESCAPED = lazy.compile(
     r"(?i)&(?:amp;){0,4}+(?:(lt|#0{0,6}60|#x0{0,6}3c)|(gt|#0{0,6}62|#x0{0,6}3e)|sol|#0{0,6}47|#x0{0,6}2f);?|\\{1,4}(?:u00|x)3(?:(c)|e)"
 )
-_INVISIBLE = re.compile(f"[{UNSEEN}]+")
-_OPENED = re.compile(f"[{OPEN}]{GAP}([{SLASHES}])?{GAP}")
-_ENDS_NAME = re.compile(rf"[\s/／{SHUT}]")
-_REST = re.compile(rf"[^<＜﹤{SHUT}]{{0,300}}+[{SHUT}]")
+_INVISIBLE = lazy.compile(f"[{UNSEEN}]+")
+_OPENED = lazy.compile(f"[{OPEN}]{GAP}([{SLASHES}])?{GAP}")
+_ENDS_NAME = lazy.compile(rf"[\s/／{SHUT}]")
+_REST = lazy.compile(rf"[^<＜﹤{SHUT}]{{0,300}}+[{SHUT}]")
 
 
 class Seen(NamedTuple):

@@ -35,6 +35,8 @@ TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older t
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
 NAME_TOKENS = 16  # of who said it
+LINE_TOKENS = 5  # of the shortest line
+MISSES = 8  # hits that were cut, and still too long: from then on none is cut that has less than the room it is cut to
 RULES_SHARE = 0.2  # of the budget, for standing rules
 RULE_TOKENS = 9  # of the shortest line of a rule
 RULE_CHARS = 2_000  # of a rule, beyond which it is cut
@@ -103,18 +105,26 @@ def pack(
     spent = estimate(fence.wrap("\n".join(heading), seal))
     groups: dict[str, list[tuple[int, str]]] = {}
     packed: list[Hit] = []
-    read = 0
+    read = missed = 0
     wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
     for hit in hits:
+        group, room = _group(hit), _room(spent, budget_tokens)
+        besides = 1 + (0 if group in groups else DATE_TOKENS)
+        if (left := budget_tokens - spent - LINE_TOKENS - besides) <= 0:
+            continue
         looked_at = READ_CHARS if read < READ_IN_ALL else SKIMMED_CHARS
+        if _is_too_long(hit, left, room // 2 if missed < MISSES else room, looked_at):
+            continue
         read += min(len(hit.text), looked_at)
-        group, line = _group(hit), _line(hit, language, wanted, _room(spent, budget_tokens), looked_at)
-        cost = estimate(line) + 1 + (0 if group in groups else DATE_TOKENS)
+        line = _line(hit, language, wanted, room, looked_at)
+        cost = estimate(line) + besides
         if spent + cost <= budget_tokens:
             place = hit.item.position if isinstance(hit.item, Turn) else 0
             groups.setdefault(group, []).append((place, line))
             packed.append(hit)
             spent += cost
+        else:
+            missed += 1
     if not packed:
         text = fence.wrap("\n".join(rules.lines), seal) if rules.lines else ""
         return _context(text, estimate(text), (), len(hits), rules)
@@ -136,6 +146,13 @@ def _room(spent: int, budget_tokens: int) -> int:
     return next((tokens for until, tokens in ROOM if spent <= until * budget_tokens), ROOM[-1][1])
 
 
+def _is_too_long(hit: Hit, left: int, room: int, looked_at: int) -> bool:
+    """Whether a hit is passed over without being taken apart: its text does not fit whole, and less is left than such room."""
+    if min(len(hit.text), looked_at) <= left or left >= (room if isinstance(hit.item, Turn) else WHOLE_TOKENS):
+        return False  # no text has more tokens than characters
+    return estimate(" ".join(hit.text[:looked_at].split())) > left
+
+
 def _group(hit: Hit) -> str:
     """What stands together: the turns of a conversation; a statement stands alone."""
     return f"session {hit.item.session}" if isinstance(hit.item, Turn) else f"memory {hit.id}"
@@ -149,6 +166,8 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
         marks.append(label("context.replaced", language))
     elif hit.taken_back:
         marks.append(label("context.taken_back", language))
+    elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with and hit.said_later is None:
+        marks.append(f"{label('context.contradicts', language)}{hit.item.flagged_with[-1][-8:]}")
     text = _one_line(annotated(hit, language)[: 2 * looked_at])  # spaces fall away
     if not isinstance(hit.item, Turn):
         return f"- {cut(text, WHOLE_TOKENS, looked_at=looked_at)} ({', '.join([hit.said_at.date().isoformat(), who, *marks])})"

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from yiku.rules.markup import DASH, GAP, GREATER, LESS, OPEN, OVER, SHUT, SLASHES, Seen, seen, spelled
+from yiku.rules.text import lazy
 from yiku.types.invisible import CONTROLS, UNSEEN
 
 _OPENERS = f"<＜﹤‹«⟨〈《❮❰⦑⧼˂ᐸ≺⊲(（﹙⦅｟[［【〔〖〚⟦❲{{｛﹛{LESS}"
@@ -41,18 +42,18 @@ _SQUARE = frozenset(
 )
 
 _OURS = ("yiku", "memory")  # the words of the fence's name
-_OPENED = re.compile(rf"(?:[{re.escape(_OPENERS)}]{GAP}){{1,8}}+([{SLASHES}\\])?{GAP}")
-_BETWEEN = re.compile(rf"[\s{DASH}]{{0,32}}+")
-_ANGLE = re.compile(
+_OPENED = lazy.compile(rf"(?:[{re.escape(_OPENERS)}]{GAP}){{1,8}}+([{SLASHES}\\])?{GAP}")
+_BETWEEN = lazy.compile(rf"[\s{DASH}]{{0,32}}+")
+_ANGLE = lazy.compile(
     rf"(?:[{OPEN}]{GAP}){{1,4}}+([{SLASHES}])?{GAP}([^\s<>＜＞&/／|｜{LESS}{GREATER}{OVER}]{{1,80}}+)((?:(?=[\s/／])[^<＜{SHUT}]{{0,200}}+)?+)[{SHUT}](?:{GAP}[{SHUT}]){{0,3}}+"
 )
-_PIPES = re.compile(rf"[{OPEN}]{GAP}[|｜¦]()([^<>＜＞|｜]{{1,80}}+)()[|｜¦]{GAP}[{SHUT}]")
-_BRACKET = re.compile(rf"[\[［]{GAP}([{SLASHES}])?{GAP}([^\s\[\]［］/／]{{1,40}}+)(){GAP}[\]］]")
-_MAY_MARK = re.compile(rf"[{re.escape(_OPENERS)}]|&|\\[ux]")
-_TERMINAL = re.compile(
+_PIPES = lazy.compile(rf"[{OPEN}]{GAP}[|｜¦]()([^<>＜＞|｜]{{1,80}}+)()[|｜¦]{GAP}[{SHUT}]")
+_BRACKET = lazy.compile(rf"[\[［]{GAP}([{SLASHES}])?{GAP}([^\s\[\]［］/／]{{1,40}}+)(){GAP}[\]］]")
+_MAY_MARK = lazy.compile(rf"[{re.escape(_OPENERS)}]|&|\\[ux]")
+_TERMINAL = lazy.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,16}+[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,400}+(?:\x07|\x1b\\|\x9c)"
 )
-_CONTROLS, _UNSEEN = re.compile(f"[{CONTROLS}]"), re.compile(f"[{UNSEEN}]")
+_CONTROLS, _UNSEEN = lazy.compile(f"[{CONTROLS}]"), lazy.compile(f"[{UNSEEN}]")
 
 
 def visible(text: str) -> str:

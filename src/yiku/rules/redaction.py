@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,7 +33,7 @@ WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out;
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
 KNOWN_WORDINGS = 4_096  # that are looked for in many texts
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
-_GAP = r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]"  # as analyze.plain leaves out
+_GAPS = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")  # as analyze.plain leaves out
 
 
 # ------------------------------------------------------------------ where it is said
@@ -46,21 +47,48 @@ class Cuts:
     widened: bool = False
 
 
-def cuts(
-    text: str, statements: Sequence[SemanticMemory], *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()
-) -> Cuts:
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """
+    What some statements are found by, taken apart once for many texts.
+
+    wordings: the words in which they were said, by the run of each that the fewest of them have
+    contents: what they say, as plain words, behind each other
+    values:   those that fill a slot, by their values
+    """
+
+    wordings: Mapping[str, Sequence[str]]
+    contents: str
+    values: Mapping[str, Sequence[SemanticMemory]]
+
+
+def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
+    """What these statements are found by."""
+    said = {words: _runs(words) for statement in statements for words in wordings(statement)}
+    shared = Counter(run for runs in said.values() for run in runs)
+    by_run: dict[str, list[str]] = {}
+    for words, runs in said.items():
+        if runs:
+            by_run.setdefault(min(runs, key=lambda run: (shared[run], -len(run))), []).append(words)
+    values: dict[str, list[SemanticMemory]] = {}
+    for statement in statements:
+        if statement.predicate and statement.object:
+            values.setdefault(plain(statement.object), []).append(statement)
+    return Phrases(by_run, "\0".join(plain(statement.content) for statement in statements), values)
+
+
+def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
     """What of a text says one of the statements; `spans` are known to."""
     known = Folded(text)
     found = [sure(text, *span) for span in spans]
-    for words in dict.fromkeys(words for statement in statements for words in wordings(statement)):
+    for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
         found += [sure(text, *place) for place in known.places(words)]
     ranges, widened = joined(found), False
-    told = [plain(statement.content) for statement in statements]
     for start, end in _rest(text, ranges):
         words = plain(text[start:end])
-        if weight(words) >= WEIGHT and any(_stands_in(words, content) for content in told):  # a part of the statement
+        if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
             ranges = joined([*ranges, sure(text, *stripped(text, start, end))])
-        elif words and any(_fills(text[start:end], words, statement, speaker, names) for statement in statements):
+        elif words and _fills(text[start:end], words, told, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
             ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True
     return Cuts(tuple(ranges), widened)
@@ -85,17 +113,19 @@ def _paragraphs(text: str) -> list[Range]:
     return [(start, end) for start, end in blocks if start < end]
 
 
-def says(sentence: str, statement: SemanticMemory, *, speaker: str | None, names: Sequence[str]) -> bool:
-    """Whether a sentence says a statement: with its words, or by filling its slot with its value."""
-    return bool(cuts(sentence, [statement], speaker=speaker, names=names).ranges)
+def says(sentence: str, told: Phrases, *, speaker: str | None, names: Sequence[str]) -> bool:
+    """Whether a sentence says one of the statements: with its words, or by filling its slot with its value."""
+    return bool(cuts(sentence, told, speaker=speaker, names=names).ranges)
 
 
-def _fills(sentence: str, words: str, statement: SemanticMemory, speaker: str | None, names: Sequence[str]) -> bool:
-    if not statement.predicate or not statement.object or (value := plain(statement.object)) not in words:
+def _fills(sentence: str, words: str, told: Phrases, speaker: str | None, names: Sequence[str]) -> bool:
+    if not any(value in words for value in told.values):
         return False
     slot = slots.read(sentence, speaker=speaker, names=names)
-    told = (statement.subject, statement.predicate, value)
-    return slot is not None and (slot.subject, slot.predicate, plain(slot.object)) == told
+    if slot is None:
+        return False
+    same = told.values.get(plain(slot.object), ())
+    return any((slot.subject, slot.predicate) == (statement.subject, statement.predicate) for statement in same)
 
 
 def _stands_in(part: str, whole: str) -> bool:
@@ -142,10 +172,10 @@ class Folded:
         if not runs or not all(run in self.folded for run in runs):
             return []
         found, at = list[Range](), 0
-        while match := _of_runs(runs).search(self.folded, at):
-            at = match.start() + 1  # another may begin inside of this one
-            if _is_apart(self.folded, *match.span()):
-                found.append(self._own(*match.span()))
+        while place := _stand(runs, self.folded, at):
+            at = place[0] + 1  # another may begin inside of this one
+            if _is_apart(self.folded, *place):
+                found.append(self._own(*place))
         return found
 
     def _own(self, start: int, end: int) -> Range:
@@ -181,7 +211,6 @@ def _origins(line: str) -> list[Range]:
 def forget() -> None:
     """Empty what a process remembers of the words that were sought."""
     _runs.cache_clear()
-    _of_runs.cache_clear()
 
 
 @lru_cache(maxsize=KNOWN_WORDINGS)
@@ -190,14 +219,21 @@ def _runs(words: str) -> tuple[str, ...]:
     return tuple(run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run)
 
 
-@lru_cache(maxsize=KNOWN_WORDINGS)
-def _of_runs(runs: tuple[str, ...]) -> re.Pattern[str]:
-    """What finds words in a folded text; between Chinese and others there may be a space or none."""
-    told = re.escape(runs[0])
-    for left, right in pairwise(runs):
-        loose = UNSPACED_RUN.match(left) or UNSPACED_RUN.match(right)
-        told += f"{_GAP}{'*' if loose else '+'}{re.escape(right)}"
-    return re.compile(told)
+def _stand(runs: Sequence[str], folded: str, at: int) -> Range | None:
+    """The first place from there on where words stand behind each other; between Chinese and others there may be a space or none."""
+    while (start := folded.find(runs[0], at)) >= 0:
+        end = start + len(runs[0])
+        for left, right in pairwise(runs):
+            gap = _GAPS.match(folded, end)
+            last = gap.end() if gap is not None else end
+            loose = UNSPACED_RUN.match(left) or UNSPACED_RUN.match(right)
+            if (last == end and not loose) or not folded.startswith(right, last):
+                break
+            end = last + len(right)
+        else:
+            return start, end
+        at = start + 1
+    return None
 
 
 # ------------------------------------------------------------------ what is left

@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from yiku.rules.finding import numbers
 from yiku.types import Posting, Postings, SemanticMemory, Standing
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     for other in filter(lambda posting: posting.documents, postings.found[len(found) :]):
         for place, known in enumerate(found):
             if known.term == written[other.term]:
-                ns, first = np.unique(np.concatenate([known.ns, other.ns]), return_index=True)
+                ns, first, _ = numbers.distinct(np.concatenate([known.ns, other.ns]))
                 lengths = np.concatenate([known.lengths, other.lengths])[first]
                 found[place] = Posting(known.term, known.documents + other.documents, ns, lengths)
     return replace(postings, found=found)
@@ -142,7 +143,7 @@ def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.n
     every, values = np.concatenate(ns), np.concatenate(parts)
     low, high = int(every.min()), int(every.max())
     if high - low > SPARSE * len(every):
-        rows, place = np.unique(every, return_inverse=True)
+        rows, _, place = numbers.distinct(every)
         return rows, np.bincount(place, weights=values)
     every -= low
     held = np.zeros(high - low + 1, np.bool_)

@@ -50,8 +50,11 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
 
 def plainly(clause: Clause) -> Filled | None:
     """The slot that a clause plainly fills: asserted, of now, without a doubt, about somebody or something that is named."""
-    if not clause.plain or clause.possible or not is_of_somebody(clause):
-        return None
+    return filled_by(clause) if clause.plain and not clause.possible and is_of_somebody(clause) else None
+
+
+def filled_by(clause: Clause) -> Filled | None:
+    """Of the slots that a clause names the one that it fills: by its own subject, or by the opposite of what it denies."""
     told = [slot for slot in clause.slots if slot.subject in (clause.subject, USER)]
     filled = min(told, key=lambda slot: slot.predicate == SCHEDULED, default=None)  # of one value the deadline before the date
     if filled is None or filled.denial or not (clause.denied or clause.cue == "ends"):

@@ -115,8 +115,11 @@ class Store(Protocol):
     def learned(self, scope: int) -> int:
         """The number of the turn up to which learning has dealt with all."""
 
-    def extracted(self, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
-        """Which of these turns learning has dealt with ahead of that; with `read` also those that were learned from at once."""
+    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
+        """Which of these turns learning has dealt with ahead of that."""
+
+    def waiting(self, scope: int) -> int:
+        """How many turns of a scope nothing was learned from, neither at once nor since."""
 
     def learning(self, scope: int) -> LearningState:
         """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""
@@ -165,6 +168,9 @@ class Store(Protocol):
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""
 
+    def merge(self) -> None:
+        """Write each search index as one segment: a question then looks in one place for each of its words."""
+
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """Bytes of the store's files, and which of the needles are in them."""
 
@@ -172,13 +178,16 @@ class Store(Protocol):
         """Which of the needles stand in a field of some row, of an index, too, and not only where two fields meet."""
 
     def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """The texts in any column of a scope's rows that hold all words of one of these groups, but for what was said in turns."""
+        """The texts in any column of a scope's rows that hold all words of some of these groups, but for what was said in turns."""
 
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """Those texts that some row holds."""
 
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """How much there is of everything, for `stats`."""
+
+    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """How many memories wait to be confirmed, and how many live ones contradict each other."""
 
     def about(self) -> Mapping[str, Any]:
         """Store id, schema, analyzer, SQLite version, durability, size in bytes."""

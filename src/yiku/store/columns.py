@@ -64,7 +64,7 @@ class Columns:
         if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
             columns = _merged([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
-            found = _read(connection, f"{_LISTS} where n > ? and n <= ? and +scope_id = ?)", known.upto, upto, scope)
+            found = _read(connection, f"{_LISTS} where n > ? and n <= ? and scope_id = ?)", known.upto, upto, scope)
             columns = _merged([known.columns, found]) if len(found.ns) else known.columns
         else:
             columns = known.columns

@@ -24,7 +24,6 @@ from yiku.types import Blanked, Erase, Gone, State
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 ID_BYTES = 8  # of the name of an erasure
 MANY = 200  # rows, from which on it is faster to write the indexes anew
-INDEXES = ("turn", "tool", "memory", "episode", "attachment")
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
@@ -75,12 +74,12 @@ def _merged(connection: apsw.Connection) -> Iterator[None]:
 
     To overwrite each entry where it stands takes 3 ms a turn; to write the index of 100,000 turns anew, 0.3 s.
     """
-    for name in INDEXES:
+    for name in index.EVERY:
         connection.execute(f"insert into {name}_index ({name}_index, rank) values ('secure-delete', 0)")
     yield
-    for name in INDEXES:
+    for name in index.EVERY:
         connection.execute(f"insert into {name}_index ({name}_index, rank) values ('secure-delete', 1)")
-        connection.execute(f"insert into {name}_index ({name}_index) values ('optimize')")
+        index.rewrite(connection, name)
 
 
 def _memory(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
@@ -255,8 +254,8 @@ def _scope(connection: apsw.Connection, scope: int) -> None:
 def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
     """Empty the WAL, when asked of a file written anew; False when a reader kept the WAL from being emptied."""
     if rewrite:
-        for name in INDEXES:
-            connection.execute(f"insert into {name}_index ({name}_index) values ('optimize')")
+        for name in index.EVERY:
+            index.rewrite(connection, name)
         pages.vacuumed(connection)
     return pages.emptied_wal(connection, READERS_MS)
 

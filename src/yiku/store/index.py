@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 STEPS = 64
 STEPS_PER_DOUBLING = 5  # 2 ** (1/5) = 1.149: lengths up to 2 ** 12.6 = 6,200 words, within 7 %
+EVERY: tuple[Index, ...] = ("turn", "tool", "memory", "episode", "attachment")
+PADDING = [(1, " ".join(f"pad{k}xyz" for k in range(2_000))), (2, "pad")]  # rows that no turn or statement can have; 3 pages, and 1
 FETCH_ALL = 20_000  # documents of the scopes: up to here postings are fetched without counting them first
 
 
@@ -81,6 +83,8 @@ def postings(
 ) -> Postings:
     """One posting a term over all scopes, see Postings."""
     documents, words = size(connection, index, scopes)
+    if not documents and not past:
+        return Postings([_nothing(term) for term in terms], documents, words)
     sides = [f"{side}{scope}q" for scope in scopes for side in ("sh" if past else "s")]
     common: dict[str, int] = {}
     if documents > FETCH_ALL:
@@ -89,7 +93,8 @@ def postings(
         common = {term: rows for term, found in counts.items() if (rows := sum(found)) > cap}
     wanted = [term for term in terms if term not in common]
     places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
-    found = [_nothing(term, common[term]) if term in common else _posting(term, places[term]) for term in terms]
+    known = {one.term: one for one in _postings(places)}
+    found = [_nothing(term, common[term]) if term in common else known[term] for term in terms]
     return Postings([one if one.documents <= cap else _nothing(one.term, one.documents) for one in found], documents, words)
 
 
@@ -101,13 +106,20 @@ def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], ter
     return {term: [value for _ in sides if (value := next(found)[0])] for term in terms}
 
 
-def _posting(term: str, found: Sequence[str]) -> Posting:
+def _postings(places: Mapping[str, Sequence[str]]) -> Iterator[Posting]:
+    """The postings of terms from the texts of their rows' numbers, all of which are read at once."""
     import numpy as np
 
-    if not found:
-        return _nothing(term)
-    ns, steps = np.divmod(np.fromstring(",".join(found), dtype=np.int64, sep=","), STEPS)
-    return Posting(term, len(ns), ns, _lengths()[steps])
+    texts = [text for found in places.values() for text in found]
+    read = np.fromstring(",".join(texts), dtype=np.int64, sep=",") if texts else np.empty(0, np.int64)
+    ns, steps = np.divmod(read, STEPS)
+    lengths, at = _lengths()[steps], 0
+    for term, found in places.items():
+        if count := sum(text.count(",") + 1 for text in found):
+            yield Posting(term, count, ns[at : at + count], lengths[at : at + count])
+            at += count
+        else:
+            yield _nothing(term)
 
 
 @cache
@@ -128,6 +140,25 @@ def _lengths() -> np.ndarray:
     import numpy as np
 
     return np.exp2(np.arange(STEPS) / STEPS_PER_DOUBLING)
+
+
+def merge(connection: apsw.Connection, index: Index) -> None:
+    """Write an index as one segment: a question then looks in one place for each of its words."""
+    connection.execute(f"insert into {index}_index ({index}_index) values ('optimize')")
+
+
+def rewrite(connection: apsw.Connection, index: Index) -> None:
+    """
+    The same, and no word of a row that left it stays in it; `secure-delete` is on.
+
+    FTS5 drops the marks of deleted rows, and their words, only in a merge into its last level. Segments that lie on one level
+    are merged into the next, whichever is the last, and a segment that is no larger than one behind it comes down to that one's
+    level. So a row of some pages is put in, which makes the segment large, and then a small one, which lies a level below.
+    """
+    for n, tokens in PADDING:
+        connection.execute(f"insert into {index}_index (rowid, tokens) values (?, ?)", (n, tokens))
+        merge(connection, index)
+    connection.executemany(f"insert into {index}_index ({index}_index, rowid, tokens) values ('delete', ?, ?)", PADDING)
 
 
 def prepare(connection: apsw.Connection, index: Index, view: Literal["places", "rows"] = "places") -> None:

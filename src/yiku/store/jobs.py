@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, rows
+from yiku.store import index, names, rows
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -48,12 +48,19 @@ def upto(connection: apsw.Connection, scope: int) -> int:
     return int(found[0]) if found else 0
 
 
-def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
-    """Which of these turns were dealt with one by one, ahead of that; with `read` also those that were learned from at once."""
-    done = "" if read else "and extracted_at is not null "  # every row is of a turn that was at least read
-    sql = f"select turn_n from turn_work where scope_id = ? {done}and turn_n in (select value from json_each(?))"
+def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set[int]:
+    """Which of these turns were dealt with one by one, ahead of that."""
+    sql = "select turn_n from turn_work where scope_id = ? and extracted_at is not null and turn_n in (select value from json_each(?))"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
     return {n for (n,) in found}
+
+
+def waiting(connection: apsw.Connection, scope: int) -> int:
+    """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
+    done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
+    sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
+    count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
+    return count
 
 
 def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
@@ -234,7 +241,7 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
             variables=rows.loads(variables) or {},
             task=task,
             closed_at=rows.nearest(closed),
-            scope=scope_name,
+            scope=names.read(scope_name),
         )
         for n, name, turns, started, ended, variables, task, closed, scope_name in found
     ]

@@ -183,10 +183,10 @@ class _Heads:
         import numpy as np
 
         self.size = size
-        self.needles: dict[bytes, list[bytes]] = {}
+        self.needles: dict[bytes, dict[int, set[bytes]]] = {}  # by length: versions of a statement begin with the same bytes
         for needle in needles:
             if min(len(needle), NUMBER_BYTES) == size:
-                self.needles.setdefault(needle[:size], []).append(needle)
+                self.needles.setdefault(needle[:size], {}).setdefault(len(needle), set()).add(needle)
         self.mask = np.uint64((1 << 8 * size) - 1)
         self.counts = np.zeros(1 << TABLE_BITS, np.uint16)  # of heads with each hash
         np.add.at(self.counts, self._hashed(_numbers(b"".join(head.ljust(NUMBER_BYTES, b"\0") for head in self.needles), 0)), 1)
@@ -207,17 +207,19 @@ class _Heads:
             places = np.flatnonzero(self.counts[self._hashed(_numbers(padded, first))]) * NUMBER_BYTES + first
             for place in places.tolist():
                 head = window[place : place + self.size]
-                for needle in self.needles.get(head, ()):
-                    if window.startswith(needle, place):
-                        found.add(needle)
-                if not found.isdisjoint(self.needles.get(head, ())):
-                    self._without(head, found)
+                lengths = self.needles.get(head, {})
+                if here := {part for length, those in lengths.items() if (part := window[place : place + length]) in those}:
+                    found |= here
+                    self._without(head, here)
         return found
 
     def _without(self, head: bytes, found: set[bytes]) -> None:
-        if rest := [needle for needle in self.needles[head] if needle not in found]:
-            self.needles[head] = rest
-        else:
+        lengths = self.needles[head]
+        for needle in found:
+            lengths[len(needle)].remove(needle)
+            if not lengths[len(needle)]:
+                del lengths[len(needle)]
+        if not lengths:
             del self.needles[head]
             self.counts[self._hashed(_numbers(head.ljust(NUMBER_BYTES, b"\0"), 0))] -= 1
 

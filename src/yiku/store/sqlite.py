@@ -38,7 +38,7 @@ from yiku.errors import (
     StoreMismatch,
     Unreadable,
 )
-from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, texts, totals, where, write
+from yiku.store import connect, copy, erase, index, jobs, names, pages, raw, records, rows, schema, texts, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
 from yiku.store.gate import Gate, Mark, Reserve, bytes_of, has_moved, inside, means_full, translated, wal_bytes
@@ -359,7 +359,7 @@ class SqliteStore:
             self._refuse_moved(self._connection())
         number, seen = self._scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            if (row := self._one("select id from scopes where name = ?", name)) is None:
+            if (row := self._one("select id from scopes where name = ?", names.written(name))) is None:
                 self._scopes.pop(name, None)
                 return None
             number = row[0]
@@ -368,7 +368,8 @@ class SqliteStore:
 
     def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
-        return [(number, name, label) for number, name, label in self._all("select id, name, label from scopes order by id")]
+        found = self._all("select id, name, label from scopes order by id")
+        return [(number, names.read(name), label) for number, name, label in found]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -537,10 +538,15 @@ class SqliteStore:
         with translated(str(self.path)):
             return jobs.upto(self._connection(), scope)
 
-    def extracted(self, scope: int, ns: Sequence[int], *, read: bool = False) -> set[int]:
+    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
         """See Store.extracted."""
         with translated(str(self.path)):
-            return jobs.extracted(self._connection(), scope, ns, read=read)
+            return jobs.extracted(self._connection(), scope, ns)
+
+    def waiting(self, scope: int) -> int:
+        """See Store.waiting."""
+        with translated(str(self.path)):
+            return jobs.waiting(self._connection(), scope)
 
     def learning(self, scope: int) -> LearningState:
         """See Store.learning."""
@@ -619,6 +625,16 @@ class SqliteStore:
         with translated(str(self.path)), self._gate.held():
             return erase.scrub(self._connection(), rewrite=rewrite)
 
+    def merge(self) -> None:
+        """See Store.merge. What is merged already is left as it is."""
+        with translated(str(self.path)):
+            connection = self._connection()
+            if not self.read_only:
+                with self._gate.held(), write.transaction(connection):
+                    self._wrote = True
+                    for name in index.EVERY:
+                        index.merge(connection, name)
+
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Store.found."""
         with translated(str(self.path)):
@@ -643,6 +659,11 @@ class SqliteStore:
         """See Store.counts."""
         with translated(str(self.path)):
             return totals.counts(self._connection(), scopes)
+
+    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """See Store.unsettled."""
+        with translated(str(self.path)):
+            return totals.unsettled(self._connection(), scopes)
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""

@@ -9,7 +9,8 @@ names or links a row, or may not be null, stays as it is, and whoever asks is to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -37,6 +38,7 @@ LINKING = {
 }
 _DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
 _VIRTUAL = re.compile(r"create virtual table", re.IGNORECASE)
+_Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place, and its other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,11 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
 
 def holding(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
     """The texts in rows of a scope, and of none, that hold all words of one of these groups."""
-    wanted = [sorted({folded(word) for word in words}, key=len, reverse=True) for words in groups if words]
+    wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
         return
-    shortest = min(sum(map(len, words)) for words in wanted) // 2  # folding may make a text longer
+    shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
+    by_word = _by_rarest(wanted)
     for table in tables(connection):
         columns = [column for column in table.texts if column not in SPOKEN.get(table.name, ())]
         if not columns:
@@ -85,24 +88,40 @@ def holding(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[s
         cursor = connection.execute(_selected(table, columns), (scope, shortest))
         while page := list(islice(cursor, BATCH)):
             for place, column in enumerate(columns, 1 + len(table.key)):
-                for id, key, text in _in_page(page, place, len(table.key), wanted):
-                    yield HeldText(table.name, column, key, id, text, table.way(column))
+                for id, key, text, held in _in_page(page, place, len(table.key), by_word):
+                    yield HeldText(table.name, column, key, id, text, table.way(column), held)
+
+
+def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
+    """
+    The groups by the word of each that the fewest groups have, the longest of those.
+
+    Versions of one statement share most of their words: by these every text would be compared with all of them.
+    """
+    shared = Counter(word for words in wanted.values() for word in words)
+    found: _Groups = {}
+    for place, words in wanted.items():
+        rarest = min(words, key=lambda word: (shared[word], -len(word), word))
+        found.setdefault(rarest, []).append((place, words - {rarest}))
+    return found
 
 
 def _in_page(
-    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: Sequence[Sequence[str]]
-) -> Iterator[tuple[str | None, tuple[Any, ...], str]]:
-    """The rows of which one column holds all words of a group: first all rows at once are asked for the longest of each."""
+    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups
+) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
+    """The rows of which one column holds all words of a group: first all rows at once are asked for one word of each."""
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
-    told = folded("\0".join([text for _, text in texts]))
-    if likely := [words for words in wanted if words[0] in told]:
+    together = folded("\0".join([text for _, text in texts]))
+    if likely := {word: groups for word, groups in wanted.items() if word in together}:
         for row, text in texts:
-            if _holds(folded(text), likely):
-                yield row[0], tuple(row[1 : 1 + keys]), text
+            if held := _holds(folded(text), likely):
+                yield row[0], tuple(row[1 : 1 + keys]), text, held
 
 
-def _holds(told: str, wanted: Iterable[Sequence[str]]) -> bool:
-    return any(all(word in told for word in words) for words in wanted)
+def _holds(text: str, wanted: _Groups) -> tuple[int, ...]:
+    """The groups all of whose words stand in a folded text."""
+    found = [word for word in wanted if word in text]
+    return tuple(place for word in found for place, others in wanted[word] if all(other in text for other in others))
 
 
 def _selected(table: _Table, columns: Sequence[str]) -> str:

@@ -12,6 +12,14 @@ import apsw
 from yiku.store import index, rows
 
 
+def unsettled(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[int, int]:
+    """How many memories wait to be confirmed, and how many live ones contradict each other."""
+    among = f"scope_id in ({index.marks(scopes)})"
+    candidates = index.one(connection, f"select count(*) from memories where {among} and state = 'candidate'", *scopes)[0]
+    live = "flag is not null and state = 'active' and superseded_by is null"
+    return candidates, index.one(connection, f"select count(*) from memories where {among} and {live}", *scopes)[0]
+
+
 def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, Any]:
     """Turns with their first and last time, sessions, memories by state, live kinds, and the rest."""
     among = f"scope_id in ({index.marks(scopes)})"
@@ -32,7 +40,6 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
         "sessions": one(f"select count(*) from sessions where {among}"),
         "memories": dict(map(tuple, every(f"select {standing} as s, count(*) from memories where {among} group by s order by s"))),
         "kinds": dict(map(tuple, every(f"select kind, count(*) from memories where {live} group by kind order by kind"))),
-        "flagged": one(f"select count(*) from memories where {live} and flag is not null"),
         "entities": one(f"select count(distinct entity) from memory_entities where {among}"),
         "relations": one(f"select count(*) from memory_relations where {among} and superseded = 0"),  # that hold
         "tags": one(f"select count(*) from memory_tags where {among}"),

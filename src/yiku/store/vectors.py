@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-VERSION = 3
+VERSION = 4
+READABLE = 3  # from this version on: before it is written to, it is brought to today's
 SCOPES_KEPT = 16
-CACHED_AT_MOST = 10_000  # vectors of texts, some 15 MB
+CACHED_AT_MOST = 10_000  # vectors of texts, some 6 MB
 CACHE_KIB = 4_096
 TRIES = 3  # of a row that the model refuses
 BEYOND_MATRIX = 4  # a matrix is made anew when one vector in so many came after it
@@ -359,9 +360,11 @@ class Vectors:
         with self._read() as connection:
             if connection is None:
                 return {}
-            sql = "select embedding from embedding_cache where provider = ? and model = ? and provider_key = ? and hash = ?"
-            found = ((text, connection.execute(sql, (*key, text)).fetchone()) for text in hashes)
-            return {text: np.frombuffer(row[0], np.float32) for text, row in found if row}
+            if self._is_older(connection):
+                return {}
+            sql = "select factor, code from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
+            found = ((text, connection.execute(sql, (text, *key)).fetchone()) for text in hashes)
+            return {text: np.frombuffer(row[1], np.int8) * np.float32(row[0]) for text, row in found if row}
 
     def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], still: Callable[[], bool]) -> None:
         """Keep what a model said of texts, the newest CACHED_AT_MOST of them."""
@@ -369,15 +372,18 @@ class Vectors:
         with self._written() as connection:
             if not still():
                 return
+            known = "delete from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
+            connection.executemany(known, [(text, *key) for text, _ in found])
+            columns = "provider, model, provider_key, hash, factor, code, dims, updated_at"
             connection.executemany(
-                "insert or replace into embedding_cache values (?, ?, ?, ?, ?, ?, ?)",
-                [(*key, text, values.astype("float32").tobytes(), len(values), now) for text, values in found],
+                f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*key, text, *held_.coded(values), len(values), now) for text, values in found],
             )
             over = index.one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
-                oldest = "select provider, model, provider_key, hash from embedding_cache order by updated_at limit ?"
-                sql = f"delete from embedding_cache where (provider, model, provider_key, hash) in ({oldest})"
-                connection.execute(sql, (over,))
+                connection.execute(
+                    "delete from embedding_cache where n in (select n from embedding_cache order by n limit ?)", (over,)
+                )
 
     # -------------------------------------------------------------- the file
 
@@ -395,6 +401,8 @@ class Vectors:
         with self._gate.held(), self._lock, self._told():
             connection = self._current() or self._made()
             self._wrote = True
+            if self._is_older(connection):
+                self._migrate(connection)
             with write.transaction(connection):
                 yield connection
 
@@ -419,7 +427,7 @@ class Vectors:
             version = index.one(connection, "pragma user_version")[0]
             if version > VERSION:
                 raise SchemaTooNew(str(self.path))
-            if version < VERSION or not self._ours(connection):
+            if version < READABLE or not self._ours(connection):
                 connection.close()
                 return None
             self._connection = connection
@@ -456,6 +464,18 @@ class Vectors:
             connection.execute(f"pragma user_version = {VERSION}")
         self._connection = connection
         return connection
+
+    def _is_older(self, connection: apsw.Connection) -> bool:
+        """Whether a file can be read, and has the form of an earlier version."""
+        return int(index.one(connection, "pragma user_version")[0]) < VERSION
+
+    def _migrate(self, connection: apsw.Connection) -> None:
+        """Bring a file of an earlier version to today's form, and give back the space. The gate is held."""
+        with write.transaction(connection):
+            connection.execute(files("yiku.store.sql").joinpath("vectors_0004.sql").read_text(encoding="utf-8"))
+            connection.execute(f"pragma user_version = {VERSION}")
+        with suppress(apsw.Error):  # somebody reads, or the disk is full: the pages are used again
+            pages.vacuumed(connection)
 
     def begin_anew(self) -> None:
         """Nothing of this file is left. Who has it open notices."""

@@ -38,6 +38,9 @@ MEMORY_SETS = {
     "session": "select o.session as v from memory_sources o where o.scope_id = m.scope_id and o.memory_n = m.n",
     "speaker": "select o.actor as v from memory_sources o where o.scope_id = m.scope_id and o.memory_n = m.n",
 }
+ENDING = 8  # characters of an id that an index is kept of
+ENDINGS = {"conversation_turns": "turns_by_ending", "memories": "memories_by_ending"}
+EVER = -1 << 63  # before anything
 COMPARE = {"eq": "is", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 Sql = tuple[str, list[Any]]
@@ -45,7 +48,7 @@ Sql = tuple[str, list[Any]]
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """The conditions, order and limit behind `from memories m`."""
-    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.sourced_in))
+    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in))
     parts, values = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
@@ -71,6 +74,10 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         names = json.dumps(list(select.entities), ensure_ascii=False)
         named = f"select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity in (select value from json_each(?))"
         add(f"m.n in ({named})", *scopes, names)
+    if select.relation is not None:
+        triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
+        stated = " and ".join([f"scope_id in ({marks(scopes)})", *(f"{name} = ?" for name, _ in triple)])
+        add(f"m.n in (select memory_n from memory_relations where {stated})", *scopes, *(part for _, part in triple))
     if select.sourced_in is not None:
         turns = json.dumps(list(select.sourced_in))
         add(
@@ -111,7 +118,11 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 
     for sql, bound in _alike(select, "conversation_turns", "t", scopes):
         add(sql, *bound)
-    if select.session is not None:
+    in_order = select.session is not None and select.order == "position" and len(scopes) == 1
+    if in_order:
+        # One number instead of a list of them: its index gives the order, and nothing is sorted.
+        add("t.session_n = (select n from sessions where scope_id = ? and id = ?)", *scopes, select.session)
+    elif select.session is not None:
         add(
             f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
             *scopes,
@@ -133,15 +144,20 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add("x.hidden_at is null")
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
-    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n")}[select.order]
-    if by_number:
+    if select.beyond is not None:
+        add("t.position > ?", select.beyond)
+    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position",)}[select.order]
+    few = any(given is not None for given in (select.ids, select.session, select.external_ids))
+    if by_number or (few and not in_order):
         order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
 
 
-def _ends(table: str, alias: str, scopes: Sequence[int]) -> str:
-    """Whether an id ends so: all ids of the scopes are looked at, but in their index alone."""
-    return f"{alias}.n in (select n from {table} where scope_id in ({marks(scopes)}) and substr(id, -?) = ?)"
+def _ends(table: str, alias: str, scopes: Sequence[int], length: int) -> str:
+    """Whether an id ends so. Those with the same last ENDING characters are few; of a shorter end all ids of the scopes are looked at."""
+    known = f"substr(id, -{ENDING}) = ? and " if length >= ENDING else ""
+    by = f"indexed by {ENDINGS[table]} " if known else ""
+    return f"{alias}.n in (select n from {table} {by}where scope_id in ({marks(scopes)}) and {known}substr(id, -?) = ?)"
 
 
 def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[int]) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -153,9 +169,13 @@ def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[in
     if select.ids is not None:
         yield f"{alias}.id in (select value from json_each(?))", (json.dumps(list(select.ids)),)
     if select.suffix is not None:
-        yield _ends(table, alias, scopes), (*scopes, len(select.suffix), select.suffix)
+        length, known = len(select.suffix), ([select.suffix[-ENDING:]] if len(select.suffix) >= ENDING else [])
+        yield _ends(table, alias, scopes, length), (*scopes, *known, length, select.suffix)
     if select.since is not None:
         yield f"{alias}.said_at >= ?", (micros(select.since),)
+    elif select.order == "said" and select.limit is not None and getattr(select, "session", None) is None:
+        # else SQLite would read and sort the scope for a page of it
+        yield f"{alias}.said_at >= ?", (EVER,)
     if select.until is not None:
         yield f"{alias}.said_at < ?", (micros(select.until),)
 
@@ -263,6 +283,8 @@ def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
     """The order of a selection as a sort key of what it gives: the same as in SQL."""
     if select.order == "n":
         return lambda item: (item.n,)
+    if select.order == "position":
+        return lambda item: (item.position, item.n)
     if select.order == "updated":
         return lambda item: (item.updated_at, item.n)
     at = "confirmed_at" if select.order == "confirmed" else "said_at"

@@ -5,60 +5,68 @@ What a caller gets: outcomes, hits, contexts, reports, and the settings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from yiku.types.sessions import Attachment, Episode, Scratchpad
+from yiku.types.value import value
 from yiku.types.words import Origin, SemanticMemory, Turn
+
+REPR_CHARS = 50  # of a hit's text, so that it fits a line of a terminal
 
 # ------------------------------------------------------------------ what is answered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class New:
     """Nothing like it was known."""
 
+    kind: ClassVar[Literal["new"]] = "new"
     memory: SemanticMemory
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Confirmed:
     """It was known; the source was added."""
 
+    kind: ClassVar[Literal["confirmed"]] = "confirmed"
     memory: SemanticMemory
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Replaced:
     """It retires an earlier statement of the same slot, which stays reachable as history."""
 
+    kind: ClassVar[Literal["replaced"]] = "replaced"
     memory: SemanticMemory
     replaced: SemanticMemory
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Past:
     """It was said before what is live now: kept as history, it retires nothing."""
 
+    kind: ClassVar[Literal["past"]] = "past"
     memory: SemanticMemory
     current: SemanticMemory
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Flagged:
     """It may contradict others, and nothing says which is right: all are kept, each marked."""
 
+    kind: ClassVar[Literal["flagged"]] = "flagged"
     memory: SemanticMemory
     others: tuple[SemanticMemory, ...]
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Retracted:
     """
     It takes back what was told before it, as «just kidding» does: that is archived, and what held before holds again.
@@ -68,16 +76,18 @@ class Retracted:
     said:    what the same sentence states beside that, now kept or confirmed
     """
 
+    kind: ClassVar[Literal["retracted"]] = "retracted"
     memory: SemanticMemory
     current: SemanticMemory | None = None
     said: SemanticMemory | None = None
     operation: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Refused:
     """It was not kept: it had been erased, or takes back what nobody said. `memory` is what was told, and is nowhere."""
 
+    kind: ClassVar[Literal["refused"]] = "refused"
     memory: SemanticMemory
     why: str
     operation: int = 0
@@ -86,7 +96,7 @@ class Refused:
 Outcome = New | Confirmed | Replaced | Past | Flagged | Retracted | Refused
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Recorded:
     """What `record` stored: the ids of the new turns, and how many were known already."""
 
@@ -96,7 +106,7 @@ class Recorded:
     erased: int = 0  # said before an erasure that took them: not stored
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Forgotten:
     """What `forget` took out of memory, or `restore` brought back."""
 
@@ -105,7 +115,7 @@ class Forgotten:
     operation: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Place:
     """One place of the home after an erasure: what was done there, how much was looked through, what was still found."""
 
@@ -115,7 +125,7 @@ class Place:
     found: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Erased(Forgotten):
     """
     What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
@@ -142,7 +152,7 @@ class Erased(Forgotten):
         return not self.dry_run and not any(place.found for place in (*self.places, *kept))
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Undone:
     """What `undo` took back: how many memories, turns and records (episodes and the like), and the operation that it was itself."""
 
@@ -153,7 +163,7 @@ class Undone:
     records: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Link:
     """Where a hit comes from: a turn or a statement, who said it and when."""
 
@@ -164,7 +174,7 @@ class Link:
     said_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One answer: what it is, how relevant (0 to 1), its place in the order, and its sources."""
 
@@ -177,6 +187,13 @@ class Hit:
     taken_back: bool = False  # of a turn: «just kidding» was said of its statement
     said_later: str | None = None  # the id of a memory or turn that was said later and answers the question otherwise
     outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
+
+    def __repr__(self) -> str:
+        """One line: its type, the end of its id, how relevant it is, when it was said, and how its text begins."""
+        text = " ".join(self.text.split())
+        text = text if len(text) <= REPR_CHARS else f"{text[: REPR_CHARS - 1]}…"
+        later = f", said later: #{self.said_later[-8:]}" if self.said_later else ""
+        return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
 
     @property
     def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
@@ -212,7 +229,7 @@ class Hit:
         return self.item.ended_at if isinstance(self.item, Episode) else self.item.said_at
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Explanation:
     """
     How an answer came about: the terms and slots asked for, what each route found, what was left out and why.
@@ -231,7 +248,7 @@ class Explanation:
     said_later: tuple[tuple[str, str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Hits(Sequence[Hit]):
     """
     Hits, best first, with what the search could not do and how it came to this order.
@@ -243,6 +260,9 @@ class Hits(Sequence[Hit]):
     explanation: Explanation
     diagnostics: tuple[str, ...] = ()
     confidence: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<{len(self.hits)} hits, confidence {self.confidence:.2f}>"
 
     @property
     def confident(self) -> bool:
@@ -264,7 +284,7 @@ class Hits(Sequence[Hit]):
         return "\n".join(hit.text for hit in self.hits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class LearnReport:
     """
     What learning did: how many turns and questions to a model, what became of what they say, and what is left.
@@ -283,7 +303,7 @@ class LearnReport:
     troubles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Relearned:
     """
     What reading all turns again changed, or with `dry_run` would change.
@@ -308,7 +328,7 @@ class Relearned:
     troubles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Compressed:
     """What became of messages that left a host's context: their episode, how many were recorded now and before, what was learned."""
 
@@ -318,7 +338,7 @@ class Compressed:
     outcomes: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Ended:
     """
     What became of a session: its episode, the scratchpad, how many memories ended with it, what was learned.
@@ -333,7 +353,7 @@ class Ended:
     model: LearnReport | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ToReview:
     """A memory that somebody should look at, why, and what it contradicts."""
 
@@ -342,7 +362,7 @@ class ToReview:
     others: tuple[SemanticMemory, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class EmbedReport:
     """
     How many turns and memories were embedded in which space, and how many wait still.
@@ -356,7 +376,7 @@ class EmbedReport:
     failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Context:
     """
     A packed text for a prompt, its estimated tokens, what went in, and how much did not fit.
@@ -380,7 +400,7 @@ class Context:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TurnRecord:
     """A record of a source that is a turn: its line there, and the turn as `record` takes it."""
 
@@ -388,7 +408,7 @@ class TurnRecord:
     turn: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class MemoryRecord:
     """A record of a source that is a statement: its line there, its text, and its details as `remember` takes them."""
 
@@ -397,7 +417,7 @@ class MemoryRecord:
     details: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SkippedRecord:
     """A record that holds nothing to keep, and what it was."""
 
@@ -405,7 +425,7 @@ class SkippedRecord:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class BadRecord:
     """A record that could not be read, and why."""
 
@@ -413,7 +433,7 @@ class BadRecord:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class OperationRecord:
     """An operation of another store, of Yiku's own export: its line, its scope with label, its header, and its changes by line."""
 
@@ -427,7 +447,7 @@ class OperationRecord:
 ImportRecord = TurnRecord | MemoryRecord | SkippedRecord | BadRecord | OperationRecord
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ImportReport:
     """
     What an import did or would do: records by what became of them, and each one it could not use.
@@ -447,7 +467,7 @@ class ImportReport:
     lowered: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Exported:
     """What an export wrote: where, which scopes, how many of each; `missing` are blobs and rows that could not be read."""
 
@@ -461,7 +481,7 @@ class Exported:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Backup:
     """A backup that was made and read back: where, how large, what it holds; `changes` is the number of the last change in it."""
 
@@ -475,7 +495,7 @@ class Backup:
     left_out: tuple[str, ...] = ()  # links and the like in the home, which are not copied; blobs that were missing already
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class BackupFile:
     """A backup that lies in the home."""
 
@@ -484,7 +504,7 @@ class BackupFile:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Restored:
     """
     What restoring a backup did, or would do.
@@ -507,7 +527,7 @@ class Restored:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Checked:
     """What a check looked at, how much of each, what is wrong and what is worth knowing, in words."""
 
@@ -518,7 +538,7 @@ class Checked:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Repaired:
     """
     What a repair found wrong, and what it came to.
@@ -535,7 +555,7 @@ class Repaired:
     mended: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Stats:
     """Counts of what a handle reads, and the sizes of its files in bytes. queue: questions to a model, those that failed too."""
 
@@ -557,7 +577,7 @@ class Stats:
     blob_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Status:
     """
     How the home is: where, whose, which versions, and every trouble worth a line.
@@ -603,7 +623,7 @@ class Secret:
         return hash(self._text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
     Every setting, resolved. `origins` says where each value came from; docs/settings.md describes them.

@@ -5,12 +5,13 @@ What is written to a store and read from it: changes, what they rest on, selecti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.sessions import Attachment, Episode, Scratchpad
+from yiku.types.value import value
 from yiku.types.words import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------ what changes
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddScope:
     """A scope gets a number. Adding one that exists changes nothing. learning: as of `LearningState.version`, where it is known."""
 
@@ -28,7 +29,7 @@ class AddScope:
     learning: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddTurns:
     """Turns go to the end of their sessions, in this order; those whose external id is known are left out."""
 
@@ -37,7 +38,7 @@ class AddTurns:
     tool_tokens: Sequence[Tokens | None] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddMemory:
     """A new version row with its sources, entities, relations and tags."""
 
@@ -45,7 +46,7 @@ class AddMemory:
     tokens: Tokens
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class UpdateMemory:
     """Columns of one version row get new values; the journal keeps the old ones. Tokens are those of the row."""
 
@@ -54,7 +55,7 @@ class UpdateMemory:
     tokens: Tokens
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddSource:
     """One more source of an existing version."""
 
@@ -62,7 +63,7 @@ class AddSource:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SetTurnHidden:
     """A turn leaves recall (at a time) or comes back (None). Its text stays."""
 
@@ -71,7 +72,7 @@ class SetTurnHidden:
     tokens: Tokens
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CountAccess:
     """
     Access counters go up by one; with `since`, only where the last access of this kind was earlier.
@@ -85,7 +86,7 @@ class CountAccess:
     episodes: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Receipt:
     """The result of a call under an idempotency key, written with what the call changed."""
 
@@ -94,7 +95,7 @@ class Receipt:
     result: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class RemoveSources:
     """Sources of a version that belong to another: the journal keeps them."""
 
@@ -102,7 +103,7 @@ class RemoveSources:
     seqs: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Gone:
     """A row that is erased: its number, its id, and the tokens that it is indexed with."""
 
@@ -112,7 +113,7 @@ class Gone:
     tool_tokens: Tokens | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Blanked:
     """
     A turn of which something is erased: as it was, and what is left of it.
@@ -133,6 +134,7 @@ class HeldText(NamedTuple):
 
     key: the row's own; id: the row's, or that of the memory that it belongs to
     way: how it can be taken out there: by emptying the column, with the whole row, or not
+    groups: the places of those groups of words, of all that were asked for, that the text may hold
     """
 
     table: str
@@ -141,9 +143,10 @@ class HeldText(NamedTuple):
     id: str | None
     text: str
     way: Literal["empty", "row", "kept"]
+    groups: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Erase:
     """
     Rows go for good, with everything that hangs on them.
@@ -166,7 +169,7 @@ class Erase:
     rows: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Erasure:
     """The receipt of an erasure, once every copy has been dealt with."""
 
@@ -174,7 +177,7 @@ class Erasure:
     receipt: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Lift:
     """What was erased may be kept again: its tombstones go."""
 
@@ -184,7 +187,7 @@ class Lift:
 Record = Episode | Scratchpad | Attachment
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Put:
     """A record is kept under its id, with what it is found by; an older form of it must be as this one was read (`changed`)."""
 
@@ -192,14 +195,14 @@ class Put:
     tokens: Tokens | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Drop:
     """A record goes; the journal keeps it."""
 
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Learned:
     """
     Learning has dealt with these turns, or with all up to a number.
@@ -214,7 +217,7 @@ class Learned:
     since: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LearningState:
     """
     With which version of the rules the turns of a scope were last read, and the run that reads them with a newer one.
@@ -229,14 +232,14 @@ class LearningState:
     upto: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SetLearning:
     """How far the turns of a scope were read again."""
 
     state: LearningState
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class MarkCompressed:
     """These turns left a host's context, and which episode tells of them."""
 
@@ -244,7 +247,7 @@ class MarkCompressed:
     episode: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SetSession:
     """What a host keeps for a session; a session that is not there is made."""
 
@@ -252,14 +255,14 @@ class SetSession:
     columns: Mapping[str, Any]  # of variables, task, closed_at
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddJobs:
     """Work is queued, as far as it does not stand there already."""
 
     jobs: Sequence[Job]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ClaimJobs:
     """
     Take so many jobs that are free, and due unless all are wanted, until a time; their rows are what it did.
@@ -274,7 +277,7 @@ class ClaimJobs:
     held: Sequence[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class KeepReply:
     """What a model said of a job. Raises Stale for who has an older fence."""
 
@@ -282,7 +285,7 @@ class KeepReply:
     reply: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class EndJob:
     """A job is done; or, with an error, due again at a time, or dead. Raises Stale for who has an older fence."""
 
@@ -291,14 +294,14 @@ class EndJob:
     due_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Spend:
     """What a model was asked for, and what that took."""
 
     call: ModelCall
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Replayed:
     """What an operation did in another store, done here as it was done there: under its own header in the journal."""
 
@@ -334,7 +337,7 @@ Change = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Expect:
     """
     What a decision rested on: last change numbers of rows, of slots, of texts, and of (subject, predicate) pairs.
@@ -349,7 +352,7 @@ class Expect:
     erasure: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Met:
     """
     What a new statement meets in its scope, and what a decision on that rests on.
@@ -368,7 +371,7 @@ class Met:
     rivals: Sequence[SemanticMemory] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Cause:
     """Who changes something, in which operation and why: the header of each journal row."""
 
@@ -379,7 +382,7 @@ class Cause:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Applied:
     """What a transaction did: its number (0 when nothing changed), the rows of each change in order, its last journal row."""
 
@@ -391,7 +394,7 @@ class Applied:
 # ------------------------------------------------------------------ what is read
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Condition:
     """A field compared with a value; metadata fields are written metadata.key."""
 
@@ -400,7 +403,7 @@ class Condition:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Group:
     """Filters that hold all ("and"), at least one ("or") or none ("not")."""
 
@@ -411,7 +414,7 @@ class Group:
 Filter = Condition | Group
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Memories:
     """Which memory rows to read: every given condition must hold; None and () ask nothing."""
 
@@ -425,6 +428,7 @@ class Memories:
     hash: bytes | None = None
     entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
+    relation: tuple[str | None, str | None, str | None] | None = None  # of which a row states one; None asks nothing
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
     current: bool = False  # not superseded
@@ -439,7 +443,7 @@ class Memories:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Turns:
     """Which turns to read: every given condition must hold; None and () ask nothing."""
 
@@ -456,13 +460,14 @@ class Turns:
     until: datetime | None = None
     hidden: bool = False  # also those that left recall
     where: Filter | None = None
-    order: Literal["n", "said"] = "n"
+    beyond: int | None = None  # a position in the session: only what stands behind it
+    order: Literal["n", "said", "position"] = "n"
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Records:
     """Which records to read: every given condition must hold; None and () ask nothing."""
 
@@ -481,7 +486,7 @@ class Records:
 # ------------------------------------------------------------------ what the store hands back
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ChangeRow:
     """One row of the journal: what was done to which row, by whom, why, and what it overwrote."""
 
@@ -499,7 +504,7 @@ class ChangeRow:
     before: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Copied:
     """What a copy of the store holds: whose it is; last number and count of turns, memories, changes; the blobs it names."""
 
@@ -508,7 +513,7 @@ class Copied:
     blobs: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Posting:
     """
     Where a term occurs, in the scopes asked for.
@@ -524,7 +529,7 @@ class Posting:
     lengths: np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Postings:
     """One posting a term, and how many documents and words the scopes asked have in that index."""
 

@@ -4,10 +4,11 @@ What is learned from turns: drafts of statements, and what became of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
+from yiku.types.value import value
 from yiku.types.words import Kind, Relation, SemanticMemory, Slot, Standing, State
 
 JobKind = Literal["extract", "episode", "scratchpad"]
@@ -15,7 +16,7 @@ Action = Literal["state", "retract"]
 Priority = Literal["transient", "short_term", "long_term", "permanent"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Draft:
     """
     What a turn seems to say, before it is decided: a statement, or that the last one does not hold.
@@ -49,7 +50,7 @@ class Draft:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class How:
     """
     How a statement was learned that nobody told outright: by rules or which model, from which words, and whether it counts yet.
@@ -65,7 +66,7 @@ class How:
     replaces: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Job:
     """
     Work that waits for a model, or failed: of one turn, or of a session (turn_n 0).
@@ -88,7 +89,7 @@ class Job:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """One question to a model: what for, how many tokens and seconds it took, and how it went."""
 

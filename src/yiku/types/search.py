@@ -5,8 +5,9 @@ What a search works on: columns of all turns of a scope, and the vectors that re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from yiku.types.value import value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Item = Literal["turn", "memory"]  # what has vectors
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TurnColumns:
     """
     What ranking asks of every turn of the scopes: one place a turn, in the order of their numbers.
@@ -34,7 +35,7 @@ class TurnColumns:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Vector:
     """
     The vector of one window of a turn or memory: (dimensions,) float32, of unit length.
@@ -49,7 +50,7 @@ class Vector:
     values: np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Similar:
     """
     How much the turns and memories of the scopes resemble a question: the best cosine of each one's windows.
@@ -66,7 +67,7 @@ class Similar:
     alike: np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Embedded:
     """
     How far a scope is embedded in a space: the last turn and memory that were looked at, and rows behind to do again.

@@ -6,17 +6,19 @@ These are records: each is kept whole under its id, and a newer form of it takes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
+
+from yiku.types.value import value
 
 EpisodeOutcome = Literal["success", "partial", "failed", "ongoing"]  # ongoing until judged; what nobody can tell is partial
 EpisodeSource = Literal["session_end", "context_compress", "daily_consolidation"]
 Direction = Literal["inbound", "outbound"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ActionNode:
     """One call of a tool: what mattered of its parameters, what came of it, what was decided then."""
 
@@ -30,7 +32,7 @@ class ActionNode:
     turn: str | None = None  # the id of the turn that called it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Episode:
     """The story of a session or of a part of it: what was wanted, what was done, how it ended, what was decided and why."""
 
@@ -61,7 +63,7 @@ class Episode:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Session:
     """
     A run of turns: how many, when, what a host keeps for it (variables), the task it is at, and when it was ended.
@@ -80,7 +82,30 @@ class Session:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True)
+class Messages(Sequence[Mapping[str, Any]]):
+    """
+    Messages of a session in order, each as it was given.
+
+    turns:  the ids of the turns that they come from
+    cursor: what `after` takes for the next page; None behind the last
+    """
+
+    messages: tuple[Mapping[str, Any], ...]
+    turns: tuple[str, ...]
+    cursor: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.messages[index]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.messages)
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Task:
     """A task in the scratchpad: what, since when, when it was done or left, and which of the two, in which session."""
 
@@ -91,7 +116,7 @@ class Task:
     done: bool = False  # else it was left for another one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Scratchpad:
     """
     The working memory of one user: what he is at, over all sessions.
@@ -116,7 +141,7 @@ class Scratchpad:
     scope: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ScratchpadPatch:
     """What may be changed in the scratchpad at the end of a session: lines to add, and lines that are settled."""
 
@@ -126,7 +151,7 @@ class ScratchpadPatch:
     settle_next_steps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file that was sent (inbound) or made (outbound), and what is known of its content."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import apsw
 import canaries
+import cpu
 import grown
 import integrity
 import pytest
@@ -284,6 +285,32 @@ def test_many_rows_leave_the_index_at_once(memory, home):
     assert memory.admin.erase(session="many").clean
     assert [] == canaries.sung(home, words)
     assert [kept.id] == [hit.id for hit in memory.recall("tulip word 郁金香")]
+
+
+@pytest.mark.parametrize("count", [200, 300])
+def test_a_slot_of_many_versions_leaves_no_word_in_the_index(memory, home, count):
+    """Hundreds of versions and the turns that said them go at once: FTS5 merges what it flushes, and no word may be left over."""
+    chance = random.Random(3)
+    words = [canaries.chinese(chance) if i % 3 == 0 else canaries.latin(chance) for i in range(count)]
+    for i, word in enumerate(words):
+        memory.record_turn("user", f"By the way, my boss is called {word.capitalize()} {i}. We had lunch.", session=f"s{i // 20}")
+    erased = memory.admin.erase(memory.get_all()[0].id)
+
+    assert (count, True) == (len(erased.memories), erased.clean)
+    assert [] == canaries.sung(home, words)
+
+
+def test_an_erasure_costs_no_more_a_version_however_many_there_are(memory):
+    """Ten times the versions of a slot, learned from as many turns, take ten times the steps, not a hundred times."""
+
+    def steps(who: str, count: int) -> int:
+        for i in range(count):
+            memory.record_turn("user", f"My {who} is called {who.capitalize()}{i}.", session=f"s{i // 20}")
+        (newest,) = [found for found in memory.get_all() if f"my {who}" in found.content.casefold()]
+        return cpu.calls(lambda: memory.admin.erase(newest.id))
+
+    few, many = steps("boss", 30), steps("dentist", 300)
+    assert many < 13 * few
 
 
 # ------------------------------------------------------------------ what stays

@@ -86,6 +86,24 @@ def test_a_dry_run_writes_nothing(memory):
     assert (0, {}, []) == (memory.admin.stats().turns, memory.admin.stats().memories, memory.admin.journal())
 
 
+def segments(memory):
+    """In how many parts the index of turns lies."""
+    (found,) = memory._handle.store._all("select count(distinct id >> 37) - 1 from turn_index_data")
+    return found[0]
+
+
+def test_a_large_import_leaves_one_index(memory, monkeypatch):
+    """What came in by batches is merged, so that a question looks in one place; the nightly backup does the same."""
+    memory.admin.import_([turn(i, f"line 第{i}") for i in range(1_100)], source="big")
+    assert 1 == segments(memory)
+
+    for i in range(3):
+        memory.record_turn("user", f"tulip 郁金香 {i}")
+    assert 1 < segments(memory)
+    memory.admin.backup(nightly=True)
+    assert 1 == segments(memory)
+
+
 def test_importing_twice_adds_nothing(memory):
     """The second time everything is known: no turn, no version, no further source, no row in the journal."""
     load(memory, *MIXED)

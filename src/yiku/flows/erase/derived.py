@@ -313,12 +313,12 @@ def says(handle: Handle, goes: Goes, texts: Iterable[str]) -> Callable[[str], bo
     alone = _nowhere_else(handle, goes, going & {word for words in told.values() for word in words})
     sentences = {words for text in goes.texts for words in erasure.of_sentences(text)}
     known = going.union(*map(_words, sentences))
-    names = handle.settings.names
+    names, phrases = handle.settings.names, redaction.phrases(goes.statements)
 
     def stated(text: str) -> bool:
         parts = [*pieces(text), *sure_sentences(text)]
         return not sentences.isdisjoint(erasure.runs(text)) or any(
-            redaction.says(part, one, speaker=None, names=names) for one in goes.statements for part in parts
+            redaction.says(part, phrases, speaker=None, names=names) for part in parts
         )
 
     found = {

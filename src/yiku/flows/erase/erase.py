@@ -290,17 +290,20 @@ def _choose_statements(handle: Handle, chosen: Choice, doomed: Doomed) -> None:
     there = store.turns(own, Turns(ids=sorted(named_turns), hidden=True)) if named_turns else []
     forgotten = {turn.id for turn in there if turn.hidden_at is not None}
     for memory in every:
-        going = [source for source in memory.sources if source.turn in gone or chosen.told(source)]
-        left = [source for source in memory.sources if source not in going]
+        going, left = list[Source](), list[Source]()
+        for source in memory.sources:
+            (going if source.turn in gone or chosen.told(source) else left).append(source)
         if chosen.covers(memory) or (going and all(source.turn in forgotten for source in left)):
             doomed.memories.append(memory)
-        elif going and memory.sources[0] in going:
+            continue
+        if not going:
+            continue
+        if memory.sources[0] is going[0]:
             doomed.memories.append(memory)
             doomed.retold[memory.id] = _told_anew(handle, memory, left)
-        elif going:
+        else:
             doomed.kept.append(memory)
-        if (going and memory not in doomed.memories) or memory.id in doomed.retold:
-            doomed.sources[memory.id] = [_named_source(source) for source in going]
+        doomed.sources[memory.id] = [_named_source(source) for source in going]
 
 
 def _named_source(source: Source) -> tuple[int, int]:
@@ -595,8 +598,9 @@ def _named_turns(
     def also(text: str) -> list[redaction.Range]:
         return [place for key, places in erasure.runs(text).items() if handle.sealed(key) in seals for place in places]
 
+    sought = redact.sought(memories)
     for turn in handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)):
-        one = redact.of_turn(handle, turn, memories, keep=True, also=also)
+        one = redact.of_turn(handle, turn, sought, keep=True, also=also)
         swept = any(mark in text for text in turn_texts.texts(handle, turn) for mark in redaction.marks())
         if turn.id in named["blanked"] or (one.after == turn and not swept):  # nobody can tell here which sentence it was
             one = redact.whole(handle, turn)

@@ -50,11 +50,11 @@ def held(handle: Handle, sought: Sought) -> list[HeldText]:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
     found = handle.store.holding(own[0], [analyze.plain(text).split() for text in told])
-    return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one.text, told)]
+    return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, told)]
 
 
-def _says(text: str, told: Sequence[str]) -> bool:
-    return any(folded.places(words) for folded in map(redaction.Folded, _strings(text)) for words in told)
+def _says(one: HeldText, told: Sequence[str]) -> bool:
+    return any(folded.places(told[place]) for folded in map(redaction.Folded, _strings(one.text)) for place in one.groups)
 
 
 def _strings(text: str) -> list[str]:

@@ -8,9 +8,10 @@ paragraphs go that hold a telling word of the statement, or all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.files import sweep
 from yiku.flows.common import turn_texts
@@ -18,7 +19,12 @@ from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.rules import analyze, erasure, redaction
 from yiku.store.api import Index
-from yiku.types import Place, SemanticMemory, Turn, Turns
+from yiku.types import Place, SemanticMemory, Source, Turn, Turns
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
 
 
 class Gone(NamedTuple):
@@ -26,6 +32,28 @@ class Gone(NamedTuple):
 
     turns: Collection[int]
     memories: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """
+    Statements, prepared to be looked for in many turns.
+
+    sources: those that name a span, by their turns
+    """
+
+    phrases: redaction.Phrases
+    sources: Mapping[str, Sequence[tuple[SemanticMemory, Source]]]
+
+
+def sought(statements: Sequence[SemanticMemory]) -> Sought:
+    """These statements, to be looked for."""
+    by_turn: dict[str, list[tuple[SemanticMemory, Source]]] = {}
+    for memory in statements:
+        for source in memory.sources:
+            if source.turn is not None and source.start is not None and source.end is not None:
+                by_turn.setdefault(source.turn, []).append((memory, source))
+    return Sought(redaction.phrases(statements), by_turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +83,42 @@ def of(handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[st
     own, store = handle.own(), handle.store
     sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
     found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
-    for memory in statements:
-        found |= {turn.n: turn for turn in _saying(handle, memory)}
+    found |= {turn.n: turn for turn in _saying(handle, statements)}
     found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
+    told = sought(statements)
+    words = erasure.telling_words(text for memory in statements for text in _texts(memory))
     for turn in found.values():
         if turn.id in gone:
             continue
-        redacted = of_turn(handle, turn, statements, keep=keep)
+        redacted = of_turn(handle, turn, told, keep=keep)
         if redacted.after != turn:
             yield redacted
         elif turn.id in sources:  # it says it in words that are not known to say it
-            words = erasure.telling_words(text for memory in statements for text in _texts(memory))
             yield of_paragraphs(handle, turn, words, keep=keep)
 
 
-def _saying(handle: Handle, memory: SemanticMemory) -> list[Turn]:
+def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
     """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
+    import numpy as np
+
     own, store = handle.own(), handle.store
+    wanted = {frozenset(_words([text])) for one in statements for text in telling(one)}
+    terms = sorted(set[str]().union(*wanted))
     ns: set[int] = set()
-    for text in telling(memory):
-        terms = list(dict.fromkeys([*(words := analyze.tokens(text)).words, *words.characters]))
-        for index in ("turn", "tool") if terms else ():
-            postings = store.postings(index, own, terms, past=True, cap=1 << 62)
-            ns |= set.intersection(*sorted((set(posting.ns.tolist()) for posting in postings.found), key=len))
+    for index in ("turn", "tool") if terms else ():
+        found = {one.term: np.sort(one.ns) for one in store.postings(index, own, terms, past=True, cap=1 << 62).found}
+        for words in wanted - {frozenset()}:
+            rarest, *others = sorted((found[word] for word in words), key=len)
+            ns.update(reduce(_in_both, others, rarest).tolist() if len(rarest) else ())
     return store.turns(own, Turns(ns=sorted(ns), hidden=True)) if ns else []
+
+
+def _in_both(few: Array, many: Array) -> Array:
+    """The numbers that two postings share; both are ascending, and the second is not empty."""
+    import numpy as np
+
+    found: Array = few[many[np.searchsorted(many, few).clip(max=len(many) - 1)] == few]
+    return found
 
 
 def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
@@ -98,7 +138,7 @@ def telling(memory: SemanticMemory) -> set[str]:
 def of_turn(
     handle: Handle,
     turn: Turn,
-    statements: Sequence[SemanticMemory],
+    told: Sought,
     *,
     keep: bool,
     also: Callable[[str], Iterable[redaction.Range]] | None = None,
@@ -114,7 +154,7 @@ def of_turn(
 
     def cut(text: str, spans: Iterable[redaction.Range] = ()) -> list[redaction.Range]:
         nonlocal widened
-        found = redaction.cuts(text, statements, speaker=speaker, names=names, spans=spans)
+        found = redaction.cuts(text, told.phrases, speaker=speaker, names=names, spans=spans)
         ranges = redaction.joined([*found.ranges, *(also(text) if also is not None else ())])
         widened = widened or found.widened
         gone.extend(text[start:end] for start, end in ranges)
@@ -124,22 +164,21 @@ def of_turn(
         return redaction.cut_out(text, cut(text))
 
     def left_of_content(text: str) -> str:
-        of_content[:] = cut(text, _spans(turn, text, statements))
+        of_content[:] = cut(text, _spans(turn, text, told))
         return redaction.cut_out(text, of_content)
 
     after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
     return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
 
 
-def _spans(turn: Turn, text: str, statements: Sequence[SemanticMemory]) -> list[redaction.Range]:
+def _spans(turn: Turn, text: str, told: Sought) -> list[redaction.Range]:
     """Where the sources of statements say that they stand in a turn; one that shares no word with what stands there is none."""
     found = []
-    for memory in statements:
-        for source in memory.sources:
-            if source.turn == turn.id and source.start is not None and source.end is not None and source.end <= len(text):
-                stands = _words([text[source.start : source.end]])
-                if not stands or stands & _words(_texts(memory)):
-                    found.append((source.start, source.end))
+    for memory, source in told.sources.get(turn.id, ()):
+        if source.start is not None and source.end is not None and source.end <= len(text):
+            stands = _words([text[source.start : source.end]])
+            if not stands or stands & _words(_texts(memory)):
+                found.append((source.start, source.end))
     return found
 
 
@@ -154,12 +193,12 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
 
     gone: numbers of the turns and statements that go, or lose something
     """
-    told = [text for memory in statements for text in _texts(memory)]
+    told = erasure.telling_words(text for memory in statements for text in _texts(memory))
     still: dict[str, set[str]] = {}
     for one in redacted:
         if not one.blanked:
             said = {*tokens(one.after).words, *(tools.words if (tools := tool_tokens(one.after)) is not None else ())}
-            still[one.after.id] = said & erasure.telling_words([*told, *one.texts])
+            still[one.after.id] = said & (told | erasure.telling_words(one.texts))
     others = said_by_others(handle, set().union(*still.values()), gone)
     return [
         Place(f"turn {id}", "what is left of it still says this; erase the turn, too, if it must not", found=tuple(sorted(words)))

@@ -23,6 +23,7 @@ from yiku.flows.find.embed import Asked, by_words_only, waiting
 from yiku.flows.find.embed import question as embedded
 from yiku.rules import analyze, ask, attachments, candidates, chunk, fuse, history, keys, score
 from yiku.rules.analyze import fold
+from yiku.rules.finding import numbers
 from yiku.types import (
     Attachment,
     CountAccess,
@@ -285,7 +286,7 @@ def _heard(search: Search) -> tuple[TurnColumns, bool]:
     if search.valid_at is not None:
         heard = columns.said_at <= int(search.valid_at.timestamp() * MICROSECONDS)
     if search.as_of is None and (hidden := search.handle.store.hidden(search.scopes)):
-        heard &= ~np.isin(columns.ns, hidden)
+        heard &= ~numbers.among(columns.ns, hidden)
     return (columns, True) if heard.all() else (_some(columns, heard), False)
 
 
@@ -404,7 +405,7 @@ def _of_memories(words: tuple[np.ndarray, np.ndarray, Postings], near: Near | No
     if near is None:
         return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
     known = near[0][near[1]]
-    every = np.union1d(ns, known)
+    every, *_ = numbers.distinct(np.concatenate([ns, known]))
     vectors = _placed(every, known, near[2][near[1]], np.nan)
     return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
 

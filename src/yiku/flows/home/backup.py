@@ -24,7 +24,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy
+from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, settled
@@ -70,6 +70,8 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
             copied = settled(handle, lambda: handle.store.copied(path))
             if nightly:
                 _prune(home.backups, path)
+                with suppress(StoreError):  # the copy is made; the next night merges
+                    handle.store.merge()
             return _report(path, copied, began, _missing(home, copied))
     except StoreBusy:
         if nightly:  # another process is making it

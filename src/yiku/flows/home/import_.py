@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
+from yiku.errors import InvalidInput, KeptOut, NotFound, Paused, StoreError
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.intake import clean
@@ -47,6 +47,7 @@ from yiku.types import (
 )
 
 BATCH = 500  # turns a transaction
+MERGED_FROM = 500  # turns and statements that came in: the search index is merged behind them
 BATCH_CHARS = 8_000_000  # of a transaction: some turns are as long as a book
 PROBLEMS_KEPT = 1_000  # in the report; there are as many as records that nothing else counts
 NAMES_KEPT = 100  # of what was skipped; further names count as "other"
@@ -134,6 +135,9 @@ def import_(
     run.skipped.update(replayed.skipped)
     run.lowered.update(replayed.lowered)
     run.sessions |= replayed.sessions
+    if not dry_run and run.counts["turns"] + run.counts["memories"] >= MERGED_FROM:
+        with suppress(StoreError):  # all of it is in; the night merges
+            handle.store.merge()
     return ImportReport(
         source=name,
         records=run.counts["records"],

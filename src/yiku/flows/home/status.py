@@ -26,7 +26,6 @@ WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 def stats(handle: Handle) -> Stats:
     """Counts of what this handle reads, and the sizes of the files."""
     counts = dict(handle.store.counts(handle.reads() or [0]))
-    counts.pop("flagged")
     about = handle.store.about()
     size = blobs.size(handle.blobs)
     return Stats(scope=handle.scope, database_bytes=about["bytes"], blob_bytes=size, **counts)
@@ -35,7 +34,7 @@ def stats(handle: Handle) -> Stats:
 def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
     about, settings = handle.store.about(), handle.settings
-    counts = handle.store.counts(handle.reads() or [0])
+    candidates, flagged = handle.store.unsettled(handle.reads() or [0])
     space, missing, late, why = _search(handle)
     return Status(
         home=settings.home,
@@ -50,7 +49,7 @@ def status(handle: Handle) -> Status:
         search=space,
         missing=missing,
         waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
-        troubles=(*_troubles(handle, about, counts["flagged"]), *_to_settle(handle, counts["memories"]), *why),
+        troubles=(*_troubles(handle, about, flagged), *_to_settle(handle, candidates), *why),
     )
 
 
@@ -97,7 +96,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"{flagged} memories contradict each other: yiku review"
 
 
-def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
+def _to_settle(handle: Handle, candidates: int) -> Iterator[str]:
     """What learning left to a person."""
     if handle.put_off is not None:
         yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
@@ -107,7 +106,7 @@ def _to_settle(handle: Handle, memories: Mapping[str, int]) -> Iterator[str]:
         yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
     if (proposed := relearn.proposal(handle)) is not None:
         yield proposed
-    if candidates := memories.get("candidate", 0):
+    if candidates:
         yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
 
 

@@ -124,16 +124,17 @@ def derived_alone(handle: Handle, ids: set[str], states: Sequence[State]) -> tup
     derived = handle.store.filled(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
-    alone = [memory for memory in derived if all(source.turn in gone for source in memory.sources)]
-    return alone, [memory for memory in derived if memory not in alone]
+    alone = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
+    return [*alone.values()], [memory for memory in derived if memory.n not in alone]
 
 
 def closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """What changes in the chains that lose a version: the neighbours join again."""
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    ns = {memory.n for memory in gone}
     for slot in {memory.slot for memory in gone if memory.slot}:
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
-        if rest := [version for version in versions if version.n not in {memory.n for memory in gone}]:
+        if rest := [version for version in versions if version.n not in ns]:
             updates += conflict.rejoined((), rest)
     return updates
 

@@ -192,9 +192,9 @@ def waiting(handle: Handle) -> Mapping[str, int]:
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
-    ns = handle.store.columns(own).ns
-    behind = ns[int(ns.searchsorted(handle.store.learned(own[0]), "right")) :].tolist()
-    late = len({*behind} - handle.store.extracted(own[0], behind, read=True) - {*handle.read})
+    late = handle.store.waiting(own[0])
+    if read := [n for n in {*handle.read} if n > handle.store.learned(own[0])]:  # which is written when this memory is closed
+        late -= len({*read} - handle.store.extracted(own[0], read) - {*handle.store.compressions(own[0], read)})
     queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 

@@ -263,7 +263,8 @@ def marks(memory: SemanticMemory) -> str:
         *(["pinned"] if memory.pinned else []),
         *([memory.standing.value] if memory.standing.value != "fact" else []),
         *([memory.state.value] if memory.state.value != "active" else []),
-        *([f"contradicts {', '.join(map(short, memory.flagged_with))}"] if memory.flagged_with else []),
+        *([f"said later: {short(memory.said_later)}"] if memory.said_later else []),
+        *([f"contradicts {', '.join(map(short, memory.flagged_with))}"] if memory.flagged_with and not memory.said_later else []),
     ]
     return f" ({'; '.join(found)})" if found else ""
 

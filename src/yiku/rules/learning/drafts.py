@@ -1,9 +1,11 @@
 """
 From the clauses of a turn to drafts of statements: what one asks to remember, what the agent shall do from now on, plain
-statements of known predicates, and what is arranged for a time. Nothing else: search finds the rest in the turns.
+statements of known predicates, what is arranged for a time, and what most readers would keep (worth.py). Search finds
+the rest in the turns.
 
 A draft is one clause. It is understood without its turn: whom a pronoun or a left-out subject means stands in it, and
-its quote stands in the turn as it was said. What is asked, supposed, planned, reported, quoted or past teaches nothing.
+its quote stands in the turn as it was said. What is asked, supposed, reported or quoted teaches nothing; what is past or
+planned fills no slot.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from datetime import datetime
 from yiku.rules import importance, keys, retract
 from yiku.rules import slots as stored
 from yiku.rules.analyze import UNSPACED_RUN
-from yiku.rules.learning import durations, entities
+from yiku.rules.learning import durations, entities, worth
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import AGENT, USER, Clause, Mood, Tense
 from yiku.rules.statements.read import read
@@ -55,9 +57,20 @@ def drafts(
     if role != "user":
         return []
     found: list[Draft] = []
-    for part in (text,) if len(text) <= TALK else (text[:ENDS], text[-ENDS:]):
+    for _, part in _parts(text):
         found += _of_part(part, said_at, speaker, names, enough)
     return found[:AT_MOST]
+
+
+def clauses_of(text: str) -> Iterator[tuple[int, str, Clause]]:
+    """The clauses of a turn that are the speaker's own: where the part that is read begins, that part, and a clause of it."""
+    for start, part in _parts(text):
+        yield from ((start, part, clause) for clause in _own_words(part, read(part)))
+
+
+def _parts(text: str) -> tuple[tuple[int, str], ...]:
+    """What is read of a turn, and where it begins: the whole, or both ends of what was not typed as talk."""
+    return ((0, text),) if len(text) <= TALK else ((0, text[:ENDS]), (len(text) - ENDS, text[-ENDS:]))
 
 
 def _of_part(text: str, said_at: datetime, speaker: str | None, names: Sequence[str], enough: Callable[[], bool]) -> list[Draft]:
@@ -133,7 +146,7 @@ def _remembered(text: str, clause: Clause, said_at: datetime, speaker: str | Non
     if not told or len(told) > LONGEST or clause.mood is Mood.ASKED:
         return
     inside = read(told)
-    if not inside or not inside[0].content or not (inside[0].alone or inside[0].subject):
+    if not inside or len(inside[0].content) < worth.LEAST or not (inside[0].alone or inside[0].subject):
         return
     if any(one.mood is Mood.ASKED or one.subject == AGENT for one in inside):
         return
@@ -161,40 +174,32 @@ def _asked_for(draft: Draft) -> Draft:
 
 
 def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
-    """A plain statement of a known predicate, or something arranged for a time, about somebody or something that is named."""
-    if clause.mood is not Mood.ASSERTED or clause.possible or clause.end - clause.start > LONGEST:
+    """A plain statement of a known predicate, something arranged for a time, or what is worth keeping beside these."""
+    if clause.mood is not Mood.ASSERTED or clause.end - clause.start > LONGEST or clause.subject in (AGENT, "?"):
         return
-    if not stored.is_of_somebody(clause):
-        return
-    filled = next((slot for slot in clause.slots if slot.subject in (clause.subject, USER)), None)
-    holds = filled is not None and (filled.denial or not (clause.denied or clause.cue == "ends"))
-    if filled is not None and holds and clause.tense is Tense.NOW:
+    filled = (
+        stored.filled_by(clause) if clause.tense is Tense.NOW and not clause.possible and stored.is_of_somebody(clause) else None
+    )
+    if filled is not None:
         slot = stored.of(text, clause, filled, speaker=speaker, names=names)
         kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
         yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)
         if (named := _called(text, clause)) is not None and not clause.hedged:
             yield named
-    elif clause.subject == USER or "'s " in clause.subject:
-        yield from _state_or_event(text, clause, said_at)
-
-
-def _state_or_event(text: str, clause: Clause, said_at: datetime) -> Iterator[Draft]:
-    """What fills no slot: something arranged for a time to come, or what somebody does again and again."""
-    if clause.hedged or clause.denied or clause.tense is Tense.PAST:
-        return
-    if clause.event and clause.subject == USER and any(value.dated for value in clause.values):
-        arranged = _draft(text, clause, said_at, Kind.EVENT, None)
-        if arranged.expires_at is not None:
-            yield arranged
-    elif (
-        clause.habit and clause.alone and clause.explicit and clause.tense is Tense.NOW and not clause.cue and _says_enough(clause)
-    ):
+    elif (arranged := _arranged(text, clause, said_at)) is not None:
+        yield arranged
+    elif worth.is_worth_keeping(text, clause):
         yield _draft(text, clause, said_at, Kind.FACT, None)
 
 
-def _says_enough(clause: Clause) -> bool:
-    """Whether a clause says something beside how often: two words or more."""
-    return len(clause.beside) >= 2
+def _arranged(text: str, clause: Clause, said_at: datetime) -> Draft | None:
+    """What somebody says is arranged for a time to come."""
+    if clause.hedged or clause.denied or clause.possible or clause.tense is Tense.PAST or not clause.event:
+        return None
+    if clause.subject != USER or not stored.is_of_somebody(clause) or not any(value.dated for value in clause.values):
+        return None
+    arranged = _draft(text, clause, said_at, Kind.EVENT, None)
+    return arranged if arranged.expires_at is not None else None
 
 
 def _draft(text: str, clause: Clause, said_at: datetime, kind: Kind, slot: Slot | None) -> Draft:

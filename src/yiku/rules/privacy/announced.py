@@ -22,6 +22,7 @@ from yiku.rules.analyze import writings
 from yiku.rules.lexicon.lists import has, words
 from yiku.rules.privacy.forms import Span
 from yiku.rules.privacy.randomness import is_placeholder, looks_random, looks_strong
+from yiku.rules.text import lazy
 
 
 class _Announcing(NamedTuple):
@@ -51,30 +52,30 @@ ANNOUNCING = (
     _Announcing("secrets.key_short", alone=True, signed=True),
 )
 _OPENING = r"""\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-"""  # what stands right behind a name that a value follows
-_IS_OPEN = re.compile(f"[{_OPENING}]")
+_IS_OPEN = lazy.compile(f"[{_OPENING}]")
 _PARTING = frozenset(":=\"'`,")  # a name goes on behind none of these
-_PLAIN_WORD = re.compile(r"[ :=]([a-z.]{1,40})(?=[\s,;)}\]])")  # no value, and where it ends none goes on
-_ASSIGNED = re.compile(r"[\s\"'`]{0,4}[:=：＝]")
-_NOTE_OR_SIGNS = re.compile(
+_PLAIN_WORD = lazy.compile(r"[ :=]([a-z.]{1,40})(?=[\s,;)}\]])")  # no value, and where it ends none goes on
+_ASSIGNED = lazy.compile(r"[\s\"'`]{0,4}[:=：＝]")
+_NOTE_OR_SIGNS = lazy.compile(
     r"\s?[(（\[【][^()（）\[\]【】\n\"'`0-9]{1,24}[)）\]】]"
     r"""|(?:[\s"'`*\[\]()}:=：＝|>→,、“「”」（）【】-]|_(?=[_*\s:=])|\\[nrt"'\n]|%(?:3[ad]|2[027])){1,24}+"""
 )
-_TAG_OR_CHINESE = re.compile(r"</?[a-z][a-z0-9:-]{0,20}(?:[ \t][^<>\n]{0,60})?>|[\u4e00-\u9fff]{1,8}")
-_WORD = re.compile(r"[a-z]{2,9}(?![a-z0-9])")
+_TAG_OR_CHINESE = lazy.compile(r"</?[a-z][a-z0-9:-]{0,20}(?:[ \t][^<>\n]{0,60})?>|[\u4e00-\u9fff]{1,8}")
+_WORD = lazy.compile(r"[a-z]{2,9}(?![a-z0-9])")
 _MOST_PIECES = 8  # between a name and its value
 _VALUE = r"""[^\s"'`,;&<>(){}|\[\]\u4e00-\u9fff，。；、：！？“”「」（）【】《》]"""
 # behind the glue eight characters with a digit or a sign among them, which nearly all of what people write has not
 _TELLING = "0-9!@#$%^*+?~"
-_LIKELY = re.compile(rf"(?={_VALUE}{{8}})(?={_VALUE.replace('[^', f'[^{_TELLING}')}{{0,48}}+[{_TELLING}])")
-_TAKEN = re.compile(rf"""(?:{_VALUE}|&(?!\w{{1,40}}=)){{8,4096}}+(?!\()""")
+_LIKELY = lazy.compile(rf"(?={_VALUE}{{8}})(?={_VALUE.replace('[^', f'[^{_TELLING}')}{{0,48}}+[{_TELLING}])")
+_TAKEN = lazy.compile(rf"""(?:{_VALUE}|&(?!\w{{1,40}}=)){{8,4096}}+(?!\()""")
 _SOON = rf"(?=[^{_TELLING}]{{0,200}}+[{_TELLING}])"  # behind a name, before the first digit or sign of its value
 SHORT = 3  # characters of an announcing word
 _PEEK = 72  # characters of a value that are judged
-_SIGN = re.compile(r"[:=：＝|→>]|%3[ad]")
+_SIGN = lazy.compile(r"[:=：＝|→>]|%3[ad]")
 _ENDS = ".!?:"
 _QUOTES = ("'", '"', "`")
-_SPACE = re.compile(r"[\s\"'`]")
-_NEXT = re.compile(r"[#\w.$-]+[:=](?!=*\Z)")
+_SPACE = lazy.compile(r"[\s\"'`]")
+_NEXT = lazy.compile(r"[#\w.$-]+[:=](?!=*\Z)")
 _NAME_CHARS = 32
 _IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
@@ -233,9 +234,9 @@ def _is_code(value: str, glue: str) -> bool:
 
 # ------------------------------------------------------------------ addresses and commands
 
-_USER_AND_PASSWORD = re.compile(r"://[^\s/:@\"'<>]{0,64}:([^\s/\"'<>]{3,128})@")
-_USER_ALONE = re.compile(r"://([^\s/:@\"'<>]{16,256})@")
-_LOGIN = re.compile(r"login(?<!\wlogin)\s{1,4}\S{1,128}\s{1,8}password\s{1,4}(\S{4,256})")
+_USER_AND_PASSWORD = lazy.compile(r"://[^\s/:@\"'<>]{0,64}:([^\s/\"'<>]{3,128})@")
+_USER_ALONE = lazy.compile(r"://([^\s/:@\"'<>]{16,256})@")
+_LOGIN = lazy.compile(r"login(?<!\wlogin)\s{1,4}\S{1,128}\s{1,8}password\s{1,4}(\S{4,256})")
 
 
 class _Command(NamedTuple):
@@ -256,7 +257,7 @@ COMMANDS = (
     _Command(" -w", r" [\"']?([^\s\"'|&;-][^\s\"'|&;]{3,127})", "ldapsearch ldapmodify ldapadd"),
     _Command(" -U", r" [\"']?[^\s%\"']{1,64}%([^\s\"'|&;]{4,128})", "smbclient rpcclient"),
 )
-_FLAGS = re.compile(" -([-upPawU])")
+_FLAGS = lazy.compile(" -([-upPawU])")
 _LINE = 200  # characters before a flag in which its program is looked for
 
 

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 
 from yiku.rules.lexicon.lists import words
+from yiku.rules.text import lazy
 
 WORDLIKE = 0.55  # share of pairs: of 16 random letters and digits 1 in 200 has as many, of names in code 19 in 20
 
@@ -21,20 +22,20 @@ _FOLLOWING = """
     r-acdegikmnorstuy s-acehilopstuy t-acehilorstuy u-abceilmnprst v-aei w-aehinor x-cpt y-pst z-e
 """
 _PAIRS = frozenset(word[0] + second for word in _FOLLOWING.split() for second in word[2:])
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy.compile(
     r"xxxx|\*\*\*|\.\.\.|…|12345678|abcdefg|0000000|[<>{}]|^\$[A-Za-z_(]|^\[|^%\(|^%[A-Za-z_]+%$", re.IGNORECASE
 )
-_PATH = re.compile(
+_PATH = lazy.compile(
     r"(?:~|\.{1,2}|[a-z]:)?[/\\][a-z0-9_./\\-]*|/\^.*|0x[0-9a-f]{1,16}",
     re.I,
 )
 _FILES = (".json", ".yml", ".yaml", ".toml", ".pem", ".key", ".txt", ".env", ".py", ".js", ".ts", ".md", ".crt", ".sh")
-_FILE = re.compile(r"[\w.-]*+")
-_PLAIN = re.compile(r"[\w.:/$-]*")  # the characters of names, types, members, paths
-_LETTERS = re.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
-_DIGIT = re.compile(r"[0-9]")
-_SIGN = re.compile(r"[!#$%^*+?@|~/=]")
-_MIXED = re.compile(r"[0-9][^0-9]++[0-9]++[^0-9]|[^0-9][0-9]++[^0-9]++[0-9]")  # three changes from digits to others or back
+_FILE = lazy.compile(r"[\w.-]*+")
+_PLAIN = lazy.compile(r"[\w.:/$-]*")  # the characters of names, types, members, paths
+_LETTERS = lazy.compile(r"[^\W\d_].*[^\W\d_]", re.DOTALL)
+_DIGIT = lazy.compile(r"[0-9]")
+_SIGN = lazy.compile(r"[!#$%^*+?@|~/=]")
+_MIXED = lazy.compile(r"[0-9][^0-9]++[0-9]++[^0-9]|[^0-9][0-9]++[^0-9]++[0-9]")  # three changes from digits to others or back
 
 
 def is_placeholder(value: str) -> bool:

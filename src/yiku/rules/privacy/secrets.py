@@ -13,33 +13,33 @@ random, or as the body of a private key. Invisible signs within one do not hide 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import chain
 
 from yiku.rules.privacy import announced, forms
 from yiku.rules.privacy.forms import Span
+from yiku.rules.text import lazy
 
 # Each is tried once for a run of characters, where it begins, so that a long run of one letter costs what it is long.
 # A short text in which none of these finds anything has no secret: no long run of more than small letters, no eight
 # characters with a digit or sign among them, no address, no command.
 SUSPECT = (
-    re.compile(r"(?<![a-z])(?=[A-Za-z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]{16})[a-z]*+[A-Z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]"),
-    re.compile(
+    lazy.compile(r"(?<![a-z])(?=[A-Za-z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]{16})[a-z]*+[A-Z0-9_+/=.~０-９Ａ-Ｚａ-ｚ-]"),
+    lazy.compile(
         r"""(?<![^\s"'`“」，。；、\u4e00-\u9fff])(?=[^\s"'`“」，。；、\u4e00-\u9fff]{8})"""
         r"""[^\s"'`“」，。；、\u4e00-\u9fff0-9０-９!@#$%^*+?~]*+[^\s\u4e00-\u9fff]{0,48}?[0-9０-９!@#$%^*+?~]"""
     ),
-    re.compile(r"login\s|://|\s-[a-zA-Z]\S|\s-[upPawU] |\s--user"),
+    lazy.compile(r"login\s|://|\s-[a-zA-Z]\S|\s-[upPawU] |\s--user"),
 )
 
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?)-----")
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,>. -]|\s|\\[nr]){0,16384}+")
+_PEM = lazy.compile(r"-----BEGIN ([A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?)-----")
+_PEM_BODY = lazy.compile(r"(?:[A-Za-z0-9+/=:,>. -]|\s|\\[nr]){0,16384}+")
 _PEM_CHARS = 60  # a body has at least so many; less is talk about keys
 
-_WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]")
+_WIDE = lazy.compile("[０-９Ａ-Ｚａ-ｚ]")
 _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)}  # full-width forms, one character for one
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")  # what a copied text may have within a word
+_INVISIBLE = lazy.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")  # what a copied text may have within a word
 
 
 def masked(text: str, seal: Callable[[str], bytes]) -> tuple[str, tuple[str, ...]]:

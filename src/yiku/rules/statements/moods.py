@@ -5,7 +5,9 @@ How a clause is said: asked, asked for, supposed, told as somebody else's words;
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+from yiku.rules.lexicon import lists
 from yiku.rules.lexicon.flags import (
     ALSO,
     ARTICLE,
@@ -13,6 +15,7 @@ from yiku.rules.lexicon.flags import (
     ASKS_FIRST,
     ASSISTANT,
     BEGUN,
+    CAN,
     CHANGE,
     CORRECT,
     DENY,
@@ -69,6 +72,11 @@ def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: S
     return Mood.QUOTED if flags & REPORT and subject != USER else Mood.ASSERTED
 
 
+def tells_when(last: Word) -> bool:
+    """Whether the word that ends a clause makes it the time of another: 开会时."""
+    return last.cjk and bool(lists.at_end(last.text, "forms.hangs")) and not lists.at_end(last.text, "forms.hangs_else")
+
+
 def _inverted(own: Sequence[Word]) -> bool:
     """Whether somebody or something stands behind the first word, as in a question: «do you», and not «do not»."""
     return any(word.flags & (PERSON | OWN | ARTICLE | KIN) for word in own[1:3])
@@ -120,6 +128,8 @@ def order_in(own: Sequence[Word]) -> int | None:
     if not own[0].flags & (SPEAKER | MY | KIN) and own[0].cjk:  # what stands before 一律 says when
         begins = next((place for place, word in enumerate(own) if word.flags & STANDING), 0)
     for place, word in enumerate(own[begins:], begins):
+        if word.flags & HAVE:
+            return None  # having run, should have used
         if word.flags & (TASK | REQUEST) and not word.flags & (PERSON | STANDING):
             told = flags_of(own) & BEGUN and not flags_of(own) & DENY
             return None if told else place
@@ -133,7 +143,8 @@ def order_in(own: Sequence[Word]) -> int | None:
 def is_told_the_agent(own: Sequence[Word], subject: str) -> bool:
     """Whether the agent is told what it must always do: you should, 你以后要."""
     flags = flags_of(own)
-    return subject == AGENT and bool(flags & STANDING) and bool(flags & (OUGHT | TASK)) and not flags & (WAS | ONCE)
+    ruled = subject == AGENT and bool(flags & STANDING) and bool(flags & (OUGHT | TASK)) and not flags & (WAS | ONCE | CAN)
+    return ruled and not any(one.flags & OUGHT and two.flags & HAVE for one, two in pairwise(own))  # should have
 
 
 def to_remember_from(own: Sequence[Word]) -> int:

@@ -17,6 +17,7 @@ from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon.flags import (
     ALSO,
     ARTICLE,
+    ASKS,
     AUX,
     BE,
     BUT,
@@ -37,10 +38,12 @@ from yiku.rules.lexicon.flags import (
     OWN,
     PERSON,
     PLACE,
+    PLAN,
     POSSESSIVE,
     REMEMBER,
     REPORT,
     REQUEST,
+    REQUESTED,
     RETRACT,
     SLIP,
     STANDING,
@@ -49,6 +52,8 @@ from yiku.rules.lexicon.flags import (
     UNIT,
     VERB,
     WHEN,
+    WHO,
+    WILL,
     YOU,
 )
 from yiku.rules.statements import slots
@@ -64,10 +69,11 @@ from yiku.rules.statements.moods import (
     material_of,
     mood_of,
     order_in,
+    tells_when,
     tense_of,
     to_remember_from,
 )
-from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of
+from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of, whom_it_follows
 from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
@@ -127,8 +133,10 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
         flags = flags if not flags & JOKE or _is_jest(own) else flags & ~JOKE
         verb = first_with(own, VERB)
-        order = _order(lead, own, flags, result)
+        order = None if sentence.asks and not flags & REQUESTED else _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
+        if named is None and place and subject != AGENT and flags_of(lead) & WHO:
+            subject = whom_it_follows(text, parts[place - 1], spoken)  # my grandma, who turned 75
         mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
@@ -138,6 +146,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
         reported = reported or bool(flags & REPORT and (others or leads_on))  # what follows is what they said
         supposed = supposed or mood is Mood.SUPPOSED  # what follows a supposition hangs on it
+        if mood is Mood.ASSERTED and tells_when(own[-1]):
+            mood = Mood.SUPPOSED  # 搬家后, and then what is so
         past = (bool(flags & ONCE) or (past and named is None)) and not flags & (NOW | STILL)  # who goes on tells of then
         told = values(text, part)
         own_self = subject == USER or "'s " in subject
@@ -170,7 +180,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
                 bare=not telling,
                 rule=mood in (Mood.ASSERTED, Mood.REQUESTED) and (order is not None or is_told_the_agent(own, subject)),
-                tells=to_remember_from(own) if flags & REMEMBER else 0,
+                tells=to_remember_from(own) if flags & REMEMBER and not _plans(result) else 0,
                 material=material_of(flags, mood, follows_colon=leads_on),
             )
         )
@@ -209,12 +219,22 @@ def _last_in_jest(found: Sequence[Word], parts: Sequence[Sequence[Word]]) -> int
 def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequence[Clause]) -> int | None:
     """Where a clause has the verb of a standing order; not where its speaker goes on to say what they do, may or must themselves."""
     order = order_in(own) if flags & STANDING and not flags & CAN else None
+    if order is None or flags & (PLAN | ASKS) or (flags & WILL and not flags & YOU):
+        return None
     goes_on = bool(before) and before[-1].explicit and before[-1].mood is Mood.ASSERTED and not flags_of([*lead, own[0]]) & BUT
-    if order is None or not goes_on:
+    if _is_own_story(own, before) and not flags & (YOU | DENY | OUGHT):
+        return None
+    if not goes_on:
         return order
     if flags & OUGHT and not flags & (YOU | DENY):
         return None
     return order if flags_of([*lead, *own[:order]]) & FROM_NOW else None
+
+
+def _is_own_story(own: Sequence[Word], before: Sequence[Clause]) -> bool:
+    """Whether Chinese words go on with what their speaker tells: 我担心…，以后写散文时…, 我在想…，方便以后整理."""
+    of_speaker = own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before)
+    return of_speaker and (not own[0].flags & STANDING or tells_when(own[-1]))
 
 
 def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spoken: Spoken, follows: bool) -> str:
@@ -222,6 +242,11 @@ def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spo
     if named is None:
         return spoken.words.get(subject, "") if follows else ""
     return spoken.words.get(subject, "") if is_pronoun(own, named) else ""
+
+
+def _plans(before: Sequence[Clause]) -> bool:
+    """Whether the speaker says earlier in the sentence what they plan: what follows is theirs, and asked of nobody."""
+    return any(clause.explicit and clause.subject == USER and clause.tense is Tense.PLANNED for clause in before)
 
 
 def _closed(text: str, start: int, end: int) -> int:

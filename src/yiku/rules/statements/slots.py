@@ -40,6 +40,7 @@ from yiku.rules.lexicon.flags import (
     NUMBER,
     ONCE,
     OTHER,
+    OUGHT,
     OWN,
     PERSON,
     PLACE,
@@ -266,8 +267,8 @@ def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
 def _exactly(told: Told, value: Value) -> Value | None:
     """The value of a gap as it was read, without what stands around it; None where it is not of the sort that is taken."""
     inside = [word for word in told.own if value.start <= word.start < value.end]
-    if not inside or inside[0].flags & (PERSON | ASKS):
-        return None
+    if not inside or inside[0].flags & (PERSON | ASKS | OUGHT | POSSESSIVE):
+        return None  # 住的这个房子
     if value.sort in _NAMED and any("lodging" in word.entry.sorts for word in inside):
         return None
     near = inside[min(2, len(inside) - 1)].start if value.sort != "clock" else value.end

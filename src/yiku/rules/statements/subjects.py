@@ -83,6 +83,19 @@ def subject_of(text: str, own: Sequence[Word], verb: int, spoken: Spoken, follow
     return subject, named
 
 
+def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
+    """Whose the words behind `who` are: of the speaker's relative or the name that they follow, or else nobody knows."""
+    own = [word for word in before if not word.sign]
+    if len(own) > 1 and own[-1].flags & KIN and own[-2].flags & MY:
+        subject, first = f"{USER}'s {own[-1].entry.kin or own[-1].text}", own[-2]
+    elif own and _is_name(text, own, len(own) - 1):
+        subject, first = name_of(own[-1]), own[-1]
+    else:
+        return "?"
+    spoken.words.setdefault(subject, text[first.start : own[-1].end])
+    return subject
+
+
 def is_person(subject: str) -> bool:
     """Whether a subject is somebody, and neither the speaker nor the agent nor a thing."""
     return "'s " in subject or subject.startswith("@")

@@ -4,12 +4,12 @@ What of a text is prose, and what is quoted, code, a log, a table or generated: 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from yiku.rules.lexicon.lists import words
+from yiku.rules.text import lazy
 from yiku.rules.text.folding import folded
 
 
@@ -37,21 +37,21 @@ FEW = 3  # lines that stand alike before it says something
 LONGEST_LINE = 2_000  # characters; a longer one was pasted
 MOST_CHARS = 400  # of a line that are looked at
 SPREAD = 6  # of so many lines one that was pasted: what stands between was pasted with them
-_LINE = re.compile(r"[^\n]*\n?")
-_FENCE = re.compile(r"(?:```|~~~)")
-_OPENS = re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
-_SPEAKS = re.compile(r"(?:\*\*)?[A-Z\u3400-\u9fff][\w .\u3400-\u9fff]{0,24}(?:\*\*)?[:：]\s?\S")
-_ROLE = re.compile(r"(\w{1,12})\s?[:：]")
-_QUOTED = re.compile(r">")
-_TABLE = re.compile(r"\|")
+_LINE = lazy.compile(r"[^\n]*\n?")
+_FENCE = lazy.compile(r"(?:```|~~~)")
+_OPENS = lazy.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_SPEAKS = lazy.compile(r"(?:\*\*)?[A-Z\u3400-\u9fff][\w .\u3400-\u9fff]{0,24}(?:\*\*)?[:：]\s?\S")
+_ROLE = lazy.compile(r"(\w{1,12})\s?[:：]")
+_QUOTED = lazy.compile(r">")
+_TABLE = lazy.compile(r"\|")
 _LOG = (
-    re.compile(r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|Traceback|File \")"),
-    re.compile(r"(?:at \S{1,80}[(:]\S{0,80}:?\d|\w{0,40}(?:Error|Exception):|\[?(?:INFO|WARN|ERROR|DEBUG)\b)"),
+    lazy.compile(r"(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|Traceback|File \")"),
+    lazy.compile(r"(?:at \S{1,80}[(:]\S{0,80}:?\d|\w{0,40}(?:Error|Exception):|\[?(?:INFO|WARN|ERROR|DEBUG)\b)"),
 )
 _CODE = (
-    re.compile(r"(?:\$ |#!|@@|[+-]{3} |(?:import|from) \w[\w.]{0,80}(?:$| import))"),
-    re.compile(r"(?:def|class|function|const|let|var|public|private|return|SELECT|INSERT|#include)\b.{0,200}[;{}:()][ \t]*$"),
-    re.compile(r"[{}\])]+[;,]?[ \t]*$|.{0,200}[{};][ \t]*$|</?\w[^>]{0,80}>[ \t]*$|.{0,200}-->"),
+    lazy.compile(r"(?:\$ |#!|@@|[+-]{3} |(?:import|from) \w[\w.]{0,80}(?:$| import))"),
+    lazy.compile(r"(?:def|class|function|const|let|var|public|private|return|SELECT|INSERT|#include)\b.{0,200}[;{}:()][ \t]*$"),
+    lazy.compile(r"[{}\])]+[;,]?[ \t]*$|.{0,200}[{};][ \t]*$|</?\w[^>]{0,80}>[ \t]*$|.{0,200}-->"),
 )
 
 

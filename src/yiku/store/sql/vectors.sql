@@ -51,15 +51,17 @@ create table again (
     primary key (scope_id, space, item, row_n)
 ) strict, without rowid;
 
--- What a model said of a text, so that it is not asked twice. The text is a keyed hash. The oldest go first.
+-- What a model said of a text, so that it is not asked twice, as numbers and a factor like the vectors. The text is a keyed hash.
+-- Who is asked for again gets a new number, so the oldest have the lowest, and go first.
 create table embedding_cache (
+    n integer primary key autoincrement,
     provider text not null,
     model text not null,
     provider_key text not null,
     hash blob not null,
-    embedding blob not null,
+    factor real not null,
+    code blob not null,
     dims integer not null,
-    updated_at integer not null,
-    primary key (provider, model, provider_key, hash)
-) strict, without rowid;
-create index cache_by_use on embedding_cache (updated_at);
+    updated_at integer not null
+) strict;
+create index cache_by_hash on embedding_cache (hash);

@@ -1,0 +1,36 @@
+"""
+Numbers of rows as sets: numpy's own functions for this import its masked arrays first, 12 ms of a process that asks one question.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+
+def distinct(numbers: Array) -> tuple[Array, Array, Array]:
+    """Each number once, ascending; the first place of each; and for every place the place of its number among those."""
+    import numpy as np
+
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    new = np.ones(len(ordered), np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    places = np.empty(len(ordered), np.int64)
+    places[order] = np.cumsum(new) - 1
+    return ordered[new], order[new], places
+
+
+def among(numbers: Array, others: Any) -> Array:
+    """Which of the numbers stand among others: (k,) bool."""
+    import numpy as np
+
+    known = np.sort(np.asarray(others, np.int64))
+    if not len(known):
+        return np.zeros(len(numbers), np.bool_)
+    found: Array = known[np.searchsorted(known, numbers).clip(max=len(known) - 1)] == numbers
+    return found
