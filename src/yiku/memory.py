@@ -501,6 +501,7 @@ class Memory:
         """Let go of the files. Closing twice is allowed."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
+        record.write_read(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 
@@ -530,6 +531,11 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({self.settings.home!r}, scope={self.scope!r})"
+
+
+def scope_names(memory: Memory) -> list[str]:
+    """The scopes of its home, also those that it does not read, for a shell that completes one."""
+    return [name for _, name, _ in memory._handle.store.scopes()]
 
 
 def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:

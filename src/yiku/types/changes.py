@@ -207,10 +207,12 @@ class Learned:
     """
     Learning has dealt with these turns, or with all up to a number.
 
-    Raises Stale where one of these turns was dealt with before, or learning did not stand at `since`.
+    read:  turns that were learned from when they were recorded; their files and their questions to a model are still due
+    Raises Stale where one of `turns` was dealt with before, or learning did not stand at `since`.
     """
 
     turns: Sequence[int] = ()
+    read: Sequence[int] = ()
     upto: int | None = None
     since: int = 0
 

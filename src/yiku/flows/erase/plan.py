@@ -153,14 +153,14 @@ class ErasurePlan:
 def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
     """What a call asks to erase; with `keep` the blobs of what is left are on the disk. Raises NotFound when that is nothing."""
     if not handle.own():
-        raise NotFound("anything to erase")
+        raise NotFound("there is nothing to erase")
     chosen = select(handle, choice)
     if chosen.whole_scope or chosen.records:
         return completed(handle, chosen, choice=choice)
     redacted, left = _redacted(handle, chosen, keep=keep)
     found = completed(handle, chosen, redacted, left, choice=choice)
     if not found:
-        raise NotFound("anything to erase")
+        raise NotFound("there is nothing to erase")
     return found
 
 

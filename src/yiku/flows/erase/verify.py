@@ -99,7 +99,7 @@ def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
     waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
     if not waiting:
-        raise NotFound("an erasure that was cut short")
+        raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
     done = everywhere(handle, answer, None, blob_names=names, progress=progress)

@@ -294,7 +294,7 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
     known = {path.name: path for path in _files(home.backups)}
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
-        raise NotFound(f"backup {name[:80]}")
+        raise NotFound(f"there is no backup {name[:80]}", "`yiku backups` lists them.")
     with translated(str(path)):
         return path, copy.read_through(path)
 

@@ -413,7 +413,7 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
         return handle.store.turn(handle.reads(), whole.lower())
     found = lookup.find(handle, whole, handle.reads())
     if not isinstance(found, Turn):
-        raise NotFound(f"turn {whole[:80]} (this id is a memory's)")
+        raise NotFound(f"there is no turn with the id {whole[:80]} (this id is a memory's)")
     return found
 
 

@@ -52,7 +52,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
         grown = [change for change in done if change.table in records.KINDS]
         if not memories and not turns and not grown:
-            raise NotFound(f"operation {number}")
+            raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         if {change.row for change in memories} - {*rows}:

@@ -57,7 +57,7 @@ def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
         handle.own(), Memories(line=memory.line, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
     )
     if not found:
-        raise NotFound(f"a live version of {memory.id}; restore it first")
+        raise NotFound(f"there is no current version of {memory.id}; restore it first")
     return handle.store.filled(found)[0]
 
 

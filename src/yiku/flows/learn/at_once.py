@@ -28,13 +28,19 @@ _log = logging.getLogger(__name__)
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:
     """Store one turn, and learn from it where `learn = at_once`. See Memory.record_turn."""
     turn = record.record_turn(handle, draft, idempotency_key=idempotency_key)
-    if turn.role == "user" and handle.settings.learn == "at_once":
+    if handle.settings.learn != "at_once":
+        return turn
+    if turn.role == "user":
         from yiku.flows.learn import by_rules  # loaded when somebody says something, not for each line of a log
 
         with _kept_for_later(handle):
             if by_rules.said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
                 learn_from(handle, turn)
                 by_rules.follow(handle, turn)
+                if turn.id in handle.learned:  # else it is long, and waits
+                    record.read(handle, turn)
+    elif not (turn.tool_calls or turn.tool_results):
+        record.read(handle, turn)
     return turn
 
 

@@ -56,7 +56,7 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
         erasure = handle.store.last_erasure()
         turns = handle.store.turns(handle.own(), Turns(ns=[turn.n for turn in given], hidden=True))  # what is left of them
         if not turns:
-            raise NotFound("the turns of this session: they were erased")
+            raise NotFound("the turns of this session were erased")
         now, session = handle.now(), turns[0].session
         ends = turns[0].id, turns[-1].id
         known = next((e for e in of_session(handle, session) if (e.first_turn, e.last_turn) == ends), None)

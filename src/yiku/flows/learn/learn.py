@@ -89,11 +89,17 @@ def learn(
 
 
 def waiting(handle: Handle) -> Mapping[str, int]:
-    """What waits: turns for the rules, jobs for a model. With `learn = off` nothing does."""
+    """
+    What waits: turns for the rules, jobs for a model. With `learn = off` nothing does.
+
+    A turn that was learned from at once is not counted, nor one that an import has learned from.
+    """
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
     late = handle.store.waiting(own[0])
+    if read := [n for n in {*handle.read} if n > handle.store.learned(own[0])]:  # which is written when this memory is closed
+        late -= len({*read} - handle.store.extracted(own[0], read) - {*handle.store.compressions(own[0], read)})
     queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 

@@ -156,7 +156,7 @@ def _ended(handle: Handle, name: str) -> Ended:
     now, own = handle.now(), handle.own()
     turns = _since_last(handle, name) if own else []
     if not turns and not (own and handle.store.turns(own, Turns(session=name, hidden=True, limit=1))):
-        raise NotFound(f"a turn of session {checks.shown(name)}")
+        raise NotFound(f"there is no turn in session {checks.shown(name)}", "`yiku sessions` lists the sessions.")
     learned: Counter[str] = Counter()
     for turn in turns:
         learned.update(at_once.learn_from(handle, turn))
@@ -202,7 +202,7 @@ def state(handle: Handle, session: str) -> Session:
     name, own = intake.name(handle, session, "session"), handle.own()
     found = handle.store.sessions(own[0], id=name) if own else []
     if not found:
-        raise NotFound(f"session {checks.shown(name)}")
+        raise NotFound(f"there is no session {checks.shown(name)}", "`yiku sessions` lists the sessions.")
     return found[0]
 
 
