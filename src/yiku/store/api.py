@@ -119,7 +119,7 @@ class Store(Protocol):
         """Which of these turns learning has dealt with ahead of that."""
 
     def waiting(self, scope: int) -> int:
-        """How many turns of a scope learning has not dealt with."""
+        """How many turns of a scope nothing was learned from, neither at once nor since."""
 
     def learning(self, scope: int) -> LearningState:
         """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""

@@ -38,7 +38,7 @@ from yiku.errors import (
     StoreMismatch,
     Unreadable,
 )
-from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, texts, totals, where, write
+from yiku.store import connect, copy, erase, index, jobs, names, pages, raw, records, rows, schema, texts, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
 from yiku.store.gate import Gate, Mark, Reserve, bytes_of, has_moved, inside, means_full, translated, wal_bytes
@@ -359,7 +359,7 @@ class SqliteStore:
             self._refuse_moved(self._connection())
         number, seen = self._scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            if (row := self._one("select id from scopes where name = ?", name)) is None:
+            if (row := self._one("select id from scopes where name = ?", names.written(name))) is None:
                 self._scopes.pop(name, None)
                 return None
             number = row[0]
@@ -368,7 +368,8 @@ class SqliteStore:
 
     def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
-        return [(number, name, label) for number, name, label in self._all("select id, name, label from scopes order by id")]
+        found = self._all("select id, name, label from scopes order by id")
+        return [(number, names.read(name), label) for number, name, label in found]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -451,7 +452,7 @@ class SqliteStore:
         """See Store.version."""
         found = self.filled(self._exactly("where m.scope_id = ? and m.id = ?", scope, id))
         if not found:
-            raise NotFound(f"id {id}")
+            raise NotFound(f"there is no memory with the id {id}")
         return found[0]
 
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
@@ -459,7 +460,7 @@ class SqliteStore:
         among = index.marks(scopes)
         row = self._one(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
         if row is None:
-            raise NotFound(f"turn {id[:80]}")
+            raise NotFound(f"there is no turn with the id {id[:80]}")
         return rows.turn(row)
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:

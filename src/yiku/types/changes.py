@@ -104,7 +104,7 @@ class RemoveSources:
 
 
 @value(frozen=True, slots=True)
-class Gone:
+class ErasedRow:
     """A row that is erased: its number, its id, and the tokens that it is indexed with."""
 
     n: int
@@ -114,14 +114,14 @@ class Gone:
 
 
 @value(frozen=True, slots=True)
-class Blanked:
+class RedactedTurn:
     """
     A turn of which something is erased: as it was, and what is left of it.
 
     cuts: in its whole content, from which character to which, and how many stand there now
     """
 
-    gone: Gone
+    gone: ErasedRow
     turn: Turn
     tokens: Tokens
     tool_tokens: Tokens | None = None
@@ -157,9 +157,9 @@ class Erase:
     what went, without a word of it
     """
 
-    memories: Sequence[Gone] = ()
-    turns: Sequence[Gone] = ()
-    blanked: Sequence[Blanked] = ()
+    memories: Sequence[ErasedRow] = ()
+    turns: Sequence[ErasedRow] = ()
+    blanked: Sequence[RedactedTurn] = ()
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Sequence[int] = ()
     sessions: Sequence[str] = ()
@@ -207,10 +207,12 @@ class Learned:
     """
     Learning has dealt with these turns, or with all up to a number.
 
-    Raises Stale where one of these turns was dealt with before, or learning did not stand at `since`.
+    read:  turns that were learned from when they were recorded; their files and their questions to a model are still due
+    Raises Stale where one of `turns` was dealt with before, or learning did not stand at `since`.
     """
 
     turns: Sequence[int] = ()
+    read: Sequence[int] = ()
     upto: int | None = None
     since: int = 0
 
@@ -426,6 +428,7 @@ class Memories:
     hash: bytes | None = None
     entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
+    relation: tuple[str | None, str | None, str | None] | None = None  # of which a row states one; None asks nothing
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
     current: bool = False  # not superseded
@@ -457,7 +460,8 @@ class Turns:
     until: datetime | None = None
     hidden: bool = False  # also those that left recall
     where: Filter | None = None
-    order: Literal["n", "said"] = "n"
+    beyond: int | None = None  # a position in the session: only what stands behind it
+    order: Literal["n", "said", "position"] = "n"
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0

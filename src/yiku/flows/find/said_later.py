@@ -8,38 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from yiku.flows.common.handle import Handle
+from yiku.flows.find.query import Item, Query
 from yiku.rules import analyze
-from yiku.rules.finding import said_later
+from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.question import question
 from yiku.rules.text.folding import folded
-from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn, Turns
-
-if TYPE_CHECKING:
-    from yiku.flows.find.assemble import Search
+from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
 
 LEAST = 2  # hits; of fewer nothing can be compared
-Item = SemanticMemory | Turn | Episode | Attachment
+Compared = tuple[str, str, str]  # an id, what was said later, and what decided
 
 
-def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
+def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compared]]:
     """
-    The hits in the order in which they answer; what something said later contradicts is marked.
+    The hits in the order in which they answer; what something said later contradicts is marked, and why.
 
     A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
     """
     pool = [hit for hit in found[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))]
-    if len(pool) < LEAST or search.past or search.question.windows:
-        return found
-    asked = replace(question(search.asked, built_in()), around=frozenset(search.around))
+    if len(pool) < LEAST or query.past or query.question.windows:
+        return found, []
+    asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     if asked.before:
-        return found
-    stated = search.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+        return found, []
+    stated = query.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
-    after = _said_next(search, [hit.item for hit in pool if isinstance(hit.item, Turn)])
-    terms = analyze.question(folded(search.asked)).words
+    after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
+    terms = analyze.question(folded(query.text)).words
     following = {id: _statement(turn) for id, turn in after.items()}
     order = said_later.compared(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
@@ -54,19 +52,46 @@ def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
     marks: dict[str, list[said_later.Outdated]] = {}
     for one in order.outdated:
         marks.setdefault(one.id, []).append(one)
-    search.compared += [(one.id, one.later, one.why) for one in order.outdated]
     for place, hit in enumerate(found):
         if clauses := marks.get(hit.id):
             spans = tuple((one.start, one.end) for one in clauses)
             found[place] = replace(hit, said_later=clauses[-1].later, outdated=spans)
     for id, turn in after.items():  # a correction that names nothing is found by what it corrects
-        wanted = search.where is None and "turn" in search.types
+        wanted = query.where is None and "turn" in query.types
         if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
     for first, second in [*((one.later, one.id) for one in order.outdated), *order.before]:
         _move_before(found, first, second)
-    return found
+    if not asked.several:
+        _in_one_slot(found)
+    return found, [(one.id, one.later, one.why) for one in order.outdated]
+
+
+def _in_one_slot(found: list[Hit]) -> None:
+    """Mark and put behind what a statement in the same slot, among the best hits, says otherwise since."""
+    best = [hit.item for hit in found[: said_later.POOL] if isinstance(hit.item, SemanticMemory) and hit.said_later is None]
+    for earlier, later in same_slot.said_later(best).items():
+        place = next(place for place, hit in enumerate(found) if hit.id == earlier)
+        found[place] = replace(found[place], said_later=later, outdated=((0, len(found[place].text)),))
+        _move_before(found, later, earlier)
+
+
+def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements as lists show them: each knows what was said later in its slot."""
+    slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
+    if not slots:
+        return [*memories]
+    pairs = ([*{subject for _, subject, _ in slots}], [*{predicate for *_, predicate in slots}])
+    select = Memories(pairs=pairs, states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
+    rows = [row for row in handle.store.memories(handle.reads(), select) if same_slot.slot_of(row) in slots]
+    return among(memories, rows)
+
+
+def among(memories: Sequence[SemanticMemory], rows: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements with their marks, compared with these rows."""
+    later = same_slot.said_later(rows)
+    return [replace(memory, said_later=later[memory.id]) if memory.id in later else memory for memory in memories]
 
 
 def _move_before(found: list[Hit], first: str, second: str) -> None:
@@ -97,10 +122,10 @@ def _statement(item: Item) -> said_later.Statement:
     return said_later.Statement(item.id, text, at, _place(item), _speaker(item))
 
 
-def _said_next(search: Search, turns: Sequence[Turn]) -> dict[str, Turn]:
+def _said_next(query: Query, turns: Sequence[Turn]) -> dict[str, Turn]:
     """By the id of a turn, what its speaker said next in its session, at once or behind one answer."""
     wanted = [turn.n + step for turn in turns if turn.role == "user" for step in (1, 2)]
-    near = {turn.n: turn for turn in search.handle.store.turns(search.scopes, Turns(ns=wanted))} if wanted else {}
+    near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}
     for turn in turns:
         for step in (1, 2):
