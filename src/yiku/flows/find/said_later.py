@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.query import Item, Query
 from yiku.rules import analyze
 from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
+from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
@@ -65,6 +67,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
         _move_before(found, first, second)
     if not asked.several:
         _in_one_slot(found)
+        _changed_since(asked, found)
     return found, [(one.id, one.later, one.why) for one in order.outdated]
 
 
@@ -75,6 +78,28 @@ def _in_one_slot(found: list[Hit]) -> None:
         place = next(place for place, hit in enumerate(found) if hit.id == earlier)
         found[place] = replace(found[place], said_later=later, outdated=((0, len(found[place].text)),))
         _move_before(found, later, earlier)
+
+
+def _changed_since(asked: Asked, found: list[Hit]) -> None:
+    """Put first what its speaker said later than the first hit, tells a change, and is found about as well; nothing is marked."""
+    first, *others = found[: said_later.NEXT + 1]
+    if not isinstance(first.item, (SemanticMemory, Turn)):
+        return
+    before = _statement(first.item)
+    later = [
+        statement
+        for hit in others
+        if isinstance(hit.item, (SemanticMemory, Turn))
+        and not hit.taken_back
+        and hit.relevance >= said_later.AS_WELL * first.relevance
+        if (statement := _statement(hit.item)).speaker == before.speaker and _when(statement) > _when(before)
+    ]
+    if changes := [statement for statement in later if said_later.tells_a_change(asked, statement)]:
+        _move_before(found, max(changes, key=_when).id, first.id)
+
+
+def _when(statement: said_later.Statement) -> tuple[datetime, int]:
+    return statement.said_at, statement.place
 
 
 def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
