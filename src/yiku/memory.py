@@ -26,7 +26,7 @@ from yiku.flows.keep import feedback, forget, record, remember, update
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors import Vectors
+from yiku.store.vectors.file import Vectors
 from yiku.types import (
     Checked,
     Context,

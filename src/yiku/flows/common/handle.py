@@ -21,7 +21,7 @@ from yiku.files.vault import Home
 from yiku.rules.learning.reread import LEARNING_VERSION
 from yiku.rules.scopes import PUBLIC
 from yiku.store.api import Store
-from yiku.store.vectors import Vectors
+from yiku.store.vectors.file import Vectors
 from yiku.types import AddScope, Cause, Settings
 
 if TYPE_CHECKING:

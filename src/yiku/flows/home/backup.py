@@ -32,7 +32,7 @@ from yiku.flows.erase import erase
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
 from yiku.store.gate import Mark, alone, translated
-from yiku.store.vectors import Vectors
+from yiku.store.vectors.file import Vectors
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
 NIGHTLY_KEPT = 7

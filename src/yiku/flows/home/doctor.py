@@ -27,7 +27,7 @@ from yiku.store import check as whole
 from yiku.store import salvage
 from yiku.store.gate import Mark, alone
 from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors import Vectors
+from yiku.store.vectors.file import Vectors
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[whole.Depth, ...] = ("quick", "full", "deep")
