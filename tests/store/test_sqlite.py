@@ -25,7 +25,8 @@ from yiku.flows.common.turn_texts import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
 from yiku.store import connect, schema, sqlite, where
-from yiku.store.gate import Gate, Mark
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Kind, Memories, SetTurnHidden, Turns, UpdateMemory

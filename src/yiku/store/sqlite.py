@@ -41,8 +41,13 @@ from yiku.errors import (
 from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, texts, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
-from yiku.store.gate import Gate, Mark, Reserve, bytes_of, has_moved, inside, means_full, translated, wal_bytes
+from yiku.store.connect import bytes_of, has_moved, wal_bytes
+from yiku.store.error_mapping import mapped_errors, means_full
+from yiku.store.forks import inside
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
 from yiku.store.opening import Opening
+from yiku.store.reserve import Reserve
 from yiku.types import (
     Applied,
     Cardinality,
@@ -150,7 +155,7 @@ class SqliteStore:
             network=network,
         )
         try:
-            with translated(str(path)):
+            with mapped_errors(str(path)):
                 try:
                     self.store_id = opening.settled()
                 finally:
@@ -219,7 +224,7 @@ class SqliteStore:
 
     def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
         """See Store.apply."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             connection = self._connection()
             if self.read_only:
                 raise ReadOnly(str(self.path))
@@ -283,7 +288,7 @@ class SqliteStore:
     def _flush(self) -> None:
         """A commit that is flushed, and all before with it. A checkpoint would not do: it flushes nothing while a reader stops it."""
         try:
-            with translated(str(self.path)):
+            with mapped_errors(str(self.path)):
                 connection = self._connection()
                 with self._gate.held():
                     self._flushing = None
@@ -315,19 +320,19 @@ class SqliteStore:
 
     def copied(self, path: Path) -> Copied:
         """See Store.copied."""
-        with translated(str(path)):
+        with mapped_errors(str(path)):
             return copy.verified(self._connection(), path, self._gate.held())
 
     def since(self, last: Mapping[str, int]) -> Mapping[str, int]:
         """How many turns, memories and changes there are behind these numbers."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return copy.since(self._connection(), last)
 
     def go_on(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: str) -> int:
         """Go on from where a store was that cannot be opened any more, by its file and its mark; as `put_back` does."""
         from yiku.store import putback
 
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             connection = self._connection()
             given = putback.guessed(before, connection, mark)
             return putback.go_on(connection, given, self.scope(scope) or 0, cause, self.key)
@@ -340,7 +345,7 @@ class SqliteStore:
         """
         from yiku.store import putback
 
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             live, connection = self._connection(), prepared._connection()
             if self.read_only:
                 raise ReadOnly(str(self.path))
@@ -355,7 +360,7 @@ class SqliteStore:
 
     def scope(self, name: str) -> int | None:
         """See Store.scope. Every verb asks for its scopes first, so this is where a database that is gone is noticed."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             self._refuse_moved(self._connection())
         number, seen = self._scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
@@ -372,7 +377,7 @@ class SqliteStore:
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return write.marks(self._connection(), scope, slots, hashes)
 
     # -------------------------------------------------------------- reading
@@ -391,7 +396,7 @@ class SqliteStore:
         rivals: list[SemanticMemory] = []
         if new.cardinality is Cardinality.UNKNOWN and not previous and not following:
             pair = (new.subject or "", new.predicate or "")
-            with translated(str(self.path)):
+            with mapped_errors(str(self.path)):
                 expect = replace(expect, pairs={pair: write.pair_mark(self._connection(), scope, *pair)})
             rivals = self._exactly(_RIVALS, scope, *pair)
         same = [] if previous or following else self._exactly(_SAME, scope, new.content_hash, new.kind.value)
@@ -417,7 +422,7 @@ class SqliteStore:
         return {id: why for id, (scope, why) in [*self._unreadable.items()] if scope in scopes}
 
     def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return self._connection().execute(sql, values).fetchall()
 
     def _one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
@@ -505,7 +510,7 @@ class SqliteStore:
 
     def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """See Store.postings."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             connection = self._connection()
             if name not in self._local.indexed:
                 index.prepare(connection, name)
@@ -514,18 +519,18 @@ class SqliteStore:
 
     def columns(self, scopes: Sequence[int]) -> TurnColumns:
         """See Store.columns."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return self._columns.of(self._connection(), scopes)
 
     def hidden(self, scopes: Sequence[int]) -> list[int]:
         """See Store.hidden."""
         sql = f"select turn_n from turn_state where scope_id in ({index.marks(scopes)}) and hidden_at is not null"
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return [n for (n,) in self._connection().execute(sql, (*scopes,))]
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """See Store.records."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return records.read(self._connection(), kind, scopes, select, self._left_out) if scopes else []
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
@@ -534,42 +539,42 @@ class SqliteStore:
 
     def learned(self, scope: int) -> int:
         """See Store.learned."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.upto(self._connection(), scope)
 
     def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
         """See Store.extracted."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.extracted(self._connection(), scope, ns)
 
     def waiting(self, scope: int) -> int:
         """See Store.waiting."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.waiting(self._connection(), scope)
 
     def learning(self, scope: int) -> LearningState:
         """See Store.learning."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.learning(self._connection(), scope)
 
     def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
         """See Store.compressions."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.compressions(self._connection(), scope, ns)
 
     def jobs(self, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
         """See Store.jobs."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.jobs(self._connection(), scope, ns=ns, dead=dead)
 
     def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
         """See Store.sessions."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.sessions(self._connection(), scope, id=id, limit=limit)
 
     def spent(self, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
         """See Store.spent."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return jobs.spent(self._connection(), scope, since=since, session=session)
 
     def journal(
@@ -604,13 +609,13 @@ class SqliteStore:
 
     def erased(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
         """See Store.erased."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             found = erase.sealed(self._connection(), seals)
         return {seal: rows.EPOCH + rows.MICROSECOND * at for seal, at in found.items()}
 
     def erasures(self) -> list[dict[str, Any]]:
         """See Store.erasures."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return list(erase.erasures(self._connection()))
 
     def known_erasures(self, ids: Sequence[str]) -> set[str]:
@@ -621,12 +626,12 @@ class SqliteStore:
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """See Store.scrub."""
-        with translated(str(self.path)), self._gate.held():
+        with mapped_errors(str(self.path)), self._gate.held():
             return erase.scrub(self._connection(), rewrite=rewrite)
 
     def merge(self) -> None:
         """See Store.merge. What is merged already is left as it is."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             connection = self._connection()
             if not self.read_only:
                 with self._gate.held(), write.transaction(connection):
@@ -636,37 +641,37 @@ class SqliteStore:
 
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Store.found."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return raw.found_live(self.path, needles)
 
     def held(self, needles: Iterable[bytes]) -> set[bytes]:
         """See Store.held."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return raw.held(self._connection(), needles)
 
     def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
         """See Store.holding."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return list(texts.holding(self._connection(), scope, groups))
 
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """See Store.still_said."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return raw.still_said(self._connection(), texts)
 
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """See Store.counts."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return totals.counts(self._connection(), scopes)
 
     def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
         """See Store.unsettled."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             return totals.unsettled(self._connection(), scopes)
 
     def about(self) -> Mapping[str, Any]:
         """See Store.about."""
-        with translated(str(self.path)):
+        with mapped_errors(str(self.path)):
             self._refuse_moved(self._connection())
         meta = dict(self._all("select key, value from meta"))
         return {

@@ -31,7 +31,7 @@ from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
 from yiku.store import rows
 from yiku.store.erase import identified
-from yiku.store.gate import Reserve
+from yiku.store.reserve import Reserve
 from yiku.types import (
     AddMemory,
     Blanked,

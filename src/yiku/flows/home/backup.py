@@ -31,7 +31,9 @@ from yiku.flows.common.handle import Handle, local_time, settled
 from yiku.flows.erase import erase
 from yiku.rules import analyze
 from yiku.store import copy, putback, sqlite
-from yiku.store.gate import Mark, alone, translated
+from yiku.store.error_mapping import mapped_errors
+from yiku.store.gate import alone
+from yiku.store.mark import Mark
 from yiku.store.vectors.file import Vectors
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
@@ -278,7 +280,7 @@ def restore_damaged(
             number = prepared.go_on(home.database, ours, handle.cause("restore backup", f"from {path.name}"), scope)
             sweep_erased(handle)
             prepared.close()
-            with translated(str(path)):
+            with mapped_errors(str(path)):
                 putback.install(prepared.path, home.database, aside)
             mark.write(copied.store_id, number)
         return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
@@ -295,7 +297,7 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
         raise NotFound(f"backup {name[:80]}")
-    with translated(str(path)):
+    with mapped_errors(str(path)):
         return path, copy.read_through(path)
 
 
@@ -318,7 +320,7 @@ def _prepared(home: Home, path: Path, key: bytes) -> Iterator[sqlite.SqliteStore
     folder = home.backups / f".restoring-{secrets.token_hex(6)}"
     folder.mkdir(mode=0o700)
     try:
-        with translated(str(path)), closing(copy.opened(path)) as connection:
+        with mapped_errors(str(path)), closing(copy.opened(path)) as connection:
             copy.kept(connection, folder / "yiku.db")
         lock = folder / "write.lock"
         with closing(sqlite.SqliteStore(folder / "yiku.db", gate=lock, analyzer=analyze.VERSION, key=key)) as prepared:

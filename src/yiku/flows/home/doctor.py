@@ -25,7 +25,8 @@ from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole
 from yiku.store import salvage
-from yiku.store.gate import Mark, alone
+from yiku.store.gate import alone
+from yiku.store.mark import Mark
 from yiku.store.sqlite import SqliteStore
 from yiku.store.vectors.file import Vectors
 from yiku.types import Cause, Checked, Repaired, Settings

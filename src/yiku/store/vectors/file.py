@@ -28,7 +28,10 @@ import apsw
 
 from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError, VectorsDamaged
 from yiku.store import connect, index, pages, write
-from yiku.store.gate import Gate, Mark, bytes_of, has_moved, translated
+from yiku.store.connect import bytes_of, has_moved
+from yiku.store.error_mapping import mapped_errors
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
 from yiku.store.vectors import cache, sign_index, similarity
 from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
@@ -409,7 +412,7 @@ class Vectors:
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
-            with translated(str(self.path)):
+            with mapped_errors(str(self.path)):
                 yield
         except (Damaged, ForeignStore) as error:
             raise VectorsDamaged(f"{self.path} cannot be read") from error
