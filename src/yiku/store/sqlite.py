@@ -38,7 +38,7 @@ from yiku.errors import (
     StoreMismatch,
     Unreadable,
 )
-from yiku.store import connect, copy, erase, index, jobs, pages, raw, records, rows, schema, texts, totals, where, write
+from yiku.store import byte_search, connect, copy, erase, index, jobs, pages, records, rows, schema, texts, totals, where, write
 from yiku.store.api import Index, R
 from yiku.store.columns import Columns
 from yiku.store.connect import bytes_of, has_moved, wal_bytes
@@ -330,12 +330,12 @@ class SqliteStore:
 
     def go_on(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: str) -> int:
         """Go on from where a store was that cannot be opened any more, by its file and its mark; as `put_back` does."""
-        from yiku.store import putback
+        from yiku.store import restore
 
         with mapped_errors(str(self.path)):
             connection = self._connection()
-            given = putback.guessed(before, connection, mark)
-            return putback.go_on(connection, given, self.scope(scope) or 0, cause, self.key)
+            given = restore.guessed(before, connection, mark)
+            return restore.go_on(connection, given, self.scope(scope) or 0, cause, self.key)
 
     def put_back(self, prepared: SqliteStore, cause: Cause, scope: str, sweep: Callable[[], None]) -> int:
         """
@@ -343,16 +343,16 @@ class SqliteStore:
 
         sweep: takes out of the prepared store what was erased since it was copied. The gate is held.
         """
-        from yiku.store import putback
+        from yiku.store import restore
 
         with mapped_errors(str(self.path)):
             live, connection = self._connection(), prepared._connection()
             if self.read_only:
                 raise ReadOnly(str(self.path))
-            number = putback.go_on(connection, putback.given(live), prepared.scope(scope) or 0, cause, self.key)
+            number = restore.go_on(connection, restore.given(live), prepared.scope(scope) or 0, cause, self.key)
             sweep()
             self._wrote = True
-            putback.put(connection, live)
+            restore.put(connection, live)
             self._scopes.clear()
             self._mark.write(*schema.identity(live))
             self._keep_wal_small()
@@ -642,12 +642,12 @@ class SqliteStore:
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Store.found."""
         with mapped_errors(str(self.path)):
-            return raw.found_live(self.path, needles)
+            return byte_search.found_live(self.path, needles)
 
     def held(self, needles: Iterable[bytes]) -> set[bytes]:
         """See Store.held."""
         with mapped_errors(str(self.path)):
-            return raw.held(self._connection(), needles)
+            return byte_search.held(self._connection(), needles)
 
     def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
         """See Store.holding."""
@@ -657,7 +657,7 @@ class SqliteStore:
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """See Store.still_said."""
         with mapped_errors(str(self.path)):
-            return raw.still_said(self._connection(), texts)
+            return byte_search.still_said(self._connection(), texts)
 
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """See Store.counts."""

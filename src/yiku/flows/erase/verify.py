@@ -26,7 +26,7 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
-from yiku.store import raw
+from yiku.store import byte_search
 from yiku.store.api import Index, Store
 from yiku.store.gate import alone
 from yiku.store.sqlite import SqliteStore
@@ -192,7 +192,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     name = f"backups/{path.name}"
     if not needles.known:
         return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
-    size, found = raw.search(sweep.content(path), needles.texts)
+    size, found = byte_search.search(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
     sweep.removed(path)
@@ -267,7 +267,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
     def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
-            size, found = raw.search(pieces, wanted)
+            size, found = byte_search.search(pieces, wanted)
             return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
 
         return looked

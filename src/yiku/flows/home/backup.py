@@ -30,7 +30,7 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, settled
 from yiku.flows.erase import erase
 from yiku.rules import analyze
-from yiku.store import copy, putback, sqlite
+from yiku.store import copy, restore, sqlite
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import alone
 from yiku.store.mark import Mark
@@ -281,7 +281,7 @@ def restore_damaged(
             sweep_erased(handle)
             prepared.close()
             with mapped_errors(str(path)):
-                putback.install(prepared.path, home.database, aside)
+                restore.install(prepared.path, home.database, aside)
             mark.write(copied.store_id, number)
         return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
 

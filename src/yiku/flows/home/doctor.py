@@ -24,7 +24,7 @@ from yiku.flows.erase import erase, verify
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store import check as whole
-from yiku.store import salvage
+from yiku.store import rebuild
 from yiku.store.gate import alone
 from yiku.store.mark import Mark
 from yiku.store.sqlite import SqliteStore
@@ -159,7 +159,7 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
         raise (StoreMismatch if meant or place.lost() else Damaged)(why)
     now = datetime.now(UTC)
-    done = salvage.rescued(
+    done = rebuild.rescued(
         place.database,
         kept=place.root / "damaged" / f"{now:%Y%m%dT%H%M%S%fZ}",
         readable=not theirs,
@@ -191,10 +191,10 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
         return Repaired(problems, {}, (), None, dry_run)
     kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     if there := place.database.exists() or mark.path.exists():
-        salvage.put_aside(place.database, mark.path, kept)
+        rebuild.put_aside(place.database, mark.path, kept)
     Vectors(place.vectors).drop()  # numbers that other texts had may be given again
     if here is None:
-        salvage.removed(place.database, mark.path)
+        rebuild.removed(place.database, mark.path)
     else:
         mark.write(*here)
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
