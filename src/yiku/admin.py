@@ -174,14 +174,14 @@ class Admin:
         if dead is not None:
             checks.flag(dead, "dead")
         own = self._handle.own()
-        return self._handle.store.jobs(own[0], dead=dead) if own else []
+        return self._handle.store.learning.jobs(own[0], dead=dead) if own else []
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
         """What models were asked for, with tokens and seconds, oldest first."""
         from yiku.flows.common import checks
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
-        return self._handle.store.spent(own[0], since=start) if own else []
+        return self._handle.store.learning.spent(own[0], since=start) if own else []
 
     def relearn(
         self,
@@ -232,5 +232,5 @@ class Admin:
         """Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups."""
         from yiku.flows.home import doctor
 
-        self._handle.store.about()  # a memory that was closed says so
+        self._handle.store.upkeep.about()  # a memory that was closed says so
         return doctor.check(Home(self._handle.home), depth, progress)

@@ -25,8 +25,7 @@ from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update
 from yiku.rules import analyze
 from yiku.sessions import Sessions
-from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors.file import Vectors
+from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
     Checked,
     Context,

@@ -104,7 +104,7 @@ class Gate:
 
 
 @contextmanager
-def alone(path: Path, busy: str, timeout_s: float = 0.0) -> Iterator[None]:
+def one_at_a_time(path: Path, busy: str, timeout_s: float = 0.0) -> Iterator[None]:
     """Hold the lock of some work that one process does at a time. Raises StoreBusy, in these words, while another has it."""
     gate = Gate(path, timeout_s)
     try:

@@ -29,9 +29,7 @@ from yiku.flows.keep.forget import closed_up, unflagged
 from yiku.rules import analyze, conflict, erasure, keys, redaction, values
 from yiku.rules.slots import index_tokens
 from yiku.rules.statements.read import read
-from yiku.store import rows
-from yiku.store.erase import identified
-from yiku.store.reserve import Reserve
+from yiku.store.api import Reserve, identified, micros, moment
 from yiku.types import (
     AddMemory,
     Blanked,
@@ -130,7 +128,7 @@ def erase(
         seals, named = _seals(handle, doomed), _named_rows(doomed)
         return doomed, _taken_out(handle, handle.writes(), doomed, cause=handle.cause("erase"), seals=seals, named=named)
 
-    with handle.store.alone():  # what is said meanwhile is said after the erasure
+    with handle.store.exclusive():  # what is said meanwhile is said after the erasure
         try:
             doomed, number = attempt()
         except StorageFull:  # what is left of a long content wants a blob
@@ -308,7 +306,7 @@ def _choose_statements(handle: Handle, chosen: Choice, doomed: Doomed) -> None:
 
 def _named_source(source: Source) -> tuple[int, int]:
     """A source without a word of it: its number, and when it was recorded."""
-    return source.seq, rows.micros(source.recorded_at)
+    return source.seq, micros(source.recorded_at)
 
 
 def _told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
@@ -410,7 +408,7 @@ def _taken_out(
         seals=seals,
         rows=named,
     )
-    expect = Expect(rows={memory.n: memory.changed for memory in doomed.memories}, erasure=handle.store.last_erasure())
+    expect = Expect(rows={memory.n: memory.changed for memory in doomed.memories}, erasure=handle.store.erasures.last())
     done = handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
     for forget in (read.cache_clear, keys.forget, values.forget, redaction.forget):  # what was read of it goes, too
         forget()
@@ -544,10 +542,10 @@ def again(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
     """
     told, count = [*{entry["id"]: entry for entry in map(identified, entries)}.values()], 0  # each once, wherever it is told
     names = {number: name for number, name, _ in handle.store.scopes()}
-    known = handle.store.known_erasures([entry["id"] for entry in told])
+    known = handle.store.erasures.known([entry["id"] for entry in told])
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
     for entry in told:
-        at = rows.moment(entry["at"])
+        at = moment(entry["at"])
         assert at is not None
         one = replace(handle, scope=names.get(entry["scope"], handle.scope))
         doomed = _named(one, entry["rows"], seals, at) if entry["scope"] in names else Doomed()

@@ -26,10 +26,7 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
-from yiku.store import byte_search
-from yiku.store.api import Index, Store
-from yiku.store.gate import alone
-from yiku.store.sqlite import SqliteStore
+from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
@@ -101,7 +98,7 @@ def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Er
 
     Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
     """
-    waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
+    waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     if not waiting:
         raise NotFound("an erasure that was cut short")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
@@ -115,7 +112,7 @@ def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Er
 
 def _receipted(handle: Handle, done: Erased) -> None:
     """The receipt, without a word of what went; and the mirror, which knows that all is done."""
-    entry = next(entry for entry in handle.store.erasures() if entry["number"] == done.operation)
+    entry = next(entry for entry in handle.store.erasures.all() if entry["number"] == done.operation)
     receipt = {
         "memories": len(done.memories),
         "turns": len(done.turns),
@@ -151,7 +148,7 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: quotes
 
     yield _tried("erasures", mirrored)
     try:
-        with alone(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
+        with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
@@ -179,7 +176,7 @@ def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: q
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
-        again(copy, handle.store.erasures())
+        again(copy, handle.store.erasures.all())
         kept = {one.text for one in quotes.erased_in(copy, sought)}
         _, size, left = _scrubbed(store, needles)
         return size, (*left, *sorted(kept))
@@ -192,7 +189,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     name = f"backups/{path.name}"
     if not needles.known:
         return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
-    size, found = byte_search.search(sweep.content(path), needles.texts)
+    size, found = search_bytes(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
     sweep.removed(path)
@@ -205,7 +202,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     """Blobs that nobody names any more leave the disk."""
     removed = 0
-    with handle.store.alone():
+    with handle.store.exclusive():
         for name in sorted(names):
             if not tombstones.is_named(handle, name):
                 removed += blobs.remove(handle.blobs, name)
@@ -221,13 +218,13 @@ def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
 
 def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
-    emptied = store.scrub()
-    size, found = store.found([*needles.texts])
+    emptied = store.erasures.scrub()
+    size, found = store.erasures.found([*needles.texts])
     left = _unexplained(found, needles, store)
     if left and emptied:
-        emptied = store.scrub(rewrite=True)
-        size, found = store.found([*needles.texts])
-        left = _unexplained(store.held(found) if emptied else found, needles, store)
+        emptied = store.erasures.scrub(rewrite=True)
+        size, found = store.erasures.found([*needles.texts])
+        left = _unexplained(store.erasures.held(found) if emptied else found, needles, store)
     return emptied, size, left
 
 
@@ -267,7 +264,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
     def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
-            size, found = byte_search.search(pieces, wanted)
+            size, found = search_bytes(pieces, wanted)
             return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
 
         return looked
@@ -301,7 +298,7 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
     if not found:
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
-    said = store.still_said([*left])
+    said = store.erasures.still_said([*left])
     indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
     return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
 

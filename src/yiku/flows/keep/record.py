@@ -63,7 +63,7 @@ def _record(
     told = [(turn, dated) for turn, dated in told if not wholly_private(turn)]
     drafts = [turn for turn, _ in told]
     fresh = _fresh(handle, drafts)
-    if len(fresh) < len(drafts) and handle.store.last_erasure():
+    if len(fresh) < len(drafts) and handle.store.erasures.last():
         # what was known may have been erased since, and has its long contents here again
         tombstones.tidied(handle, drafts, kept=fresh)
     if not fresh and idempotency_key is None:
@@ -79,7 +79,7 @@ def _record(
             stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"]), {}
-        erasure = handle.store.last_erasure()
+        erasure = handle.store.erasures.last()
         kept = tombstones.turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
         if idempotency_key is not None:

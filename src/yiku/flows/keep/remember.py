@@ -91,7 +91,7 @@ def remember(
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _outcome(handle, first["outcome"], first["ids"], first["operation"])
-        erasure, turn = handle.store.last_erasure(), new.sources[0].turn
+        erasure, turn = handle.store.erasures.last(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
         if erasure and (at := tombstones.since(handle, new)) is not None:

@@ -42,7 +42,7 @@ from yiku.rules.analyze import fold
 from yiku.rules.learning import amended, tools
 from yiku.rules.learning.drafts import drafts
 from yiku.rules.text.sentences import ASKING
-from yiku.store.gate import alone
+from yiku.store.api import one_at_a_time
 from yiku.types import (
     AddJobs,
     Change,
@@ -149,7 +149,7 @@ def learn(
     checks.optional_name(session, "session")
     checks.flag(everything, "everything")
     checks.optional_seconds(budget_s, "budget_s")
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     pause.refuse(handle)
     began, own = time.monotonic(), handle.own()
     model = handle.chat()
@@ -160,7 +160,7 @@ def learn(
     def over() -> bool:
         return stopped() or (budget_s is not None and time.monotonic() - began >= budget_s)
 
-    with alone(handle.paths.locks / "learner.lock", "another process is learning"):
+    with one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning"):
         late = waiting(handle)
         total = sum(late.values())
         told = (lambda: progress(run.turns + run.jobs, max(total, run.turns + run.jobs))) if progress else (lambda: None)
@@ -176,7 +176,7 @@ def learn(
         jobs=run.jobs,
         outcomes=dict(run.outcomes),
         waiting=sum(left.values()),
-        dead=len(handle.store.jobs(own[0], dead=True)),
+        dead=len(handle.store.learning.jobs(own[0], dead=True)),
         model=model.name if model else None,
         seconds=round(time.monotonic() - began, 3),
         troubles=tuple(dict.fromkeys(run.troubles)),
@@ -188,8 +188,8 @@ def waiting(handle: Handle) -> Mapping[str, int]:
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
-    late = handle.store.waiting(own[0])
-    queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
+    late = handle.store.learning.waiting(own[0])
+    queued = len(handle.store.learning.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 
 
@@ -199,7 +199,7 @@ def waiting(handle: Handle) -> Mapping[str, int]:
 def after(handle: Handle, turn: Turn) -> None:
     """What a turn that was just recorded changes at once: what is known, and what the user is at. The turn is stored, so this never fails."""
     with _kept_for_later(handle):
-        if said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
+        if said_by_person(turn) and turn.n > handle.store.learning.upto(handle.writes()):  # else it was known already
             at_once(handle, turn)
             followed(handle, turn)
 
@@ -234,14 +234,14 @@ def _by_rules(run: _Run, over: Callable[[], bool], told: Callable[[], object]) -
     """Turn by turn; the mark moves behind each batch, and with it goes what is counted and queued."""
     store, handle = run.handle.store, run.handle
     while not over():
-        erasure, upto = store.last_erasure(), store.learned(run.scope)
+        erasure, upto = store.erasures.last(), store.learning.upto(run.scope)
         turns = store.turns([run.scope], Turns(after=upto, limit=BATCH))
         if not turns:
             hidden = store.turns([run.scope], Turns(after=upto, limit=1, hidden=True))
             if not hidden:
                 return
         last = turns[-1].n if turns else hidden[-1].n
-        known = store.extracted(run.scope, [turn.n for turn in turns])  # where an import has them from
+        known = store.learning.extracted(run.scope, [turn.n for turn in turns])  # where an import has them from
         turns, used = [turn for turn in turns if turn.n not in known], set[int]()
         for place, turn in enumerate(turns):
             late = over if run.turns else _never
@@ -260,7 +260,7 @@ def _by_rules(run: _Run, over: Callable[[], bool], told: Callable[[], object]) -
         if run.model is not None and (jobs := _to_ask(run, turns)):
             changes.append(AddJobs(jobs))
         cause = handle.cause("learn")
-        with suppress(Stale), store.alone():  # something was erased meanwhile: what is left is read again
+        with suppress(Stale), store.exclusive():  # something was erased meanwhile: what is left is read again
             files = _files(run, turns)  # the end of a session notes them, too
             store.apply(run.scope, [*changes, *files], cause, Expect(erasure=erasure))
         told()
@@ -498,7 +498,7 @@ def _before(run: _Run, turn: Turn) -> None:
         return
     run.looks_back = True
     try:
-        select = Turns(session=turn.session, after=run.handle.store.learned(run.scope), newest_first=True, limit=BEFORE)
+        select = Turns(session=turn.session, after=run.handle.store.learning.upto(run.scope), newest_first=True, limit=BEFORE)
         for earlier in reversed(run.handle.store.turns([run.scope], select)):
             if earlier.n < turn.n and said_by_person(earlier) and earlier.id not in run.handle.learned:
                 _from_user(run, earlier)
@@ -530,8 +530,10 @@ def _names(said: str, object_: str | None) -> bool:
 def _to_ask(run: _Run, turns: Sequence[Turn]) -> list[Job]:
     """Jobs for user turns that may hold more than rules see; beyond a session's budget they wait for the night."""
     now, jobs = run.handle.now(), list[Job]()
-    asked = Counter(call.session for call in run.handle.store.spent(run.scope, since=now - NIGHT) if call.purpose == "extract")
-    asked.update(job.session for job in run.handle.store.jobs(run.scope) if job.kind == "extract")
+    asked = Counter(
+        call.session for call in run.handle.store.learning.spent(run.scope, since=now - NIGHT) if call.purpose == "extract"
+    )
+    asked.update(job.session for job in run.handle.store.learning.jobs(run.scope) if job.kind == "extract")
     for turn in map(fence.own_words, turns):
         if said_by_person(turn) and _weight(turn.content) >= ASKED_CHARS and importance.score(turn.content) >= ASKED_FROM:
             asked[turn.session] += 1
@@ -556,7 +558,7 @@ def _weight(text: str) -> int:
 
 def _revived(run: _Run, session: str | None) -> None:
     """What failed for good is tried once more."""
-    if dead := [job for job in run.handle.store.jobs(run.scope, dead=True) if session in (None, job.session)]:
+    if dead := [job for job in run.handle.store.learning.jobs(run.scope, dead=True) if session in (None, job.session)]:
         run.handle.store.apply(run.scope, [AddJobs(dead)], run.handle.cause("learn"))
 
 
@@ -578,7 +580,7 @@ def _job_by_job(run: _Run, session: str | None, due: bool, over: Callable[[], bo
         claimed = store.apply(run.scope, [claim], handle.cause("learn")).rows[0]
         if not claimed:
             return
-        job = store.jobs(run.scope, ns=claimed)[0]
+        job = store.learning.jobs(run.scope, ns=claimed)[0]
         tried.append(job.n)
         try:
             _done(run, job)
