@@ -28,7 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # this checkout, installed or not
 
 from yiku import Memory  # noqa: E402  (after the path)
-from yiku.types import Hit, SemanticMemory, Turn  # noqa: E402
+from yiku.rules.learning.drafts import drafts  # noqa: E402
+from yiku.types import Cardinality, Hit, SemanticMemory, Turn  # noqa: E402
 
 TMPFS = Path("/dev/shm")
 MARKS = re.compile(r"said later|no longer so|taken back|此后另有说法|已不再成立|已收回")
@@ -50,6 +51,7 @@ class Judged:
     marked: tuple[int, int]  # outdated values that context shows: marked, shown
     spared: tuple[int, int]  # statements that hold and that context shows: not marked, shown
     retired: tuple[int, int]
+    plain: tuple[int, int]  # of these the changes of which both statements fill one slot of one value
     why: list[str] = field(default_factory=list)
 
 
@@ -70,14 +72,14 @@ def judged(case: Mapping[str, Any], folder: Path, *, model: bool) -> Judged:
         places = {turn.id: place for place, turn in enumerate(turns)}
         hits = memory.recall(case["ask"]["text"], limit=5)
         shown = memory.context(case["ask"]["text"], max_tokens=CONTEXT_TOKENS)
-        result = Judged(case["id"], case["kind"], False, False, (0, 0), (0, 0), (0, 0))
+        result = Judged(case["id"], case["kind"], False, False, (0, 0), (0, 0), (0, 0), (0, 0))
         result.first = bool(hits) and _answers(case, hits[0], places)
         result.found = any(_answers(case, hit, places) for hit in hits)
         if not result.first:
             result.why += [f"first: {hit.text!r}" for hit in hits[:2]] or ["nothing was found"]
         _judge_context(case, shown.text, shown.hits, places, result)
         learned = memory.get_all(limit=1000, where=None)
-        result.retired = _retired(case, memory, turns, learned)
+        result.retired, result.plain = _retired(case, memory, turns, learned)
     return result
 
 
@@ -126,16 +128,29 @@ def _words(value: Mapping[str, Any]) -> list[str]:
     return [word.casefold() for word in ([told] if isinstance(told, str) else told)]
 
 
-def _retired(case: Mapping[str, Any], memory: Memory, turns: Sequence[Turn], learned: Iterable[SemanticMemory]) -> tuple[int, int]:
-    """Of the plain changes how many ended the earlier statement at once: none learned from its turn has the value still."""
-    done = 0
+def _retired(
+    case: Mapping[str, Any], memory: Memory, turns: Sequence[Turn], learned: Iterable[SemanticMemory]
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """
+    Of the plain changes how many ended the earlier statement at once: none learned from its turn has the value still.
+
+    And the same of those of which both statements fill one slot of one value, as they are learned alone.
+    """
+    done = known = known_done = 0
     live = [(memory.get(one.id), one) for one in learned if one.live]
     for later, earlier in case.get("retires", ()):
         words = [word for value in case["outdated"] if value["turn"] == earlier for word in _words(value)]
         ended = [version for version in _versions(memory, live, turns[later].id) if _from(version, turns[earlier].id)]
         still = [one for _, one in live if _from(one, turns[earlier].id) and any(w in one.content.casefold() for w in words)]
-        done += bool(ended) and not still
-    return done, len(case.get("retires", ()))
+        retired, both = bool(ended) and not still, bool(_slots(turns[later]) & _slots(turns[earlier]))
+        done, known, known_done = done + retired, known + both, known_done + (retired and both)
+    return (done, len(case.get("retires", ()))), (known_done, known)
+
+
+def _slots(turn: Turn) -> set[str]:
+    """The slots of one value that a turn fills, alone."""
+    found = (draft.slot for draft in drafts(turn.content, said_at=turn.said_at))
+    return {slot.key for slot in found if slot is not None and slot.cardinality is Cardinality.SINGLE}
 
 
 def _versions(memory: Memory, live: Iterable[tuple[Any, SemanticMemory]], turn: str) -> Iterator[SemanticMemory]:
@@ -167,7 +182,7 @@ def known(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 def lines(results: Sequence[Judged]) -> Iterator[str]:
     """The report: a line a kind, then the sums."""
     kinds = list(dict.fromkeys(one.kind for one in results))
-    yield f"{'kind':22} cases first  share  any@5 | outdated unmarked | holding marked | retired at once"
+    yield f"{'kind':22} cases first  share  any@5 | outdated unmarked | holding marked | retired at once: all, of one slot"
     sums = [
         ("all", results),
         ("all but implicit", [one for one in results if IMPLICIT not in one.kind]),
@@ -182,10 +197,11 @@ def lines(results: Sequence[Judged]) -> Iterator[str]:
         marked, shown = (sum(one.marked[i] for one in among) for i in (0, 1))
         spared, held = (sum(one.spared[i] for one in among) for i in (0, 1))
         retired, changes = (sum(one.retired[i] for one in among) for i in (0, 1))
+        plain, slots = (sum(one.plain[i] for one in among) for i in (0, 1))
         yield (
             f"{name:22} {len(among):5} {first:5} {100 * first / len(among):6.1f} {100 * found / len(among):6.1f} "
             f"| {shown - marked:4} of {shown:4} {_share(shown - marked, shown)} "
-            f"| {held - spared:3} of {held:4} {_share(held - spared, held)} | {retired} of {changes}"
+            f"| {held - spared:3} of {held:4} {_share(held - spared, held)} | {retired} of {changes}, {plain} of {slots}"
         )
 
 

@@ -182,6 +182,8 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "get as_of", lambda m, v: m.get(m.target, as_of=v)
     for name in ("where", "limit", "offset", "order", "as_of", "valid_at"):
         yield f"get_all {name}", lambda m, v, name=name: m.get_all(**{name: v})
+    for name in ("subject", "relation_type", "object", "limit"):
+        yield f"related {name}", lambda m, v, n=name: m.related(**{n: v})
     yield "about entity", lambda m, v: m.about(v)
     yield "about limit", lambda m, v: m.about("Ann", limit=v)
     yield "history id_or_text", lambda m, v: m.history(v)
@@ -282,6 +284,8 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
     for name in ("session", "budget_s"):
         yield f"sessions.end {name}", lambda m, v, n=name: m.sessions.end(**{"session": "s", n: v})
     yield "sessions.get session", lambda m, v: m.sessions.get(v)
+    for name in ("session", "limit", "after", "last"):
+        yield f"sessions.messages {name}", lambda m, v, n=name: m.sessions.messages(**{"session": "s", n: v})
     yield "sessions.get_all limit", lambda m, v: m.sessions.get_all(limit=v)
     for name in ("session", "task", "variables"):
         yield f"sessions.set {name}", lambda m, v, n=name: m.sessions.set(**{"session": "s", n: v})

@@ -27,6 +27,7 @@ VERBS = {
     "get": lambda m: m.get("00000000"),
     "get_all": lambda m: m.get_all(),
     "about": lambda m: m.about("Ann"),
+    "related": lambda m: m.related(subject="Ann"),
     "history": lambda m: m.history("00000000"),
     "recall": lambda m: m.recall("早"),
     "explain": lambda m: m.explain("早"),
@@ -113,7 +114,7 @@ def test_a_file_is_no_home(tmp_path):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"owner": 'x"\n[evil]'}, {"owner": "User:Mei"}, {"scope": "Team X"}, {"limit": -1}, {"durabilty": "fast"}, {"reads": ["x"] * 7},
+        {"owner": 'x"\n[evil]'}, {"owner": "User Mei"}, {"scope": "Team X"}, {"limit": -1}, {"durabilty": "fast"}, {"reads": ["x"] * 7},
         {"language": "fr"},
     ],
     ids=str,
@@ -155,8 +156,8 @@ def test_everything_survives_closing(home, clock):
 @pytest.mark.parametrize(
     "scope",
     [
-        "", " ", "Public", "PUBLIC", "public ", " public", "public\n", "рublic", "ｐｕｂｌｉｃ", "public\u200b", "公共", "user/mei", "*", "%",
-        "-x", ".x", "_x", "a" * 129, "a b", "a\0b", "a\ud800", 5, b"public", ["public"], True, {"public"},
+        "", " ", "Public", "PUBLIC", "public ", " public", "public\n", "рublic", "ｐｕｂｌｉｃ", "public\u200b", "a,b", "a*", "*", "%",
+        "-x", ".x", "__", "a" * 129, "a b", "a\0b", "a\ud800", 5, b"public", ["public"], True, {"public"},
     ],
     ids=repr,
 )  # fmt: skip
@@ -176,7 +177,9 @@ def test_an_illegal_or_confusable_scope_is_refused(home, memory, scope, monkeypa
 
 
 @pytest.mark.spec("T-20", "S1-53")
-@pytest.mark.parametrize("scope", ["a", "9", "user:ann", "team.x_y-z@host", "public", "a" * 128])
+@pytest.mark.parametrize(
+    "scope", ["a", "9", "user:ann", "team.x_y-z@host", "public", "a" * 128, "auth0|Ab12", "T02/U7", "张伟", "+4790000000"]
+)
 def test_a_legal_scope_is_taken_as_it_is(home, memory, scope):
     """And what is said there stays there."""
     with Memory(home, scope=scope) as other:

@@ -116,7 +116,7 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
         ("busy_timeout_s", "soon", "not 'soon'"),
         ("reads", 5, "a list of names"),
         ("reads", ["a", 5], "a list of names"),
-        ("reads", ["A"], "names of scopes"),
+        ("reads", ["A "], "names of scopes"),
         ("reads", [*"abcdefg"], "at most 6"),
         ("names", [""], "a list of names"),
         ("agent", 5, "must be text, not 5"),
@@ -285,5 +285,5 @@ def test_the_scope_is_the_one_named_or_the_owner(place):
 
 def test_an_illegal_scope_is_an_invalid_scope(place):
     """Not just a bad setting: its own error, with the grammar."""
-    with pytest.raises(InvalidScope, match="begins with a letter or digit"):
-        settings.load(place, {"owner": "Mei"}, {})
+    with pytest.raises(InvalidScope, match="without spaces"):
+        settings.load(place, {"owner": "Mei Ling"}, {})

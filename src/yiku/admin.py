@@ -42,7 +42,7 @@ class Admin:
         self._handle = handle
 
     def undo(self, operation: int) -> Undone:
-        """Take back one operation, by the number that its outcome carries."""
+        """Take back one operation, by the number that its outcome carries. Raises NotFound, CannotUndo, InvalidInput."""
         from yiku.flows.keep import undo
 
         return undo.undo(self._handle, operation)
@@ -69,6 +69,8 @@ class Admin:
         answer names each place of the home, what was done there, and what was still found in its raw bytes.
         It cannot be undone. `everything` wants the scope's name as `confirm`. `resume` finishes instead what a process
         that died left of its erasures.
+
+        Raises NotFound, Ambiguous, InvalidInput, StoreBusy.
         """
         from yiku.flows.erase import erase
 
@@ -88,13 +90,17 @@ class Admin:
         )
 
     def journal(self, *, limit: int = 50) -> list[ChangeRow]:
-        """What was changed in this scope, newest first: when, by whom, why, and what it overwrote."""
+        """
+        What was changed in this scope, newest first: when, by whom, why, and what it overwrote.
+
+        Raises InvalidInput, StoreError.
+        """
         from yiku.flows.keep import undo
 
         return undo.journal(self._handle, limit)
 
     def stats(self) -> Stats:
-        """Counts of what this memory reads, and the sizes of its files."""
+        """Counts of what this memory reads, and the sizes of its files. Raises StoreError."""
         from yiku.flows.home import status
 
         return status.stats(self._handle)
@@ -114,6 +120,8 @@ class Admin:
 
         everything: take in an export of all scopes, each under its own name
         trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
+
+        Raises InvalidInput, Paused, StoreBusy.
         """
         from yiku.flows.home import import_
 
@@ -133,6 +141,8 @@ class Admin:
         Write this scope, or everything in the home, as JSON Lines that `import_` takes in without loss.
 
         since: only what was done from then on; `progress` is told of each turn and memory
+
+        Raises InvalidInput, NotFound, StorageFull.
         """
         from yiku.flows.home import export
 
@@ -144,31 +154,41 @@ class Admin:
 
         to:      a new folder outside, which gets the whole home and opens as one on any machine; else a file in backups/
         nightly: only when none was made for 20 hours (else None); the 7 newest of these are kept
+
+        Raises InvalidInput, StorageFull, Damaged, StoreBusy.
         """
         from yiku.flows.home import backup
 
         return backup.backup(self._handle, to, nightly=nightly)
 
     def backups(self) -> list[BackupFile]:
-        """The backups that lie in this home, newest first."""
+        """The backups that lie in this home, newest first. Raises StoreError."""
         from yiku.flows.home import backup
 
         return backup.backups(self._handle)
 
     def restore_backup(self, name: str, *, dry_run: bool = False) -> Restored:
-        """Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back."""
+        """
+        Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back.
+
+        Raises NotFound, InvalidInput, Damaged, StoreBusy.
+        """
         from yiku.flows.home import backup
 
         return backup.restore_backup(self._handle, name, dry_run=dry_run)
 
     def review(self, *, limit: int = 50) -> list[ToReview]:
-        """What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`."""
+        """
+        What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`.
+
+        Raises InvalidInput.
+        """
         from yiku.flows.learn import review
 
         return review.review(self._handle, limit=limit)
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
-        """What waits for a model; with `dead` what failed for good, and why."""
+        """What waits for a model; with `dead` what failed for good, and why. Raises InvalidInput."""
         from yiku.flows.common import checks
 
         if dead is not None:
@@ -177,7 +197,7 @@ class Admin:
         return self._handle.store.learning.jobs(own[0], dead=dead) if own else []
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
-        """What models were asked for, with tokens and seconds, oldest first."""
+        """What models were asked for, with tokens and seconds, oldest first. Raises InvalidInput."""
         from yiku.flows.common import checks
 
         own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
@@ -195,6 +215,8 @@ class Admin:
 
         What they do not learn any more is archived, unless somebody told, confirmed, edited or used it; what they learn
         now is learned. What was forgotten or erased stays so. One `undo` takes back all of it.
+
+        Raises InvalidInput, Paused, StoreBusy.
         """
         from yiku.flows.learn import relearn
 
@@ -211,25 +233,33 @@ class Admin:
         return embed.embed(self._handle, budget_s=budget_s, progress=progress)
 
     def pause(self, until: Time | None = None) -> datetime | None:
-        """Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten."""
+        """
+        Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten.
+
+        Raises InvalidInput, StorageFull, ReadOnly.
+        """
         from yiku.flows.common import pause
 
         return pause.pause(self._handle, until)
 
     def resume(self) -> bool:
-        """End a pause; whether there was one."""
+        """End a pause; whether there was one. Raises ReadOnly."""
         from yiku.flows.common import pause
 
         return pause.resume(self._handle)
 
     def blob(self, name: str) -> str:
-        """A long content that was put aside, whole."""
+        """A long content that was put aside, whole. Raises NotFound, Damaged."""
         from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
-        """Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups."""
+        """
+        Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups.
+
+        Raises InvalidInput, Closed.
+        """
         from yiku.flows.home import doctor
 
         self._handle.store.upkeep.about()  # a memory that was closed says so

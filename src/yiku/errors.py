@@ -60,7 +60,7 @@ class InvalidInput(YikuError, ValueError):
 
 
 class InvalidScope(InvalidInput):
-    """A scope is 1 to 128 characters of a-z 0-9 . _ : @ - and begins with a letter or digit."""
+    """A scope is 1 to 128 letters, digits and signs such as . _ : @ - | / as an id has them, without spaces or invisible characters."""
 
 
 class InvalidFilter(InvalidInput):

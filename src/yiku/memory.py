@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from yiku import settings as _settings
 from yiku.admin import Admin
@@ -22,27 +22,35 @@ from yiku.files import mounts
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
-from yiku.flows.keep import feedback, forget, record, remember, update
+from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
+    Access,
     Checked,
     Context,
     Details,
     Forgotten,
     Hit,
     Hits,
+    ItemType,
+    Kind,
+    KindName,
     LearnReport,
+    MoreDetails,
+    MoreTurnDetails,
     Outcome,
     Recorded,
     Repaired,
     Restored,
+    Role,
     SemanticMemory,
     Settings,
+    SettingsArguments,
     Status,
     Turn,
-    TurnDetails,
+    TurnDraft,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +60,11 @@ if TYPE_CHECKING:
 CLOSE_WITHIN_S = 1.5  # for the thread in the background
 Time = datetime | str
 Where = Mapping[str, Any]
+
+
+def _given(**details: Any) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in details.items() if value is not None}
 
 
 class Memory:
@@ -77,7 +90,7 @@ class Memory:
         embedder: Embedder | None = None,
         chat: ChatModel | None = None,
         background: bool = False,
-        **settings: Any,
+        **settings: Unpack[SettingsArguments],
     ) -> None:
         """
         Open a home, by default YIKU_HOME or ~/.yiku.
@@ -88,7 +101,9 @@ class Memory:
         embedder:   a model of your own that makes vectors, instead of the one that the settings name
         chat:       a model of your own that reads and writes text, likewise
         background: embed what is said in a thread of this memory; else `admin.embed` does when it is called
-        settings:   any of docs/settings.md, over the environment and yiku.toml
+        settings:   any of docs/settings.md, over the environment and yiku.toml: durability="fast", limit=5 …
+
+        Raises HomeMissing, ScopeRequired, SettingsError, InvalidScope, StoreMismatch, Damaged and others of StoreError.
         """
         checks.optional_call(clock, "clock")
         checks.can(embedder, "embed", "embedder")
@@ -127,19 +142,53 @@ class Memory:
 
     # -------------------------------------------------------------- what is said
 
-    def record(
-        self, turns: Iterable[Mapping[str, Any]], *, session: str | None = None, idempotency_key: str | None = None
-    ) -> Recorded:
-        """Store turns, verbatim, in one transaction. Each has role and content, and may have what `record_turn` takes."""
+    def record(self, turns: Iterable[TurnDraft], *, session: str | None = None, idempotency_key: str | None = None) -> Recorded:
+        """
+        Store turns, verbatim, in one transaction; messages in the shapes of OpenAI's and Anthropic's APIs are turns, too.
+
+            memory.record([{"role": "user", "content": "I moved to Oslo."}], session="s1")
+
+        session:         of the turns that name none, by default "default"
+        idempotency_key: a second call with the same key and turns returns the first result and writes nothing
+
+        Raises InvalidInput, TooLarge, Paused, IdempotencyMismatch, StoreBusy, StorageFull; then none of them is stored.
+        """
         return record.record(self._handle, turns, session=session, idempotency_key=idempotency_key)
 
-    def record_turn(self, role: str, content: str, *, idempotency_key: str | None = None, **details: Unpack[TurnDetails]) -> Turn:
+    def record_turn(
+        self,
+        role: Role,
+        content: str | Sequence[Any] | None,
+        *,
+        session: str | None = None,
+        said_at: Time | None = None,
+        speaker: str | None = None,
+        tool_calls: Sequence[Mapping[str, Any]] | None = None,
+        tool_results: Sequence[Mapping[str, Any]] | None = None,
+        external_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        **details: Unpack[MoreTurnDetails],
+    ) -> Turn:
         """
-        Store one turn; it is on the disk when this returns. An external id that is known gives the turn as it was.
+        Store one turn; it is on the disk when this returns. What users plainly say of themselves is learned at once.
 
-        What a user plainly says of himself in it is learned at once (`learn = at_once`).
+        content:      a text, the parts of a chat API's message, or None where there are only calls of tools
+        session:      the conversation that it belongs to, by default "default"
+        said_at:      when it was said, by default now
+        speaker:      the name of who spoke, where several do
+        tool_calls:   {"id", "name", "input"} each, or as OpenAI has them; tool_results: {"tool_use_id", "content"} each
+        external_id:  its id elsewhere; one that is known gives the turn as it was stored
+        metadata:     any JSON object, up to 16 KiB
+        details:      parent, agent, project, origin, actor
+
+        Raises InvalidInput, TooLarge, KeptOut, Paused, WasErased, IdempotencyMismatch, StoreBusy, StorageFull.
         """
-        draft = {"role": role, "content": content, **details}
+        given = _given(
+            session=session, said_at=said_at, speaker=speaker, tool_calls=tool_calls, tool_results=tool_results,
+            external_id=external_id, metadata=metadata,
+        )  # fmt: skip
+        draft = {"role": role, "content": content, **given, **details}
         turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
         if turn.role == "user" and self.settings.learn == "at_once":
             from yiku.flows.learn import learn
@@ -153,20 +202,57 @@ class Memory:
         self,
         text: str,
         *,
+        kind: Kind | KindName | None = None,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        said_at: Time | None = None,
+        expires_at: Time | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        external_id: str | None = None,
         idempotency_key: str | None = None,
         despite_erasure: bool = False,
         dry_run: bool = False,
-        **details: Unpack[Details],
+        **details: Unpack[MoreDetails],
     ) -> Outcome:
         """
-        Keep one statement. It is new, confirms, replaces or contradicts what is known, or belongs in the past.
+        Keep one statement. One said later than the live one of its slot replaces it at once; the old one stays as history.
 
-        Its slot (subject, predicate, object) is read from the sentence unless it is given. A statement said
-        later than the live one of its slot replaces it at once; the old one stays as history. What was erased
-        is refused, unless `despite_erasure`.
+            outcome = memory.remember("Ann prefers tea.", kind="preference", tags=["drinks"])
+            outcome.kind, outcome.memory.id
+
+        kind:        what sort of thing it states, by default a fact, or what its predicate is
+        subject, predicate, object: its slot, where it is not to be read from the sentence
+        importance:  from 0 to 1; tags and metadata (a JSON object up to 16 KiB) are for filters
+        said_at:     when it was said, by default now; after expires_at it is left out of answers
+        source:      the id of the turn that it comes from; session: the conversation
+        external_id: its id elsewhere, a key: what is known under it is updated
+        idempotency_key: a second call with the same key and statement returns the first outcome
+        despite_erasure: keep it though it was erased; dry_run: decide, and write nothing
+        details:     standing, cardinality, basis, confidence, strength, priority, pinned, entities, relations, valid_from,
+                     ttl_days, speaker, origin, agent, project
+
+        Returns New, Confirmed, Replaced, Past, Flagged, Retracted or Refused: `.kind` is its name, `.memory` the statement.
+        Raises InvalidInput, NotFound (the source), KeptOut, Paused, IdempotencyMismatch, StoreBusy, StorageFull.
         """
+        given = _given(
+            kind=kind, subject=subject, predicate=predicate, object=object, importance=importance, tags=tags,
+            metadata=metadata, said_at=said_at, expires_at=expires_at, source=source, session=session,
+            external_id=external_id,
+        )  # fmt: skip
+        all_details = cast("Details", {**given, **details})
         return remember.remember(
-            self._handle, text, details, idempotency_key=idempotency_key, despite_erasure=despite_erasure, dry_run=dry_run
+            self._handle,
+            text,
+            all_details,
+            idempotency_key=idempotency_key,
+            despite_erasure=despite_erasure,
+            dry_run=dry_run,
+            keyed=None if external_id is None else upsert.told,
         )
 
     def learn(
@@ -184,25 +270,39 @@ class Memory:
         session:    of what waits for the model only what belongs to this one
         everything: also what is not due yet, and what failed for good
         progress:   told how many are done, of how many
+
+        Raises InvalidInput, Paused, StoreBusy while another process learns.
         """
         from yiku.flows.learn import learn
 
         return learn.learn(self._handle, budget_s=budget_s, session=session, everything=everything, progress=progress)
 
     def confirm(self, id: str) -> Outcome:
-        """Say that a candidate, a belief, or one of two that contradict each other holds. See `admin.review`."""
+        """
+        Say that a candidate, a belief, or one of two that contradict each other holds. See `admin.review`.
+
+        Raises NotFound, Ambiguous, InvalidInput, Paused.
+        """
         from yiku.flows.learn import review
 
         return review.confirm(self._handle, id)
 
     def reject(self, id: str) -> Forgotten:
-        """Say that a statement does not hold: it leaves memory, and `restore` brings it back."""
+        """
+        Say that a statement does not hold: it leaves memory, and `restore` brings it back.
+
+        Raises NotFound, Ambiguous, InvalidInput.
+        """
         from yiku.flows.learn import review
 
         return review.reject(self._handle, id)
 
     def update(self, id: str, text: str | None = None, **details: Unpack[Details]) -> SemanticMemory:
-        """A new version with another text, or other details of the current one. The old is kept."""
+        """
+        A new version with another text, or other details of the current one. The old is kept.
+
+        Raises NotFound, Ambiguous, InvalidInput, WasErased, Paused.
+        """
         return update.update(self._handle, id, text, details)
 
     def forget(
@@ -220,6 +320,8 @@ class Memory:
         Take a memory, a turn, a session or a time range out of memory. `restore` brings it back.
 
         hard: erase it instead, for good and from every copy in the home; see `admin.erase`
+
+        Raises NotFound, Ambiguous, InvalidInput.
         """
         if hard:
             from yiku.flows.erase import erase
@@ -228,15 +330,19 @@ class Memory:
         return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
 
     def restore(self, id: str) -> Forgotten:
-        """Bring a forgotten memory or turn back."""
+        """Bring a forgotten memory or turn back. Raises NotFound, Ambiguous."""
         return forget.restore(self._handle, id)
 
-    def feedback(self, id: str, access: str) -> SemanticMemory:
-        """Count that a memory was `retrieved`, `used` in an answer, or `mentioned` by the user."""
+    def feedback(self, id: str, access: Access) -> SemanticMemory:
+        """
+        Count that a memory was `retrieved`, `used` in an answer, or `mentioned` by the user.
+
+        Raises NotFound, Ambiguous, InvalidInput.
+        """
         return feedback.feedback(self._handle, id, access)
 
     def get(self, id: str, *, as_of: Time | None = None) -> SemanticMemory | Turn:
-        """One version or one turn, whole; with `as_of` as it was recorded at that time."""
+        """One version or one turn, whole; with `as_of` as it was recorded at that time. Raises NotFound, Ambiguous, Unreadable."""
         return browse.get(self._handle, id, as_of=as_of)
 
     def get_all(
@@ -249,15 +355,33 @@ class Memory:
         as_of: Time | None = None,
         valid_at: Time | None = None,
     ) -> list[SemanticMemory]:
-        """Live memories, newest first. `as_of`: as recorded then; `valid_at`: what held then, by what is known now."""
+        """
+        Live memories, newest first. `as_of`: as recorded then; `valid_at`: what held then, by what is known now.
+
+        Raises InvalidInput, InvalidFilter.
+        """
         return browse.get_all(self._handle, where=where, limit=limit, offset=offset, order=order, as_of=as_of, valid_at=valid_at)
 
     def about(self, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
-        """Live memories about somebody or something, newest first."""
+        """Live memories about somebody or something, newest first. Raises InvalidInput."""
         return browse.by_entity(self._handle, entity, limit=limit)
 
+    def related(
+        self, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
+    ) -> list[SemanticMemory]:
+        """
+        Live memories that state a relation with these parts, as they were given; newest first. See their `.relations`.
+
+        Raises InvalidInput.
+        """
+        return browse.related(self._handle, subject=subject, relation_type=relation_type, object=object, limit=limit)
+
     def history(self, id_or_text: str, *, as_of: Time | None = None) -> list[SemanticMemory]:
-        """All versions of one line in the order in which they were said; found by an id or by what it is about."""
+        """
+        All versions of one line in the order in which they were said; found by an id or by what it is about.
+
+        Raises NotFound, Ambiguous, InvalidInput.
+        """
         return browse.history(self._handle, id_or_text, as_of=as_of)
 
     # -------------------------------------------------------------- what is found
@@ -270,13 +394,15 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[str] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
         session: str | None = None,
     ) -> Hits:
         """
         The best hits for a question, each with its sources. Writes nothing.
 
         session: the running conversation, whose last turns help to understand the question
+
+        Raises InvalidInput, InvalidFilter, ModelError where `search` names a model that does not answer.
         """
         return recall.recall(
             self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session
@@ -290,10 +416,14 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[str] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
         session: str | None = None,
     ) -> Hits:
-        """`recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why."""
+        """
+        `recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why.
+
+        Raises InvalidInput, InvalidFilter, ModelError, as `recall` does.
+        """
         return self.recall(question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session)
 
     def context(
@@ -312,6 +442,8 @@ class Memory:
 
         session: the running conversation, whose last turns help to understand the question, and whose rules apply
         rules:   False where the host shows standing rules elsewhere in its prompt
+
+        Raises InvalidInput, InvalidFilter, ModelError, as `recall` does.
         """
         return context.context(
             self._handle,
@@ -325,7 +457,7 @@ class Memory:
         )
 
     def retrieved(self, hits: Sequence[Hit]) -> None:
-        """Say that these hits were shown to a model or a person; `context` does so itself."""
+        """Say that these hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
         recall.report(self._handle, hits)
 
     def search_traces(
@@ -333,13 +465,13 @@ class Memory:
         keyword: str | None = None,
         *,
         session: str | None = None,
-        role: str | None = None,
+        role: Literal["user", "assistant", "system", "tool"] | None = None,
         tool: str | None = None,
         since: Time | None = None,
         until: Time | None = None,
         limit: int = 20,
     ) -> list[Turn]:
-        """Turns, tool calls among them, by keyword, session, time, role and tool."""
+        """Turns, tool calls among them, by keyword, session, time, role and tool. Raises InvalidInput."""
         return traces.search_traces(
             self._handle, keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit
         )
@@ -353,13 +485,17 @@ class Memory:
         where: Where | None = None,
         limit: int = 50,
     ) -> list[SemanticMemory | Turn]:
-        """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+        """
+        Turns and memories in the order in which they were said: a window, or what lies around one of them.
+
+        Raises InvalidInput, InvalidFilter, NotFound.
+        """
         return browse.timeline(self._handle, around=around, since=since, until=until, where=where, limit=limit)
 
     # -------------------------------------------------------------- the home
 
     def status(self) -> Status:
-        """How this home is: where, whose, which versions, what waits, what is wrong."""
+        """How this home is: where, whose, which versions, what waits, what is wrong. Raises StoreError."""
         from yiku.flows.home import status
 
         return status.status(self._handle)
@@ -375,6 +511,19 @@ class Memory:
         from yiku.flows.find.embed import Worker
 
         return Worker(self._handle)
+
+    if not TYPE_CHECKING:  # a type checker knows which verbs there are
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which verb it is, where somebody asks for one of another library or of a sub-object."""
+            from yiku.rules.other_names import in_python
+
+            text = f"Memory has no {name!r}"
+            if not name.startswith("_"):
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+                verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
+                text += f": {hint}" if (hint := in_python(name, verbs)) else ""
+            raise AttributeError(text, name=name, obj=self)
 
     def __enter__(self) -> Memory:
         return self

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from yiku.types import Attachment, Compressed, Ended, Episode, Scratchpad, ScratchpadPatch, Session
+from yiku.types import Attachment, Compressed, Ended, Episode, Messages, Scratchpad, ScratchpadPatch, Session
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -28,6 +28,8 @@ class Sessions:
         Call this when messages leave the context of a host: every one is kept, learned from by rules, and told of in an episode.
 
         summary: the host's own summary, where it has one
+
+        Raises InvalidInput, TooLarge, Paused, StoreBusy.
         """
         from yiku.flows.learn import sessions
 
@@ -38,6 +40,8 @@ class Sessions:
         Call this when a session is over: it becomes an episode, what held only for it expires, the scratchpad goes on.
 
         budget_s: how long a model is asked, where there is one; the rest waits for `learn`
+
+        Raises NotFound, InvalidInput, Paused, StoreBusy.
         """
         from yiku.flows.learn import sessions
 
@@ -49,14 +53,29 @@ class Sessions:
 
         return sessions.state(self._handle, session)
 
+    def messages(self, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
+        """
+        The messages of a session in order, in the shapes of the chat API that they came in.
+
+        limit: turns on a page; after: the `cursor` of the page before; last: the last `limit` turns instead of the first
+        Turns that were forgotten are left out. Raises NotFound where there is no such session.
+        """
+        from yiku.flows.keep import messages
+
+        return messages.page(self._handle, session, limit=limit, after=after, last=last)
+
     def get_all(self, *, limit: int = 50) -> list[Session]:
-        """Sessions, the last one first."""
+        """Sessions, the last one first. Raises InvalidInput."""
         from yiku.flows.learn import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
     def set(self, session: str, *, task: str | None = None, **variables: Any) -> None:
-        """Keep variables for a session, and the task it is at; None takes a variable away."""
+        """
+        Keep variables for a session, and the task it is at; None takes a variable away.
+
+        Raises InvalidInput, TooLarge, Paused.
+        """
         from yiku.flows.learn import sessions
 
         sessions.set_variables(self._handle, session, variables, task)
@@ -71,7 +90,7 @@ class Sessions:
         until: datetime | str | None = None,
         limit: int = 20,
     ) -> list[Episode]:
-        """Episodes, the newest first."""
+        """Episodes, the newest first. Raises InvalidInput."""
         from yiku.flows.learn import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
@@ -79,7 +98,7 @@ class Sessions:
     # -------------------------------------------------------------- the scratchpad
 
     def scratchpad(self, user: str | None = None) -> Scratchpad:
-        """What a user is at, by default the owner of this scope."""
+        """What a user is at, by default the owner of this scope. Raises InvalidInput."""
         from yiku.flows.keep import scratchpad
 
         return scratchpad.of(self._handle, user)
@@ -93,7 +112,11 @@ class Sessions:
         settle_next_steps: Sequence[str] = (),
         user: str | None = None,
     ) -> Scratchpad:
-        """Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used."""
+        """
+        Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used.
+
+        Raises InvalidInput, Paused.
+        """
         from yiku.flows.common import checks
         from yiku.flows.keep import scratchpad
 
@@ -106,13 +129,17 @@ class Sessions:
         return scratchpad.patch(self._handle, lines, user)
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
-        """The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`."""
+        """
+        The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`.
+
+        Raises InvalidInput, TooLarge, Paused.
+        """
         from yiku.flows.keep import scratchpad
 
         return scratchpad.edit(self._handle, text, user)
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
-        """An episode or a scratchpad as a person reads it."""
+        """An episode or a scratchpad as a person reads it. Raises InvalidInput."""
         from yiku.flows.common import checks
         from yiku.flows.find import context
         from yiku.flows.keep import scratchpad
@@ -134,19 +161,25 @@ class Sessions:
 
         keep: keep its content here too, as long as it is at most 64 MiB
         details: turn, direction, filename, original_filename, mime_type, url, description, transcription, extracted_text, tags
+
+        Raises InvalidInput, NotFound, TooLarge, Paused.
         """
         from yiku.flows.keep import attach
 
         return attach.attach(self._handle, place, session=session, keep=keep, **details)
 
     def describe(self, id: str, **details: Any) -> Attachment:
-        """What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …"""
+        """
+        What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …
+
+        Raises InvalidInput, NotFound, Paused.
+        """
         from yiku.flows.keep import attach
 
         return attach.describe(self._handle, id, **details)
 
     def attachments(self, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
-        """Attachments, the newest first."""
+        """Attachments, the newest first. Raises InvalidInput."""
         from yiku.flows.keep import attach
 
         return attach.listed(self._handle, session=session, limit=limit)

@@ -232,6 +232,7 @@ ASKING: dict[str, Callable[[Memory, str], Any]] = {
     "context": lambda m, t: m.context(t),
     "history": lambda m, t: m.history(t),
     "about": lambda m, t: m.about(t),
+    "related": lambda m, t: m.related(subject=t),
     "get": lambda m, t: m.get(t),
     "blob": lambda m, t: m.admin.blob(t),
     "traces": lambda m, t: m.search_traces(t),

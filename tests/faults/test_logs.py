@@ -28,6 +28,7 @@ LIBRARY = {
     "context": lambda m: m.context(WORD),
     "search_traces": lambda m: m.search_traces(WORD, session=WORD, tool=WORD, since=WORD),
     "about": lambda m: m.about(WORD),
+    "related": lambda m: m.related(object=WORD),
     "history": lambda m: m.history(WORD),
     "get": lambda m: m.get(WORD),
     "import": lambda m: m.admin.import_([TurnRecord(1, {"role": WORD}), MemoryRecord(2, WORD, {WORD: WORD}), WORD], source=WORD),

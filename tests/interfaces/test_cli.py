@@ -23,7 +23,7 @@ MEMORY = set(
     "type id line kind standing state content subject predicate object cardinality basis flag flagged_with importance base_score"
     " strength confidence priority half_life_days said_at confirmed_at valid_from valid_to superseded_by reason expires_at"
     " auto_delete_at ttl_days pinned retrieved used mentioned last_retrieved last_used last_mentioned origin trust method tags"
-    " metadata agent project external_id created_at updated_at sources entities relations scope live access_count".split()
+    " metadata agent project external_id created_at updated_at sources entities relations scope said_later live expired access_count".split()
 )
 TURN = set(
     "type id session position role content said_at recorded_at speaker tool_calls tool_results external_id parent agent project"
@@ -365,7 +365,7 @@ def test_the_version_and_the_help():
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
     assert {"Keep:", "Find:", "Learn:", "Converse:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 45 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    assert 46 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -602,3 +602,13 @@ def test_a_mark_at_the_start_of_an_export_and_a_blank_line_at_its_end_are_no_dam
     ran = run(tmp_path / "home", "import", "yiku", file, "--all", "--json")
 
     assert (0, 0, 3) == (ran.code, ran.json["total"]["problems"], ran.json["total"]["turns"])
+
+
+@pytest.mark.parametrize(
+    ("verb", "ours"), [("search", "recall"), ("add", "remember"), ("delete", "forget"), ("get-messages", "messages")]
+)
+def test_a_verb_of_another_tool_says_which_it_is_here(home, verb, ours):
+    """Exit code 2, and a line that names ours."""
+    ran = run(home, verb, "茶")
+
+    assert (2, True) == (ran.code, f"here it is `yiku {ours}`" in ran.err.replace("\n      ", " "))

@@ -251,7 +251,7 @@ class StoreContract(WorkContract):
         [
             pytest.param(field.name, marks=rows_of(MEMORY_ROWS, field.name))
             for field in fields(SemanticMemory)
-            if field.name not in GIVEN_BY_THE_STORE | COUNTERS | {"superseded_by", "state"}
+            if field.name not in GIVEN_BY_THE_STORE | COUNTERS | {"superseded_by", "state", "said_later"}
         ],
     )
     def test_a_memory_survives_in_every_field(self, reopen, store, scope, name):

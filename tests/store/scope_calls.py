@@ -416,6 +416,12 @@ def _about(world: World, me: View) -> None:
     world.ask(me, lambda: me.memory.about(who, limit=3))
 
 
+@tries("related", 2)
+def _related(world: World, me: View) -> None:
+    who = world.chance.choice((None, *PEOPLE))
+    world.ask(me, lambda: me.memory.related(subject=who, limit=3))
+
+
 @tries("history", 2)
 def _history(world: World, me: View) -> None:
     """A line of ours, by its id or by what it is about."""

@@ -124,6 +124,7 @@ def _end(world: World, me: View) -> None:
 
 @tries("sessions.get", 2)
 @tries("sessions.get_all", 1)
+@tries("sessions.messages", 2)
 @tries("sessions.set", 2)
 def _state(world: World, me: View) -> None:
     """What is kept for our session; another's of the same name has its own."""
@@ -134,6 +135,7 @@ def _state(world: World, me: View) -> None:
     world.ask(me, lambda: me.memory.sessions.set(session, task=mark, shared=mark))
     found = world.ask(me, lambda: me.memory.sessions.get(session))
     assert me.reads >= {one.scope for one in world.ask(me, me.memory.sessions.get_all)}
+    world.ask(me, lambda: [*me.memory.sessions.messages(session)])
     turns = [where for _, where, _ in me.model.turns.values() if where == session]
     assert (me.name, mark, {"shared": mark}, len(turns)) == (found.scope, found.task, found.variables, found.turns)
 

@@ -17,6 +17,7 @@ import apsw
 from store.scope_home import World
 from store.scopes import Model, Operation, View
 
+from yiku.store import names
 from yiku.store.byte_search import SAID
 
 Tree = list[Any]  # words, marks, and lists for brackets
@@ -170,10 +171,10 @@ def judged(sql: str, scoped: dict[str, int]) -> tuple[list[str], list[int], set[
     """
     plain, tree = " ".join(sql.split()), parsed(sql)
     wrong, places, used = [], list[int](), set[tuple[str, str]]()
-    for select, names, more in selects(tree, set()):
+    for select, scoped_by, more in selects(tree, set()):
         places += more
         for alias, table in select.tables.items():
-            if table not in scoped or alias in names:
+            if table not in scoped or alias in scoped_by:
                 continue
             excuse = next((key for key in (*EXCUSED, *SOMETIMES) if key[0] in (table, "*") and key[1] in plain), None)
             if excuse is None:
@@ -256,9 +257,9 @@ class Watch(World):
             self.wrong[sql] = f"terms {strange[:3]} by a handle that may see {sorted(allowed)}"
         return True
 
-    def numbers(self, names: Any) -> set[int]:
+    def numbers(self, scopes: Any) -> set[int]:
         """The numbers of these scopes."""
-        given = json.dumps([*names])
+        given = json.dumps([*map(names.written, scopes)])
         return {
             n for (n,) in self.watcher.execute("select id from scopes where name in (select value from json_each(?))", (given,))
         }

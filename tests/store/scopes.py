@@ -26,16 +26,18 @@ from integrity import check
 
 from yiku import Memory
 from yiku.errors import NotFound, YikuError
+from yiku.store import names
 
-# 18 names that are taken exactly as they stand: prefixes of one another, patterns of LIKE, numbers of other scopes' rows,
+# 26 names that are taken exactly as they stand: prefixes of one another, in two cases, as they lie in the table,
+# patterns of LIKE, numbers of other scopes' rows,
 # prefixes of the index's tokens, words of SQL, one as long as may be.
 EXACT = (
     "public", "user:ann", "user:ann2", "user:an", "user.ann", "user_ann", "user@ann", "a", "a-", "1", "01", "2",
-    "s1q", "s1qoslo", "h2q", "none", "rowid", "x" * 128,
+    "s1q", "s1qoslo", "h2q", "none", "rowid", "x" * 128, "A", "а", "\u00e9", "a/b", "auth0|Ab12", "auth0%7c%41b12", "用户:安", "安",
 )  # fmt: skip
-# 24 that could be taken for another, for all, for a path or for SQL: none is a scope.
+# 23 that could be taken for another, for all, for a path or for SQL: none is a scope.
 REFUSED = (
-    "", "*", "%", "_", "a ", " a", "A", "а", "ａ", "a\u200b", "\u00e9", "e\u0301", "../a", "a/b", "a\0", "a\n", "a" * 300,
+    "", "*", "%", "_", "a ", " a", "a,b", "раypal", "ａ", "a\u200b", "e\u0301", "../a", "a*", "a\0", "a\n", "a" * 300,
     "'; --", "PUBLIC", "public\u202e", "用户：安", "👩‍💻", 'a"', "\ufeffuser:ann",
 )  # fmt: skip
 
@@ -236,7 +238,7 @@ class World:
         if id not in self.owner:
             sql = "select name from scopes where id = (select scope_id from memories where id = ?)"
             ((name,),) = self.watcher.execute(sql, (id,))
-            self.owner[id] = self.views[name].mark
+            self.owner[id] = self.views[names.read(name)].mark
         return self.owner[id]
 
     def told(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:

@@ -130,6 +130,16 @@ def test_the_live_rows_of_a_kind_are_one_search_of_one_index(store):
     assert "SEARCH m USING INDEX one_live_text (scope_id=? AND kind=?)" == plan[0][3]
 
 
+def test_relations_of_somebody_are_found_by_their_index(store):
+    """A page of them, newest first, reads the relations of that subject and sorts those: not the statements of the scope."""
+    select = Memories(relation=("Ann", None, None), current=True, order="said", newest_first=True, limit=20)
+    sql, values = where.memories([new_scope(store, "user:mei")], select)
+    plan = [row[3] for row in store._all(f"explain query plan select m.n from memories m {sql}", *values)]
+
+    assert "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)" == plan[0]
+    assert any("relations_by_subject (scope_id=? AND subject=?)" in step for step in plan)
+
+
 def test_fast_still_flushes_within_a_second(tmp_path):
     """`fast` may lose the last second and no more: what nobody writes after is flushed too, and the mark says so."""
     store = opened(tmp_path, durability="fast")

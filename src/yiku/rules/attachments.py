@@ -17,6 +17,7 @@ from typing import Any, Literal
 from yiku.rules.ask import Question, SortOfFile, sort_of_file
 from yiku.rules.calls import Call, calls
 from yiku.rules.lexicon.lists import at_start, looked_for, words
+from yiku.rules.messages import FRAME
 from yiku.rules.text import lazy
 from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Direction, Origin, Turn
@@ -100,14 +101,18 @@ def sent(turn: Turn) -> tuple[Attachment, ...]:
     if turn.role not in ("user", "assistant"):
         return ()
     direction: Direction = "inbound" if turn.role == "user" and turn.origin is Origin.USER else "outbound"
-    listed = [one for key in _PARTS for part in _list(turn.metadata.get(key)) if (one := _part(turn, part, direction))]
+    frame = turn.metadata.get(FRAME)
+    frame = frame if isinstance(frame, Mapping) else {}
+    places = (turn.metadata, frame, frame.get("fields"))
+    parts = (part for place in places if isinstance(place, Mapping) for key in _PARTS for part in _list(place.get(key)))
+    listed = [one for part in parts if (one := _part(turn, part, direction))]
     pictures = [
         _named(turn, match[2], direction, description=match[1].strip() or None) for match in _PICTURE.finditer(turn.content)
     ]
     bracketed = (match for match in _BRACKETED.finditer(turn.content) if folded(match[1]) in words("records.attached"))
     names = [_named(turn, _A_TYPE.sub("", match[2]), direction) for match in bracketed]
-    places = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
-    return tuple(places.values())[:MOST]
+    files = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
+    return tuple(files.values())[:MOST]
 
 
 def _list(given: object) -> Sequence[object]:

@@ -166,6 +166,8 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
         marks.append(label("context.replaced", language))
     elif hit.taken_back:
         marks.append(label("context.taken_back", language))
+    elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with and hit.said_later is None:
+        marks.append(f"{label('context.contradicts', language)}{hit.item.flagged_with[-1][-8:]}")
     text = _one_line(annotated(hit, language)[: 2 * looked_at])  # spaces fall away
     if not isinstance(hit.item, Turn):
         return f"- {cut(text, WHOLE_TOKENS, looked_at=looked_at)} ({', '.join([hit.said_at.date().isoformat(), who, *marks])})"

@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, rows
+from yiku.store import index, names, rows
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -239,7 +239,7 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
             variables=rows.loads(variables) or {},
             task=task,
             closed_at=rows.nearest(closed),
-            scope=scope_name,
+            scope=names.read(scope_name),
         )
         for n, name, turns, started, ended, variables, task, closed, scope_name in found
     ]

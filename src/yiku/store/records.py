@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale, Unreadable
-from yiku.store import index, rows
+from yiku.store import index, names, rows
 from yiku.store.protocol import Index, Journal, R
 from yiku.types import ActionNode, Attachment, Drop, Episode, Put, Record, Records, Scratchpad, Task, Tokens
 
@@ -172,7 +172,7 @@ def decoded(table: str, row: Sequence[Any]) -> Any:
         tokens(told[-1])
     except rows.UNFIT as error:
         raise Unreadable(f"{told[2]} of {table}", "cannot be read: tokens", id=told[2], scope=told[1]) from error
-    return _record(table, told, changed, scope)
+    return _record(table, told, changed, names.read(scope))
 
 
 def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:

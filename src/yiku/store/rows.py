@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from yiku.errors import Unreadable
+from yiku.store import names
 from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Source, Standing, State, Turn
 
 T = TypeVar("T")
@@ -192,7 +193,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         origin=ORIGIN[row[20]],
         actor=row[21],
         hidden_at=nearest(row[24]),
-        scope=row[25],
+        scope=names.read(row[25]),
     )
 
 
@@ -290,7 +291,7 @@ def _memory(row: Sequence[Any]) -> SemanticMemory:
         last_mentioned=moment(row[49]),
         updated_at=_moment(row[50]),
         changed=row[51],
-        scope=row[52],
+        scope=names.read(row[52]),
     )
 
 

@@ -28,7 +28,7 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, records, rows, where, write
+from yiku.store import index, jobs, names, records, rows, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
@@ -208,7 +208,7 @@ class SqliteStore:
             self._database.refuse_moved(connection)
         number, seen = self._database.scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            if (row := self._one("select id from scopes where name = ?", name)) is None:
+            if (row := self._one("select id from scopes where name = ?", names.written(name))) is None:
                 self._database.scopes.pop(name, None)
                 return None
             number = row[0]
@@ -217,7 +217,8 @@ class SqliteStore:
 
     def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
-        return [(number, name, label) for number, name, label in self._all("select id, name, label from scopes order by id")]
+        found = self._all("select id, name, label from scopes order by id")
+        return [(number, names.read(name), label) for number, name, label in found]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""

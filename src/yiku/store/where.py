@@ -48,7 +48,7 @@ Sql = tuple[str, list[Any]]
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """The conditions, order and limit behind `from memories m`."""
-    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.sourced_in))
+    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in))
     parts, values = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
 
     def add(sql: str, *bound: Any) -> None:
@@ -74,6 +74,10 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         names = json.dumps(list(select.entities), ensure_ascii=False)
         named = f"select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity in (select value from json_each(?))"
         add(f"m.n in ({named})", *scopes, names)
+    if select.relation is not None:
+        triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
+        stated = " and ".join([f"scope_id in ({marks(scopes)})", *(f"{name} = ?" for name, _ in triple)])
+        add(f"m.n in (select memory_n from memory_relations where {stated})", *scopes, *(part for _, part in triple))
     if select.sourced_in is not None:
         turns = json.dumps(list(select.sourced_in))
         add(
@@ -114,7 +118,11 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 
     for sql, bound in _alike(select, "conversation_turns", "t", scopes):
         add(sql, *bound)
-    if select.session is not None:
+    in_order = select.session is not None and select.order == "position" and len(scopes) == 1
+    if in_order:
+        # One number instead of a list of them: its index gives the order, and nothing is sorted.
+        add("t.session_n = (select n from sessions where scope_id = ? and id = ?)", *scopes, select.session)
+    elif select.session is not None:
         add(
             f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
             *scopes,
@@ -136,8 +144,11 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add("x.hidden_at is null")
     if select.where is not None:
         add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
-    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n")}[select.order]
-    if by_number or any(given is not None for given in (select.ids, select.session, select.external_ids)):
+    if select.beyond is not None:
+        add("t.position > ?", select.beyond)
+    order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position",)}[select.order]
+    few = any(given is not None for given in (select.ids, select.session, select.external_ids))
+    if by_number or (few and not in_order):
         order = tuple("+" + name for name in order)
     return _finished(parts, values, order, select)
 
@@ -272,6 +283,8 @@ def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
     """The order of a selection as a sort key of what it gives: the same as in SQL."""
     if select.order == "n":
         return lambda item: (item.n,)
+    if select.order == "position":
+        return lambda item: (item.position, item.n)
     if select.order == "updated":
         return lambda item: (item.updated_at, item.n)
     at = "confirmed_at" if select.order == "confirmed" else "said_at"

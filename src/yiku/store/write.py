@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, records, rows
+from yiku.store import erase, index, jobs, names, records, rows
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -289,10 +289,11 @@ def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
 
 
 def _add_scope(connection: apsw.Connection, change: AddScope, journal: Journal) -> Iterable[int]:
-    if connection.execute("select 1 from scopes where name = ?", (change.name,)).fetchone():
+    name = names.written(change.name)
+    if connection.execute("select 1 from scopes where name = ?", (name,)).fetchone():
         return ()
     sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
-    number = index.one(connection, sql, change.name, change.label, rows.micros(journal.cause.at))[0]
+    number = index.one(connection, sql, name, change.label, rows.micros(journal.cause.at))[0]
     journal.note("insert", "scopes", number, scope=number)
     if change.learning:
         jobs.set_learning(connection, number, SetLearning(LearningState(change.learning)))

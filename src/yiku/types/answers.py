@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
 from yiku.types.words import Origin, SemanticMemory, Turn
+
+REPR_CHARS = 50  # of a hit's text, so that it fits a line of a terminal
 
 # ------------------------------------------------------------------ what is answered
 
@@ -20,6 +22,7 @@ from yiku.types.words import Origin, SemanticMemory, Turn
 class New:
     """Nothing like it was known."""
 
+    kind: ClassVar[Literal["new"]] = "new"
     memory: SemanticMemory
     operation: int = 0
 
@@ -28,6 +31,7 @@ class New:
 class Confirmed:
     """It was known; the source was added."""
 
+    kind: ClassVar[Literal["confirmed"]] = "confirmed"
     memory: SemanticMemory
     operation: int = 0
 
@@ -36,6 +40,7 @@ class Confirmed:
 class Replaced:
     """It retires an earlier statement of the same slot, which stays reachable as history."""
 
+    kind: ClassVar[Literal["replaced"]] = "replaced"
     memory: SemanticMemory
     replaced: SemanticMemory
     operation: int = 0
@@ -45,6 +50,7 @@ class Replaced:
 class Past:
     """It was said before what is live now: kept as history, it retires nothing."""
 
+    kind: ClassVar[Literal["past"]] = "past"
     memory: SemanticMemory
     current: SemanticMemory
     operation: int = 0
@@ -54,6 +60,7 @@ class Past:
 class Flagged:
     """It may contradict others, and nothing says which is right: all are kept, each marked."""
 
+    kind: ClassVar[Literal["flagged"]] = "flagged"
     memory: SemanticMemory
     others: tuple[SemanticMemory, ...]
     operation: int = 0
@@ -69,6 +76,7 @@ class Retracted:
     said:    what the same sentence states beside that, now kept or confirmed
     """
 
+    kind: ClassVar[Literal["retracted"]] = "retracted"
     memory: SemanticMemory
     current: SemanticMemory | None = None
     said: SemanticMemory | None = None
@@ -79,6 +87,7 @@ class Retracted:
 class Refused:
     """It was not kept: it had been erased, or takes back what nobody said. `memory` is what was told, and is nowhere."""
 
+    kind: ClassVar[Literal["refused"]] = "refused"
     memory: SemanticMemory
     why: str
     operation: int = 0
@@ -179,6 +188,13 @@ class Hit:
     said_later: str | None = None  # the id of a memory or turn that was said later and answers the question otherwise
     outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
 
+    def __repr__(self) -> str:
+        """One line: its type, the end of its id, how relevant it is, when it was said, and how its text begins."""
+        text = " ".join(self.text.split())
+        text = text if len(text) <= REPR_CHARS else f"{text[: REPR_CHARS - 1]}…"
+        later = f", said later: #{self.said_later[-8:]}" if self.said_later else ""
+        return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
+
     @property
     def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
         """What sort of thing was found."""
@@ -244,6 +260,9 @@ class Hits(Sequence[Hit]):
     explanation: Explanation
     diagnostics: tuple[str, ...] = ()
     confidence: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<{len(self.hits)} hits, confidence {self.confidence:.2f}>"
 
     @property
     def confident(self) -> bool:

@@ -426,6 +426,7 @@ class Memories:
     hash: bytes | None = None
     entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
+    relation: tuple[str | None, str | None, str | None] | None = None  # of which a row states one; None asks nothing
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
     current: bool = False  # not superseded
@@ -457,7 +458,8 @@ class Turns:
     until: datetime | None = None
     hidden: bool = False  # also those that left recall
     where: Filter | None = None
-    order: Literal["n", "said"] = "n"
+    beyond: int | None = None  # a position in the session: only what stands behind it
+    order: Literal["n", "said", "position"] = "n"
     newest_first: bool = False
     limit: int | None = None
     offset: int = 0

@@ -6,7 +6,7 @@ These are records: each is kept whole under its id, and a newer form of it takes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
@@ -80,6 +80,29 @@ class Session:
     task: str | None = None
     closed_at: datetime | None = None
     scope: str = ""
+
+
+@value(frozen=True, slots=True)
+class Messages(Sequence[Mapping[str, Any]]):
+    """
+    Messages of a session in order, each as it was given.
+
+    turns:  the ids of the turns that they come from
+    cursor: what `after` takes for the next page; None behind the last
+    """
+
+    messages: tuple[Mapping[str, Any], ...]
+    turns: tuple[str, ...]
+    cursor: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.messages[index]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.messages)
 
 
 @value(frozen=True, slots=True, kw_only=True)

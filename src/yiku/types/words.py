@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, Required, TypedDict
 
 from yiku.types.value import value
 
@@ -234,6 +234,12 @@ class SemanticMemory:
     entities: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
     scope: str = ""
+    # In lists and histories, the id of a statement that was said later and has another value; found when it is asked, never stored.
+    said_later: str | None = field(default=None, compare=False, repr=False)
+
+    def expired(self, at: datetime) -> bool:
+        """Whether it had expired at a time: lists and answers leave it out then."""
+        return any(end is not None and end <= at for end in (self.expires_at, self.auto_delete_at))
 
     @property
     def access_count(self) -> int:
@@ -251,50 +257,92 @@ class SemanticMemory:
         return self.state is State.ACTIVE and self.superseded_by is None
 
 
-class Details(TypedDict, total=False):
+KindName = Literal["fact", "preference", "rule", "skill", "error", "persona_trait", "event", "task", "emotion", "experience"]
+StandingName = Literal["fact", "belief", "summary"]
+OriginName = Literal["user", "assistant", "tool", "file", "import"]
+CardinalityName = Literal["single", "multi", "unknown"]
+PriorityName = Literal["permanent", "long_term", "short_term", "transient"]
+Role = Literal["user", "assistant", "system", "tool", "developer", "function"]  # the last two are kept as system and tool
+ItemType = Literal["memory", "turn", "episode", "attachment"]
+
+
+class MoreDetails(TypedDict, total=False):
+    """What may be said about a statement besides what `remember` spells out; every entry is optional."""
+
+    standing: Standing | StandingName
+    cardinality: Cardinality | CardinalityName
+    basis: str
+    confidence: float
+    strength: int
+    priority: PriorityName
+    pinned: bool
+    entities: Sequence[str]
+    relations: Sequence[tuple[str, str, str]]
+    valid_from: datetime | str
+    ttl_days: int
+    speaker: str
+    origin: Origin | OriginName
+    agent: str
+    project: str
+
+
+class Details(MoreDetails, total=False):
     """What may be said about a statement besides its text; every entry is optional."""
 
-    kind: Kind | str
-    standing: Standing | str
+    kind: Kind | KindName
     subject: str
     predicate: str
     object: str
-    cardinality: Cardinality | str
-    basis: str
     importance: float
-    confidence: float
-    strength: int
-    priority: str
-    pinned: bool
     tags: Sequence[str]
-    entities: Sequence[str]
-    relations: Sequence[tuple[str, str, str]]
     metadata: Mapping[str, Any]
     said_at: datetime | str
-    valid_from: datetime | str
     expires_at: datetime | str
-    ttl_days: int
     source: str
     session: str
-    speaker: str
-    origin: Origin | str
-    agent: str
-    project: str
     external_id: str
 
 
-class TurnDetails(TypedDict, total=False):
+class MoreTurnDetails(TypedDict, total=False):
+    """What may be said about a turn besides what `record_turn` spells out; every entry is optional."""
+
+    parent: str | None
+    agent: str | None
+    project: str | None
+    origin: Origin | OriginName
+    actor: str | None
+
+
+class TurnDetails(MoreTurnDetails, total=False):
     """What may be said about a turn besides its role and content; every entry is optional."""
 
     session: str
     said_at: datetime | str
     speaker: str | None
-    tool_calls: Sequence[Mapping[str, Any]]
+    tool_calls: Sequence[Mapping[str, Any]] | None
     tool_results: Sequence[Mapping[str, Any]]
     external_id: str | None
-    parent: str | None
-    agent: str | None
-    project: str | None
     metadata: Mapping[str, Any]
-    origin: Origin | str
-    actor: str | None
+
+
+class TurnDraft(TurnDetails, total=False):
+    """A turn as `record` takes it: as Yiku or as a chat API writes it. Only role and content must be there."""
+
+    role: Required[Role]
+    content: Required[str | Sequence[Any] | None]
+    name: str
+    tool_call_id: str
+    function_call: Mapping[str, Any] | None
+    refusal: str | None
+    annotations: Sequence[Any] | None
+    audio: Mapping[str, Any] | None
+    id: str
+    type: str
+    status: str
+    model: str
+    stop_reason: str | None
+    stop_sequence: str | None
+    usage: Any
+    reasoning_content: str | None
+    timestamp: Any
+    created_at: Any

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,7 +16,9 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, shown
 from yiku.flows.find.recall import recall
+from yiku.flows.find.said_later import among, marked
 from yiku.rules import keys
+from yiku.rules.finding import said_later
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 SHOWN = (State.CANDIDATE, State.ACTIVE)
@@ -65,10 +68,11 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return handle.store.filled(handle.store.memories(scopes, select))
+        return marked(handle, handle.store.filled(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    page = shown(handle, rows, as_of, valid_at)[offset : offset + limit]
-    return recorded(handle, handle.store.filled(page), as_of)  # once more, for what hangs on the rows
+    then = shown(handle, rows, as_of, valid_at)
+    page = handle.store.filled(then[offset : offset + limit])
+    return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
@@ -83,27 +87,65 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         newest_first=True,
         limit=checks.whole(limit, "limit"),
     )
-    return handle.store.filled(handle.store.memories(handle.reads(), select))
+    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+
+
+def related(
+    handle: Handle, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
+) -> list[SemanticMemory]:
+    """Live memories that state a relation with these parts, newest first; without a part, those that state any."""
+    triple = (
+        checks.optional_name(subject, "subject"),
+        checks.optional_name(relation_type, "relation_type"),
+        checks.optional_name(object, "object"),
+    )
+    select = Memories(
+        relation=triple,
+        states=SHOWN,
+        current=True,
+        unexpired_at=handle.now(),
+        order="said",
+        newest_first=True,
+        limit=checks.whole(limit, "limit"),
+    )
+    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
-    """All versions of one line, in the order in which they were said; found by an id or by what it is about."""
+    """
+    All versions of one line, in the order in which they were said; found by an id or by what it is about.
+
+    Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
+    """
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
-    start = find_memory(handle, text, scopes) if may_be_id(text) and not text.isalpha() else _meant(handle, text, scopes)
-    return recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    if may_be_id(text) and not text.isalpha():
+        start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
+    else:
+        start, behind = _meant(handle, text, scopes)
+    versions = recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    if at is not None or not behind:
+        return versions if at is not None else marked(handle, versions)
+    lines = {version.id for version in versions}
+    found = [*marked(handle, versions), *(one for one in handle.store.filled(behind) if one.id not in lines)]
+    return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
-def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> SemanticMemory:
-    """The memory that a text is about; a word such as «face» may also be the end of an id."""
+def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
+    """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
     if may_be_id(text):
         with suppress(NotFound):
-            return find_memory(handle, text, scopes)
+            return find_memory(handle, text, scopes), []
     for question in (text, f"{text} previously"):
-        for hit in recall(handle, question, limit=1, types=("memory",)):
-            if isinstance(hit.item, SemanticMemory):
-                return hit.item
+        hits = recall(handle, question, limit=said_later.POOL, types=("memory",))
+        for hit in hits[:1]:
+            behind = [
+                replace(one.item, said_later=one.said_later)
+                for one in hits
+                if isinstance(one.item, SemanticMemory) and one.said_later is not None
+            ]
+            return hit.item, behind
     raise NotFound(f"a memory about {text[:80]!r}")
 
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from yiku.rules import analyze
-from yiku.rules.finding import said_later
+from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.question import question
 from yiku.rules.text.folding import folded
-from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn, Turns
+from yiku.types import Attachment, Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
 
 if TYPE_CHECKING:
+    from yiku.flows.common.handle import Handle
     from yiku.flows.find.assemble import Search
 
 LEAST = 2  # hits; of fewer nothing can be compared
@@ -66,7 +67,35 @@ def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
     for first, second in [*((one.later, one.id) for one in order.outdated), *order.before]:
         _move_before(found, first, second)
+    if not asked.several:
+        _in_one_slot(found)
     return found
+
+
+def _in_one_slot(found: list[Hit]) -> None:
+    """Mark and put behind what a statement in the same slot, among the best hits, says otherwise since."""
+    best = [hit.item for hit in found[: said_later.POOL] if isinstance(hit.item, SemanticMemory) and hit.said_later is None]
+    for earlier, later in same_slot.said_later(best).items():
+        place = next(place for place, hit in enumerate(found) if hit.id == earlier)
+        found[place] = replace(found[place], said_later=later, outdated=((0, len(found[place].text)),))
+        _move_before(found, later, earlier)
+
+
+def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements as lists show them: each knows what was said later in its slot."""
+    slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
+    if not slots:
+        return [*memories]
+    pairs = ([*{subject for _, subject, _ in slots}], [*{predicate for *_, predicate in slots}])
+    select = Memories(pairs=pairs, states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
+    rows = [row for row in handle.store.memories(handle.reads(), select) if same_slot.slot_of(row) in slots]
+    return among(memories, rows)
+
+
+def among(memories: Sequence[SemanticMemory], rows: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Statements with their marks, compared with these rows."""
+    later = same_slot.said_later(rows)
+    return [replace(memory, said_later=later[memory.id]) if memory.id in later else memory for memory in memories]
 
 
 def _move_before(found: list[Hit], first: str, second: str) -> None:

@@ -28,6 +28,7 @@ from yiku.flows.home.export import KINDS
 from yiku.flows.keep.record import ROLES
 from yiku.flows.keep.remember import PRIORITIES
 from yiku.rules import conflict
+from yiku.rules.messages import holds
 from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Turn
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ HASH_CHARS = 32  # of a content hash, in hex
 ENTRIES = 100_000  # of one list
 NUMBER = 2**53  # what JSON's readers agree on
 NOTED_BYTES = 1_024  # that Yiku itself adds to metadata which were as large as they may be
-STORES_OWN = frozenset("n scope changed left_out".split())  # fields that each store gives anew, or never keeps
+STORES_OWN = frozenset("n scope changed left_out said_later".split())  # fields that each store gives anew, or never keeps
 # What never changes in a version, or is counted without the journal: no change of columns may name it.
 FIXED = STORES_OWN | frozenset(
     "id content content_hash subject predicate object cardinality slot method created_at updated_at retrieved used mentioned"
@@ -305,7 +306,7 @@ def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, 
     """
     given = {name: value for name, value in line.items() if name not in ("type", "hidden_at", "learned", "crc")}
     found = made(handle, Turn, given)
-    if not found.content.strip() and not found.tool_calls and not found.tool_results:
+    if not found.content.strip() and not found.tool_calls and not found.tool_results and not holds(found.metadata):
         checks.refuse("content", "is empty, and there are no tool_calls or tool_results")
     lost: list[str] = []
     results = tuple(_result(handle, result, keep, lost) for result in found.tool_results)

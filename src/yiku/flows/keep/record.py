@@ -22,17 +22,19 @@ from yiku.flows.common import checks, pause, tombstones
 from yiku.flows.common.handle import Handle, content_hash, settled
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.keep import attach, messages
 from yiku.rules import fence, private
-from yiku.types import AddTurns, Change, Expect, Origin, Receipt, Recorded, Turn, Turns
+from yiku.rules.messages import holds, plain
+from yiku.types import AddTurns, Change, Expect, Origin, Put, Receipt, Recorded, Turn, Turns
 
-ROLES = ("user", "assistant", "system", "tool")
+ROLES = messages.ROLES
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
 _UNIQUE = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{24}")
-_KEYS = frozenset(
-    "role content session said_at speaker tool_calls tool_results external_id parent agent project metadata origin actor".split()
-)
+_KEYS = messages.TURN_FIELDS
 
 _log = logging.getLogger(__name__)
+
+Draft = tuple[Mapping[str, Any], Sequence[messages.Kept]]  # a turn as it was given, and the files that stood in it
 
 
 def record(
@@ -49,19 +51,25 @@ def record(
     Returns the stored turns; those whose external id was known are only counted. What is in neither was
     kept out: wholly private turns, and those of private folders. Raises Paused while memory is paused.
     """
-    return _record(handle, turns, session=session, idempotency_key=idempotency_key)[0]
+    return recorded(handle, taken(handle, turns), session=session, idempotency_key=idempotency_key)[0]
 
 
-def _record(
-    handle: Handle, turns: Iterable[Mapping[str, Any]], *, session: str | None = None, idempotency_key: str | None = None
+def taken(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
+    """Messages in whatever shape as turns, each with the files that it holds; without those of private folders."""
+    pause.refuse(handle)
+    return [messages.taken(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
+
+
+def recorded(
+    handle: Handle, given: Sequence[Draft], *, session: str | None = None, idempotency_key: str | None = None
 ) -> tuple[Recorded, Mapping[str, Turn]]:
-    """The same, with the turns that this call stored, by id, as far as they are known without reading them."""
+    """`record`, with the turns that this call stored, by id, as far as they are known without reading them."""
     pause.refuse(handle)
     now = handle.now()
-    given = [draft for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
-    told = [(checked(handle, draft, session, now), draft.get("said_at") is not None) for draft in given]
-    told = [(turn, dated) for turn, dated in told if not wholly_private(turn)]
+    read = [(checked(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
+    told = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
     drafts = [turn for turn, _ in told]
+    files = {turn.id: kept for turn, _, kept in read if kept}
     fresh = _fresh(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.erasures.last():
         # what was known may have been erased since, and has its long contents here again
@@ -82,6 +90,8 @@ def _record(
         erasure = handle.store.erasures.last()
         kept = tombstones.turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
+        noted = [one for turn in kept if turn.id in files for one in messages.noted(handle, turn, files[turn.id])]
+        changes += [Put(one, attach.tokens(one)) for one in noted]
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
         done = handle.store.apply(scope, changes, handle.cause("record"), Expect(erasure=erasure))
@@ -90,7 +100,11 @@ def _record(
         known = len(drafts) - len(new) - erased
         return Recorded(tuple(new), known=known, operation=done.transaction, erased=erased), new
 
-    return settled(handle, attempt)
+    if not files:
+        return settled(handle, attempt)
+    with handle.store.exclusive():  # no other may record the same messages meanwhile, and leave their files without turns
+        fresh = _fresh(handle, fresh)
+        return attempt()
 
 
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:
@@ -99,18 +113,18 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
 
     Where it was stored and cannot be read again, it comes back without its position: an error would have it told twice.
     """
-    recorded, stored = _record(handle, [draft], idempotency_key=idempotency_key)
-    if recorded.ids:
+    done, stored = recorded(handle, taken(handle, [draft]), idempotency_key=idempotency_key)
+    if done.ids:
         try:
-            return handle.store.turn(handle.own(), recorded.ids[0])
+            return handle.store.turn(handle.own(), done.ids[0])
         except StoreError as error:
-            if recorded.ids[0] not in stored:
+            if done.ids[0] not in stored:
                 raise
             _log.warning("a turn is stored, and cannot be read again: %s", error.detail)
-            return stored[recorded.ids[0]]
-    if recorded.erased:
+            return stored[done.ids[0]]
+    if done.erased:
         raise WasErased("the turn")
-    if not recorded.known:
+    if not done.known:
         raise KeptOut("the turn is private, or its folder is")
     known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
@@ -151,9 +165,14 @@ def _mappings(turns: object) -> list[Mapping[str, Any]]:
     found = list(islice(turns, checks.TURNS_AT_MOST + 1))
     if len(found) > checks.TURNS_AT_MOST:
         raise TooLarge(f"more than {checks.TURNS_AT_MOST:,} turns in one call")
-    for turn in found:
-        if not isinstance(turn, Mapping):
-            raise InvalidInput(f"a turn must be an object with role and content, not {type(turn).__name__}")
+    return [*map(_message, found)]
+
+
+def _message(given: object) -> Mapping[str, Any]:
+    """A message as a mapping, if it is one, or an object of a chat library that can be made one."""
+    found = plain(given, 0)
+    if not isinstance(found, Mapping):
+        raise InvalidInput(f"a turn must be an object with role and content, not {type(given).__name__}")
     return found
 
 
@@ -167,7 +186,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
         raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {', '.join(sorted(_KEYS))}")
     role = draft.get("role")
     if role not in ROLES:
-        raise InvalidInput(f"role must be one of {', '.join(ROLES)}")
+        raise InvalidInput(f"role must be one of {messages.ROLES_TAKEN}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
     taken = fence.taken_out(content, handle.seal)
     content = clean(handle, taken.text)
@@ -175,14 +194,14 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
         results = [_shortened(handle, result) for result in results]
-    if not content.strip() and not calls and not results:
+    metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
+    if not content.strip() and not calls and not results and not holds(metadata):
         raise InvalidInput("a turn needs content, tool_calls or tool_results")
     blob = None
     digest = content_hash(content)
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said(draft.get("said_at"), now=now)
-    metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
     metadata |= taken.marks
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"

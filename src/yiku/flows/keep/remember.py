@@ -9,7 +9,7 @@ what it rested on has changed; else look and decide again. No model is asked and
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,6 +55,8 @@ from yiku.types import (
     UpdateMemory,
 )
 
+Keyed = Callable[[Handle, SemanticMemory, str, Details, bool], tuple[SemanticMemory, Expect, conflict.Decision]]
+
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
@@ -71,11 +73,13 @@ def remember(
     despite_erasure: bool = False,
     dry_run: bool = False,
     how: How | None = None,
+    keyed: Keyed | None = None,
 ) -> Outcome:
     """
     One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`.
 
-    how: how it was learned, where nobody told it outright
+    how:   how it was learned, where nobody told it outright
+    keyed: decides for a statement with an external id (flows/keep/upsert.py)
     """
     admit(handle, details)
     new = checked(handle, text, details, quote=how.quote if how else None)
@@ -103,25 +107,40 @@ def remember(
         if new.state is State.CANDIDATE:
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
+        if keyed is not None:
+            told, expect, decision = keyed(handle, new, text, details, dated)
+            return _kept(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
         if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
             return done
-        expect, decision = _decided(handle, new, dated, confirms)
-        if how is not None and how.replaces is not None and decision.outcome in ("new", "flagged"):
-            expect, decision = _updating(handle, new, how.replaces, expect, decision)
-        if confirms is not None:
-            expect = replace(expect, rows={**expect.rows, confirms.n: confirms.changed})
-            decision = replace(decision, updates=(*decision.updates, (confirms, CONFIRMED)))
+        expect, decision = decided(handle, new, dated, confirms)
+        if how is not None:
+            expect, decision = _as_learned(handle, new, how, expect, decision)
         return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
 
-    return settled(handle, attempt)
+    if keyed is None or dry_run:
+        return settled(handle, attempt)
+    with handle.store.exclusive():  # two that tell one id for the first time would each make a line
+        return attempt()
 
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
     """What was learned says how, and by which words of its source."""
     quote = None if how.quote is None or how.quote == new.content else clean(handle, how.quote)
     return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
+
+
+def _as_learned(
+    handle: Handle, new: SemanticMemory, how: How, expect: Expect, decision: conflict.Decision
+) -> tuple[Expect, conflict.Decision]:
+    """The decision with what the way in which a statement was learned adds to it."""
+    if how.replaces is not None and decision.outcome in ("new", "flagged"):
+        expect, decision = _updating(handle, new, how.replaces, expect, decision)
+    if how.confirms is not None:
+        expect = replace(expect, rows={**expect.rows, how.confirms.n: how.confirms.changed})
+        decision = replace(decision, updates=(*decision.updates, (how.confirms, CONFIRMED)))
+    return expect, decision
 
 
 def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
@@ -188,7 +207,7 @@ def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
     return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
 
 
-def _decided(
+def decided(
     handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
 ) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""

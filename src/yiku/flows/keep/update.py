@@ -35,6 +35,7 @@ INHERITED = (
     "agent",
     "project",
     "relations",
+    "external_id",
 )
 
 
@@ -67,6 +68,7 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
     fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
     columns = {field: getattr(template, field) for field in fields}
     _only_one(handle, row.content_hash, columns.get("kind", row.kind), row)
+    _only_key(handle, columns.get("external_id"), row)
     handle.store.apply(
         handle.writes(),
         [UpdateMemory(row.n, columns, index_tokens(row))],
@@ -105,8 +107,18 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
     changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]
     marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
     _only_one(handle, new.content_hash, new.kind, row)
+    _only_key(handle, new.external_id, row)
     handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}, erasure=erasure))
     return handle.store.version(handle.writes(), new.id)
+
+
+def _only_key(handle: Handle, external_id: str | None, row: SemanticMemory) -> None:
+    """Refuse an external id that another line has."""
+    if external_id is None or external_id == row.external_id:
+        return
+    select = Memories(external_id=external_id, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
+    for other in handle.store.memories(handle.own(), select):
+        raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) has the external_id {external_id}; update or forget that one')
 
 
 def _only_one(handle: Handle, content_hash: bytes, kind: Kind, row: SemanticMemory) -> None:

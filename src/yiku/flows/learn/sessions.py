@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.keep import attach, record, scratchpad
+from yiku.flows.keep import messages as shapes
 from yiku.flows.learn import episodes, learn
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
@@ -35,16 +36,11 @@ from yiku.types import (
     SetSession,
     State,
     Turn,
-    TurnDetails,
     Turns,
     UpdateMemory,
 )
 
 VARIABLES_BYTES = 16_384
-_OF_A_TURN = frozenset(TurnDetails.__annotations__) | {"role", "content"}
-_ROLES = {"developer": "system", "function": "tool"}
-_TEXTS = ("text", "input_text", "output_text")
-PART_CHARS = 2_000  # of a text in a part of a message; what is longer is a file's content
 
 
 # ------------------------------------------------------------------ compression
@@ -58,7 +54,7 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
     """
     pause.refuse(handle)
     name = intake.name(handle, session, "session")
-    given = [_message(message) for message in _listed(messages, "messages")]
+    given = [shapes.taken(handle, message, strict=False) for message in _listed(messages, "messages")]
     if summary is not None:
         summary = intake.clean(handle, checks.text(summary, "summary"))
     if not given:
@@ -88,74 +84,7 @@ def _listed(given: Any, name: str) -> list[Any]:
     return [*given]
 
 
-def _message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message as hosts have it, as a turn: parts and calls take one form, and what a turn has no place for is noted."""
-    if not isinstance(message, Mapping):
-        raise InvalidInput(f"a message must be an object with role and content, not {type(message).__name__}")
-    checks.bounded(message, "a message", checks.CONTENT_BYTES)
-    turn: dict[str, Any] = {name: value for name, value in message.items() if name in _OF_A_TURN}
-    role = message.get("role")
-    turn["role"] = _ROLES.get(role, role) if isinstance(role, str) else ""
-    content, noted = message.get("content"), {name: value for name, value in message.items() if name not in _OF_A_TURN}
-    calls, results = ([*_listed(message.get(name) or (), name)] for name in ("tool_calls", "tool_results"))
-    if isinstance(content, Sequence) and not isinstance(content, (str, bytes)):
-        parts = [part if isinstance(part, Mapping) else {"type": "text", "text": part} for part in content]
-        turn["content"] = _text(parts)
-        calls += [part for part in parts if part.get("type") == "tool_use"]
-        results += [part for part in parts if part.get("type") == "tool_result"]
-        if files := [part for part in parts if part.get("type") not in (*_TEXTS, "tool_use", "tool_result")]:
-            noted["parts"] = files
-        if results and not turn["content"] and turn["role"] == "user":
-            turn["role"] = "tool"  # some hosts hand results to a model in a user's role
-    else:
-        turn["content"] = "" if content is None else checks.text(content, "content", at_most=checks.CONTENT_BYTES, empty=True)
-    if answers := noted.pop("tool_call_id", None):
-        results.append({"tool_use_id": answers, "content": turn["content"]})
-    turn |= {"tool_calls": [*map(_call, calls)], "tool_results": [*map(_result, results)]}
-    if noted:
-        turn["metadata"] = {**(turn.get("metadata") or {}), **_without_content(noted)}
-    return turn
-
-
-def _text(parts: Sequence[Any]) -> str:
-    """The text of a content in parts."""
-    told = [part.get("text", "") for part in parts if isinstance(part, Mapping) and part.get("type") in _TEXTS]
-    return "\n".join(checks.text(one, "a part's text", at_most=checks.CONTENT_BYTES, empty=True) for one in told)
-
-
-def _call(call: Any) -> Any:
-    """A call of a tool as {"id", "name", "input"}, however it came."""
-    if not isinstance(call, Mapping):
-        return call
-    inner = call.get("function")
-    if not isinstance(inner, Mapping):
-        return {name: value for name, value in call.items() if (name, value) != ("type", "tool_use")}
-    given = inner.get("arguments", {})
-    with suppress(TypeError, ValueError, RecursionError):
-        given = json.loads(given)
-    return {"id": call.get("id"), "name": inner.get("name"), "input": given}
-
-
-def _result(result: Any) -> Any:
-    """What came back, as {"tool_use_id", "content", "is_error"?}."""
-    if not isinstance(result, Mapping):
-        return result
-    kept = {name: value for name, value in result.items() if (name, value) != ("type", "tool_result")}
-    return kept | {"content": _text(result["content"])} if isinstance(result.get("content"), list) else kept
-
-
-def _without_content(part: Any) -> Any:
-    """A part without the bytes that some hosts put into it, at any depth."""
-    if isinstance(part, Mapping):
-        return {name: _without_content(value) for name, value in part.items() if not _is_content(value)}
-    return [_without_content(value) for value in part if not _is_content(value)] if isinstance(part, list) else part
-
-
-def _is_content(value: Any) -> bool:
-    return isinstance(value, (str, bytes)) and len(value) > PART_CHARS
-
-
-def _recorded(handle: Handle, messages: Sequence[Mapping[str, Any]], session: str) -> tuple[list[Turn], int]:
+def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
     """The turns of these messages, each recorded once: one that is there is the same by its id, or by role and words in order."""
     own = handle.own()
     there = handle.store.turns(own, Turns(session=session, hidden=True)) if own else []
@@ -164,11 +93,11 @@ def _recorded(handle: Handle, messages: Sequence[Mapping[str, Any]], session: st
     for turn in there:
         by_words.setdefault(_words(turn.role, turn.content_hash, turn.content, turn), deque()).append(turn)
     known: dict[int, Turn] = {}
-    fresh: list[tuple[int, Mapping[str, Any]]] = []
-    for place, message in enumerate(messages):
+    fresh: list[record.Draft] = []
+    for place, (message, files) in enumerate(drafts):
         external = message.get("external_id")
         text = _as_kept(handle, message.get("content"))
-        words = _words(message["role"], content_hash(text), text, message)
+        words = _words(str(message.get("role")), content_hash(text), text, message)
         same = [turn for turn in by_words.get(words, ()) if external is None or turn.external_id is None]
         if isinstance(external, str) and external in by_id:
             known[place] = by_id[external]
@@ -176,8 +105,8 @@ def _recorded(handle: Handle, messages: Sequence[Mapping[str, Any]], session: st
             known[place] = same[0]
             by_words[words].remove(same[0])
         else:
-            fresh.append((place, message))
-    ids = record.record(handle, [message for _, message in fresh], session=session).ids if fresh else ()
+            fresh.append((message, files))
+    ids = record.recorded(handle, fresh, session=session)[0].ids if fresh else ()
     stored = handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)) if ids else []
     return sorted([*known.values(), *stored], key=lambda turn: turn.position), len(stored)
 
@@ -186,7 +115,8 @@ def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) ->
     """What makes a message the same as a turn: its role and words; without words the calls and results that it holds."""
     if text.strip():
         return role, hash
-    calls, results = (turn.tool_calls, turn.tool_results) if isinstance(turn, Turn) else (turn["tool_calls"], turn["tool_results"])
+    given = (turn.tool_calls, turn.tool_results) if isinstance(turn, Turn) else (turn.get("tool_calls"), turn.get("tool_results"))
+    calls, results = (one or () for one in given)
     return role, hash, *(str(one.get("id")) for one in calls), *(str(one.get("tool_use_id")) for one in results)
 
 

@@ -53,6 +53,7 @@ TABLE = {
     },
     "Converse": {
         "sessions": "sessions",
+        "messages": "sessions",
         "end": "sessions",
         "compress": "sessions",
         "episodes": "sessions",
@@ -125,6 +126,15 @@ class Verbs(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, without loading them."""
         return [*VERBS]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is asked for; where it is another tool's name for one, the error says which it is here."""
+        if args and args[0] not in VERBS:
+            from yiku.rules.other_names import on_the_command_line
+
+            if hint := on_the_command_line(args[0], VERBS):
+                ctx.fail(f"No such command '{args[0]}'; {hint}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The lists in `yiku --help`: the first line of each verb's docstring."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -70,7 +71,7 @@ def recall(
         found = memory.recall(
             asked,
             limit=limit,
-            types=type or EVERY_TYPE,
+            types=cast("Any", type or EVERY_TYPE),  # whatever was typed: `recall` checks it
             where=parsed(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
@@ -214,7 +215,9 @@ def traces(
     """Search every turn, tool calls among them."""
     keyword = None if keyword is None else text(keyword, "keyword")
     with call.memory() as memory:
-        found = memory.search_traces(keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit)
+        found = memory.search_traces(
+            keyword, session=session, role=cast("Any", role), tool=tool, since=since, until=until, limit=limit
+        )
     call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
     if not found:
         call.hint("No such turn. Try fewer conditions; `yiku timeline` shows the newest.")
@@ -387,9 +390,16 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
     """The versions of one line in order, each with the time in which it held."""
     rows = []
     for one in found:
-        until = say.day(one.valid_to) if one.valid_to else "now" if one.live else "-"
-        end = "current" if one.live else f"replaced by {say.short(one.superseded_by)}" if one.superseded_by else ""
+        expired = one.live and one.expired(datetime.now().astimezone())
+        ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
+        until = say.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
             end = say.flat(one.reason or one.state.value)
+        elif one.superseded_by:
+            end = f"replaced by {say.short(one.superseded_by)}"
+        elif one.said_later:
+            end = f"said later: {say.short(one.said_later)}"
+        else:
+            end = "expired" if expired else "current"
         rows.append((f"{say.day(one.valid_from)} to {until}", say.short(one.id), end, say.flat(one.content)))
     yield from say.table(rows, dim=[0, 1, 2])

@@ -63,7 +63,7 @@ DETAILS: dict[str, Any] = {
     "origin": Annotated[Name, typer.Option(help="user, assistant, tool, file or import.")],
     "agent": Agent,
     "project": Project,
-    "external_id": External,
+    "external_id": Annotated[Name, typer.Option(help="Its id elsewhere; what is known under it is updated.")],
 }
 _JSON = frozenset(["metadata", "tool_calls", "tool_results"])
 
@@ -113,7 +113,7 @@ def record(
         call.admit(memory)
         said = text(content, "content")
         began = datetime.now().astimezone()
-        turn = memory.record_turn(role, said, idempotency_key=key, **details)
+        turn = memory.record_turn(cast("Any", role), said, idempotency_key=key, **details)
         lines = [f"{say.paint('recorded', 'green')} {say.source(turn)}"]
         learned, taken_back = list[SemanticMemory](), list[SemanticMemory]()
         if turn.recorded_at >= began:  # else it was known, and what it taught was told then
@@ -229,7 +229,7 @@ def feedback(
 ) -> None:
     """Count that a memory was retrieved, used or mentioned."""
     with call.memory() as memory:
-        found = memory.feedback(id, access)
+        found = memory.feedback(id, cast("Any", access))
     counts = f"retrieved {found.retrieved}, used {found.used}, mentioned {found.mentioned}"
     call.answer(
         {"memory": shapes.item(found)},

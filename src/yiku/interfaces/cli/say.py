@@ -212,7 +212,8 @@ def marks(memory: SemanticMemory) -> str:
         *(["pinned"] if memory.pinned else []),
         *([memory.standing.value] if memory.standing.value != "fact" else []),
         *([memory.state.value] if memory.state.value != "active" else []),
-        *([f"contradicts {', '.join(map(short, memory.flagged_with))}"] if memory.flagged_with else []),
+        *([f"said later: {short(memory.said_later)}"] if memory.said_later else []),
+        *([f"contradicts {', '.join(map(short, memory.flagged_with))}"] if memory.flagged_with and not memory.said_later else []),
     ]
     return f" ({'; '.join(found)})" if found else ""
 
@@ -229,4 +230,6 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
             tail = f" · no longer so, see {short(hit.superseded_by)}"
         elif hit.said_later:
             tail = f" · said later: {short(hit.said_later)}"
+        elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with:
+            tail = f" · contradicts {', '.join(map(short, hit.item.flagged_with))}"
         yield f"    {paint(cut(source(hit.item) + tail, limit and limit - 4), 'dim')}"

@@ -5,7 +5,8 @@ The verbs of a running conversation: sessions, end, compress, episodes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from yiku.errors import InvalidInput
 from yiku.interfaces.cli import say, shapes
 from yiku.interfaces.cli.call import Call, file, parsed, text
 from yiku.interfaces.cli.learning import counted
-from yiku.types import Compressed, Ended, Episode, Session
+from yiku.types import Compressed, Ended, Episode, Messages, Session
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -45,6 +46,42 @@ def _sessions(found: list[Session]) -> Iterator[str]:
             )
         )
     yield from say.table(rows, dim=[2, 3, 5], right=[1])
+
+
+def messages(
+    call: Call,
+    *,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Turns on a page.")] = 100,
+    after: Annotated[Name, typer.Option(metavar="CURSOR", help="Go on behind the page that gave this cursor.")] = None,
+    last: Annotated[bool, typer.Option("--last", help="The last ones instead of the first.")] = False,
+) -> None:
+    """The messages of a session in order, as they were given."""
+    name = text(session, "session")
+    with call.memory() as memory:
+        found = memory.sessions.messages(name, limit=limit, after=after, last=last)
+    call.answer(
+        {"session": name, "messages": shapes.plain(found.messages), "turns": list(found.turns), "cursor": found.cursor},
+        _spoken(found),
+    )
+    if found.cursor is not None:
+        call.hint(f"There is more: yiku messages {shlex.quote(name)} --after {found.cursor}")
+
+
+def _spoken(found: Messages) -> Iterator[str]:
+    """Messages as a person reads them: who, and what; what is no text is named."""
+    for message in found:
+        content = message.get("content", message.get("output"))
+        parts = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
+        said = [part if isinstance(part, str) else _part(part) for part in parts if part]
+        said += [f"[{_part(one.get('function', one))}]" for one in message.get("tool_calls") or ()]
+        who = str(message.get("role", message.get("type", "")))
+        yield f"{say.paint(who, 'dim')}  {say.flat(' '.join(said))}"
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    told = part.get("text", part.get("refusal", part.get("content")))
+    return told if isinstance(told, str) else f"[{' '.join(str(part[key]) for key in ('type', 'name') if key in part)}]"
 
 
 def end(

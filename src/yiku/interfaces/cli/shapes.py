@@ -46,7 +46,8 @@ def item(found: SemanticMemory | Turn | Record) -> dict[str, Any]:
     shape: dict[str, Any] = plain(found)
     if not isinstance(found, SemanticMemory):
         return {"type": type(found).__name__.lower(), **shape}
-    return {"type": "memory", **shape, "live": found.live, "access_count": found.access_count}
+    expired = found.expired(datetime.now().astimezone())
+    return {"type": "memory", **shape, "live": found.live, "expired": expired, "access_count": found.access_count}
 
 
 def hit(found: Hit) -> dict[str, Any]:

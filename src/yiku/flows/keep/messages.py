@@ -1,0 +1,197 @@
+"""
+Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/messages.py knows the shapes).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from yiku.errors import Damaged, InvalidInput, NotFound, TooLarge
+from yiku.files import blobs
+from yiku.flows.common import checks, intake
+from yiku.flows.common.handle import Handle
+from yiku.rules import messages
+from yiku.types import Attachment, Messages, Records, Turn, TurnDetails, Turns
+
+TURN_FIELDS = frozenset(TurnDetails.__annotations__) | {"role", "content"}
+ROLES = ("user", "assistant", "system", "tool")
+ROLES_TAKEN = ", ".join((*ROLES, *messages.ROLES))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that stood in a message: what is known of it, the name of its blob, and its content, clean."""
+
+    file: messages.File
+    blob: str
+    content: bytes
+
+
+# ------------------------------------------------------------------ taken
+
+
+def taken(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapping[str, Any], list[Kept]]:
+    """
+    A message as a turn that `record` takes, and the files that it holds. Nothing is written.
+
+    strict: refuse fields that neither a turn nor a message of a chat API has; else they are kept with the turn
+    """
+    message = messages.plain(message, 0)
+    if not isinstance(message, Mapping):  # a message of a chat library is one now
+        what = "a turn" if strict else "a message"
+        raise InvalidInput(f"{what} must be an object with role and content, not {type(message).__name__}")
+    if messages.is_simple(message, TURN_FIELDS):
+        return message, []
+    checks.bounded(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
+    message = dict(messages.plain(message))
+    checks.bounded(message, "a turn", checks.CONTENT_BYTES)
+    if (
+        strict
+        and not messages.is_item(message)
+        and (unknown := [checks.shown(key) for key in message if key not in TURN_FIELDS | messages.FIELDS])
+    ):
+        known = ", ".join(sorted(TURN_FIELDS))
+        raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; what else there is goes into metadata")
+    draft = messages.taken_apart(message, TURN_FIELDS)
+    if draft.trouble is not None:
+        raise InvalidInput(draft.trouble)
+    if draft.role not in ROLES:
+        raise InvalidInput(f"role must be one of {ROLES_TAKEN}")
+    return _turn(handle, message, draft)
+
+
+def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> tuple[Mapping[str, Any], list[Kept]]:
+    files: list[Kept] = []
+
+    def keep(file: messages.File) -> str:
+        content = intake.clean_file(handle, file.content)
+        files.append(Kept(file, blobs.name_of(content), content))
+        return files[-1].blob
+
+    draft.texts = [
+        intake.clean(handle, checks.text(text, "content", at_most=checks.CONTENT_BYTES, empty=True)) for text in draft.texts
+    ]
+    frame = messages.without_files(messages.measured(draft), keep)
+    turn = {name: value for name, value in message.items() if name in TURN_FIELDS}
+    turn |= {"role": draft.role, "content": "\n".join(draft.texts), "tool_calls": draft.calls}
+    turn["tool_results"] = [
+        {**result, "parts": messages.without_files(result["parts"], keep)}
+        if isinstance(result, dict) and "parts" in result
+        else result
+        for result in draft.results
+    ]
+    if turn.get("speaker") is None and draft.role in ("user", "assistant") and isinstance(name := message.get("name"), str):
+        turn["speaker"] = name
+    if frame:
+        given = turn.get("metadata")
+        turn["metadata"] = {**({} if given is None else checks.metadata(given)), messages.FRAME: _small(frame)}
+    return turn, files
+
+
+def _small(frame: Any) -> Any:
+    """A frame, if it is not larger than what may stand beside a turn."""
+    found = checks.plain(frame, "a turn's parts", at_most=checks.CONTENT_BYTES)
+    if (size := len(json.dumps(found, ensure_ascii=False).encode())) > checks.METADATA_BYTES // 2:
+        most = checks.METADATA_BYTES // 2
+        raise TooLarge(f"what a turn has beside its texts, calls, results and files takes {size:,} bytes; at most {most:,}")
+    return found
+
+
+def noted(handle: Handle, turn: Turn, files: Sequence[Kept]) -> list[Attachment]:
+    """The files of a message as attachments of its turn, their contents on the disk."""
+    for kept in files:
+        blobs.put_bytes(handle.blobs, kept.content)
+    return [
+        Attachment(
+            id=handle.new_id(turn.recorded_at),
+            session=turn.session,
+            turn=turn.id,
+            direction="inbound" if turn.role == "user" else "outbound",
+            filename=(filename := _filename(handle, kept)),
+            original_filename=filename,
+            mime_type=intake.clean(handle, kept.file.mime_type[: checks.NAME_CHARS]),
+            file_size=len(kept.content),
+            blob=kept.blob,
+            said_at=turn.said_at,
+            created_at=turn.recorded_at,
+            updated_at=turn.recorded_at,
+        )
+        for kept in {(kept.blob, kept.file.name or kept.file.sort): kept for kept in files}.values()
+    ]
+
+
+def _filename(handle: Handle, kept: Kept) -> str:
+    name = (kept.file.name or f"{kept.file.sort}-{kept.blob[:8]}.{kept.file.suffix}").strip()
+    return intake.clean(handle, " ".join(name.split())[: checks.NAME_CHARS]) or "file"
+
+
+# ------------------------------------------------------------------ given back
+
+
+def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
+    """Messages of a session, in order. Raises NotFound where there is no such session."""
+    name, most = intake.name(handle, session, "session"), checks.whole(limit, "limit", at_least=1)
+    checks.flag(last, "last")
+    own = handle.own()
+    if not own or not handle.store.sessions(own[0], id=name):
+        raise NotFound(f"session {checks.shown(name)}")
+    begin = _position(after)
+    if last and begin is not None:
+        raise InvalidInput("last gives the end of a session, and after what follows a page: give one of them")
+    select = Turns(session=name, beyond=-1 if begin is None else begin, order="position", newest_first=last, limit=most + 1)
+    turns = handle.store.turns(own, select)
+    more, turns = len(turns) > most, turns[:most]
+    if last:
+        turns = turns[::-1]
+    files = handle.store.records(Attachment, own, Records(turns=[turn.id for turn in turns if _has_frame(turn)])) if turns else []
+    known = {(file.turn, file.blob) for file in files}
+    found: list[Mapping[str, Any]] = []
+    for turn in turns:
+        whole = _whole(handle, turn)
+
+        def content(name: str, id: str = turn.id) -> bytes | None:
+            return _content(handle, name) if (id, name) in known else None  # a name alone, in a text of somebody's, opens nothing
+
+        found += messages.shown(whole, content)
+    cursor = str(turns[-1].position) if turns and more and not last else None
+    return Messages(tuple(found), tuple(turn.id for turn in turns), cursor)
+
+
+def _has_frame(turn: Turn) -> bool:
+    return messages.FRAME in turn.metadata or any("parts" in result for result in turn.tool_results)
+
+
+def _position(after: object) -> int | None:
+    if after is None:
+        return None
+    if not isinstance(after, str) or not after.isdecimal() or len(after) > 15:
+        checks.refuse("after", "must be the cursor of a page")
+    return int(after)
+
+
+def _whole(handle: Handle, turn: Turn) -> Turn:
+    """The turn with its long texts whole, as far as they are there."""
+    if turn.blob is not None:
+        turn = replace(turn, content=_text(handle, turn.blob, turn.content))
+    if any("blob" in result for result in turn.tool_results):
+        results = tuple(
+            {**result, "content": _text(handle, result["blob"], result.get("content", ""))} if "blob" in result else result
+            for result in turn.tool_results
+        )
+        turn = replace(turn, tool_results=results)
+    return turn
+
+
+def _text(handle: Handle, blob: str, otherwise: str) -> str:
+    found = _content(handle, blob)
+    return otherwise if found is None else found.decode(errors="replace")
+
+
+def _content(handle: Handle, blob: str) -> bytes | None:
+    with suppress(NotFound, Damaged):
+        return blobs.get_bytes(handle.blobs, blob)
+    return None

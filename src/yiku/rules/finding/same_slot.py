@@ -1,0 +1,37 @@
+"""
+Where nobody asks, the slot is the question: of live statements with one slot and different values the latest plain one counts.
+
+Only what a row says of itself is looked at: its subject, its predicate, its object. A predicate of many values, and a
+statement without a slot, marks nothing; a belief, or what is over, takes nobody's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from yiku.rules.conflict import key, same_object
+from yiku.types import Cardinality, SemanticMemory, Standing
+
+Slot = tuple[str, str, str]  # scope, subject, predicate
+
+
+def slot_of(memory: SemanticMemory) -> Slot | None:
+    """The slot that a live statement is compared by; None where it is compared with nothing."""
+    if not memory.live or not memory.subject or not memory.predicate or not memory.object:
+        return None
+    return None if memory.cardinality is Cardinality.MULTI else (memory.scope, memory.subject, memory.predicate)
+
+
+def said_later(memories: Iterable[SemanticMemory]) -> Mapping[str, str]:
+    """By the id of each statement about which something else was said later, the id of what was said last."""
+    slots: dict[Slot, list[SemanticMemory]] = {}
+    for memory in memories:
+        if (slot := slot_of(memory)) is not None:
+            slots.setdefault(slot, []).append(memory)
+    found: dict[str, str] = {}
+    for rows in slots.values():
+        plain = [row for row in rows if row.standing is Standing.FACT and row.valid_to is None]
+        last = max(plain, key=key, default=None)
+        if last is not None:
+            found |= {row.id: last.id for row in rows if key(row) < key(last) and not same_object(row, last)}
+    return found

@@ -1,0 +1,26 @@
+"""
+How the name of a scope lies in the store: in lower-case ASCII, so that no comparison anywhere can take two for one.
+
+Letters a-z, digits and . _ : @ - stand for themselves, as they did in every store so far; each other byte of the name in
+UTF-8 is % and two hexadecimal digits, a capital letter and % itself, too (`auth0|Ab12` is `auth0%7c%41b12`). So two names
+never have one writing, and one writing is read back as the name that was given.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from urllib.parse import unquote
+
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._:@-")
+
+
+@lru_cache(1_024)
+def written(name: str) -> str:
+    """A name as the table has it."""
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in name.encode())
+
+
+@lru_cache(1_024)
+def read(name: str) -> str:
+    """The name that was given."""
+    return unquote(name) if name and "%" in name else name  # a damaged row may have no scope

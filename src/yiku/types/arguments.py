@@ -1,0 +1,45 @@
+"""
+The settings as a caller gives them, so that a type checker holds a misspelt one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from yiku.types.answers import Secret
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The settings as `Memory(…)` takes them, beside `scope`; docs/settings.md describes them."""
+
+    owner: str
+    reads: Sequence[str]
+    names: Sequence[str]
+    agent: str | None
+    project: str | None
+    actor: str | None
+    language: Literal["auto", "en", "zh"]
+    secrets: Literal["mask", "keep"]
+    private_folders: Sequence[str]
+    backups: Literal["nightly", "off"]
+    durability: Literal["full", "fast"]
+    busy_timeout_s: float
+    limit: int
+    context_tokens: int
+    search: Literal["auto", "words", "local", "api"]
+    embed_url: str | None
+    embed_model: str | None
+    embed_key: str | Secret | None
+    embed_dimensions: int | None
+    embed_query_prefix: str | None
+    embed_passage_prefix: str | None
+    embed_batch: int
+    embed_timeout_s: float
+    chat_url: str | None
+    chat_model: str | None
+    chat_key: str | Secret | None
+    chat_timeout_s: float
+    chat_max_tokens: int
+    learn: Literal["at_once", "later", "off"]
+    learn_calls: int
