@@ -49,6 +49,7 @@ class Database:
         self.read_only = False
         self.wrote = False  # this process, so that closing checkpoints
         self.scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up; empty where others may have theirs
+        self.derived = path.with_name("vectors")  # the folder of what can be made again
         self.mark = Mark(path.with_name("store.id"))
         self.reserve = Reserve(path.with_name("reserve"))
         self.gate = Gate(gate, busy_timeout_s)

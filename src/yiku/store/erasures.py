@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.store import byte_search, erase, index, rows, texts, write
+from yiku.store import byte_search, column_file, erase, index, rows, texts, write
 from yiku.store.database import Database
 from yiku.types import HeldText
 
@@ -65,4 +65,5 @@ class SqliteErasures:
     def scrub(self, *, rewrite: bool = False) -> bool:
         """See Erasures.scrub."""
         with self._database.guarded(), self._database.gate.held():
+            column_file.remove(self._database.derived)
             return erase.scrub(self._database.connection(), rewrite=rewrite)

@@ -106,7 +106,10 @@ class Erasures(Protocol):
         """Bytes of the store's files, and which of the needles are in them."""
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""
+        """
+        Remove the files that were made of rows beside them, and empty the WAL, with `rewrite` after writing the database anew;
+        False when a reader kept it from being emptied.
+        """
 
 
 class Upkeep(Protocol):
@@ -122,7 +125,10 @@ class Upkeep(Protocol):
         """How many memories wait to be confirmed, and how many live ones contradict each other."""
 
     def merge(self) -> None:
-        """Write each search index as one segment: a question then looks in one place for each of its words."""
+        """
+        Write each search index as one segment: a question then looks in one place for each of its words. And the columns of
+        each large scope as a file, for the first answer of a process.
+        """
 
     def copied(self, path: Path) -> Copied:
         """Copy all of it, as it is at one moment, to a file; the copy is read back before it gets its name. Raises Stale, Damaged."""

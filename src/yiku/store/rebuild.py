@@ -29,7 +29,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, connect, copy, damaged_rows, erase, index, pages, records, rows, schema, write
+from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, rows, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -96,6 +96,7 @@ def rescued(
         copy.flushed(database.parent)
         new.rename(database)
         copy.flushed(database.parent)
+        column_file.remove(database.with_name("vectors"))  # of rows that may be lost
     return done
 
 

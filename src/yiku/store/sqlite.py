@@ -111,9 +111,9 @@ class SqliteStore:
         self.key = key
         self.learning = SqliteLearning(database)
         self.erasures = SqliteErasures(database)
-        self.upkeep = SqliteUpkeep(database)
+        self._columns = Columns(database.derived)
+        self.upkeep = SqliteUpkeep(database, self._columns)
         self._writes = 0
-        self._columns = Columns()
         self._unreadable: dict[str, tuple[int, str]] = {}  # rows that were met and left out: their scope, and why
         opening = Opening(
             path=path,
@@ -191,7 +191,7 @@ class SqliteStore:
             self._database.mark.write(self.store_id, applied.last)
         if cause.operation == "erase":
             self._database.scopes.clear()  # perhaps a whole scope is gone
-            self._columns = Columns()
+            self._columns.forget()
         self._writes += 1
         if self._writes % LOOK_AT_WAL_EACH == 1:
             self._database.reserve.keep()

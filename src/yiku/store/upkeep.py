@@ -12,6 +12,7 @@ import apsw
 
 from yiku.errors import ReadOnly
 from yiku.store import copy, index, pages, schema, totals, write
+from yiku.store.columns import Columns
 from yiku.store.connect import bytes_of, wal_bytes
 from yiku.store.database import Database
 from yiku.store.error_mapping import mapped_errors
@@ -21,8 +22,9 @@ from yiku.types import Cause, Copied
 class SqliteUpkeep:
     """See yiku.store.protocol.Upkeep."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, columns: Columns) -> None:
         self._database = database
+        self._columns = columns
 
     def about(self) -> Mapping[str, Any]:
         """See Upkeep.about."""
@@ -61,6 +63,7 @@ class SqliteUpkeep:
                     self._database.wrote = True
                     for name in index.EVERY:
                         index.merge(connection, name)
+                self._columns.settle(connection, self._database.gate)
 
     def copied(self, path: Path) -> Copied:
         """See Upkeep.copied."""
