@@ -189,19 +189,15 @@ class Admin:
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
         """What waits for a model; with `dead` what failed for good, and why. Raises InvalidInput."""
-        from yiku.flows.common import checks
+        from yiku.flows.learn import by_model
 
-        if dead is not None:
-            checks.flag(dead, "dead")
-        own = self._handle.own()
-        return self._handle.store.learning.jobs(own[0], dead=dead) if own else []
+        return by_model.queue(self._handle, dead=dead)
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
         """What models were asked for, with tokens and seconds, oldest first. Raises InvalidInput."""
-        from yiku.flows.common import checks
+        from yiku.flows.learn import by_model
 
-        own, start = self._handle.own(), checks.optional_time(since, "since", now=self._handle.now())
-        return self._handle.store.learning.spent(own[0], since=start) if own else []
+        return by_model.spent(self._handle, since=since)
 
     def relearn(
         self,

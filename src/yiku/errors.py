@@ -76,11 +76,20 @@ class SettingsError(InvalidInput):
 
 
 class NotFound(YikuError, LookupError):
-    """There is no such thing in the scopes that are read here. `yiku list` and `yiku traces` show what there is."""
+    """`yiku list` and `yiku traces` show what is in the scopes you read."""
+
+    def __init__(self, detail: str = "", advice: str = "") -> None:
+        super().__init__(detail)
+        self._advice = advice  # where another verb lists what was meant
+
+    @property
+    def advice(self) -> str:
+        """Which verb lists what there is."""
+        return self._advice or super().advice
 
 
 class Ambiguous(YikuError, LookupError):
-    """That short id fits several items. Give more of its characters."""
+    """This short id fits several items. Give more of its characters."""
 
 
 class IdempotencyMismatch(YikuError):

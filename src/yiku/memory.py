@@ -23,6 +23,7 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update, upsert
+from yiku.flows.learn import at_once
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
@@ -189,12 +190,7 @@ class Memory:
             external_id=external_id, metadata=metadata,
         )  # fmt: skip
         draft = {"role": role, "content": content, **given, **details}
-        turn = record.record_turn(self._handle, draft, idempotency_key=idempotency_key)
-        if turn.role == "user" and self.settings.learn == "at_once":
-            from yiku.flows.learn import learn
-
-            learn.after(self._handle, turn)
-        return turn
+        return at_once.record_turn(self._handle, draft, idempotency_key=idempotency_key)
 
     # -------------------------------------------------------------- what is held
 
@@ -504,6 +500,7 @@ class Memory:
         """Let go of the files. Closing twice is allowed."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
+        record.write_read(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 
@@ -533,6 +530,11 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({self.settings.home!r}, scope={self.scope!r})"
+
+
+def scope_names(memory: Memory) -> list[str]:
+    """The scopes of its home, also those that it does not read, for a shell that completes one."""
+    return [name for _, name, _ in memory._handle.store.scopes()]
 
 
 def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from yiku.types import Attachment, Compressed, Ended, Episode, Messages, Scratchpad, ScratchpadPatch, Session
+from yiku.types import Attachment, Compressed, Ended, Episode, Messages, Scratchpad, Session
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -117,16 +117,16 @@ class Sessions:
 
         Raises InvalidInput, Paused.
         """
-        from yiku.flows.common import checks
         from yiku.flows.keep import scratchpad
 
-        lines = ScratchpadPatch(
-            add_open_questions=checks.lines(add_open_questions, "add_open_questions"),
-            settle_open_questions=checks.lines(settle_open_questions, "settle_open_questions"),
-            add_next_steps=checks.lines(add_next_steps, "add_next_steps"),
-            settle_next_steps=checks.lines(settle_next_steps, "settle_next_steps"),
+        return scratchpad.patch(
+            self._handle,
+            user,
+            add_open_questions=add_open_questions,
+            settle_open_questions=settle_open_questions,
+            add_next_steps=add_next_steps,
+            settle_next_steps=settle_next_steps,
         )
-        return scratchpad.patch(self._handle, lines, user)
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
         """
@@ -140,18 +140,9 @@ class Sessions:
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
         """An episode or a scratchpad as a person reads it. Raises InvalidInput."""
-        from yiku.flows.common import checks
-        from yiku.flows.find import context
-        from yiku.flows.keep import scratchpad
-        from yiku.flows.learn import episodes
+        from yiku.flows.learn import sessions
 
-        if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
-            checks.refuse("language", "must be en or zh")
-        if isinstance(item, Episode):
-            return episodes.markdown(self._handle, item, language)
-        if not isinstance(item, Scratchpad):
-            checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
-        return scratchpad.markdown(item, language or context.language(self._handle, item.current_focus))
+        return sessions.to_markdown(self._handle, item, language)
 
     # -------------------------------------------------------------- attachments
 

@@ -60,6 +60,17 @@ def test_the_examples_in_the_shell_run_and_print_what_they_say(home):
         assert comparable(said[line] or "", home) == comparable(out, home), f"docs/cli.md:{line}"
 
 
+def test_one_memory_has_one_id_on_the_page_of_the_command_line():
+    """The short ids in docs/cli.md are those of one run: each text that `remember` prints has one, wherever it is shown again."""
+    shown = "\n".join(block.text for block in blocks(DOCS / "cli.md") if block.language == "text")
+    found: dict[str, set[str]] = {}
+    for text, id in re.findall(r"^(?: ?\d  |[a-z ]+  )(.+)\n +(?:memory · )?#([0-9a-f]{8}) ·", shown, re.MULTILINE):
+        found.setdefault(text, set()).add(id)
+
+    assert {"I live in Oslo.", "我喜欢喝绿茶。"} <= {*found}
+    assert {} == {text: ids for text, ids in found.items() if len(ids) > 1}
+
+
 def test_the_page_on_style_quotes_this_repository():
     """Each line of code in docs/style.md and docs/spec/README.md stands so in the package or its tests."""
     sources = [path.read_text(encoding="utf-8") for room in ("src", "tests") for path in (ROOT / room).rglob("*.py")]

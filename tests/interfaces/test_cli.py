@@ -16,7 +16,7 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.interfaces.cli import app, call
+from yiku.interfaces.cli import app, call, complete, load
 from yiku.interfaces.cli.app import VERBS
 
 MEMORY = set(
@@ -86,10 +86,10 @@ def test_a_turn_is_recorded_with_all_that_is_said_of_it(home):
 
 def test_a_statement_and_its_correction(home):
     """`remember` says what became of a statement, to a person in words and to a script always under the same names."""
-    first = run(home, "remember", "I live in Bergen.", "--quiet")
+    first = run(home, "remember", "I live in Bergen.")
     second = run(home, "remember", "我住在奥斯陆。", "--tag", "家", "--importance", "0.9", "--json")
 
-    assert ("", True) == (first.err, first.out.startswith("new  I live in Bergen.\n  #"))
+    assert first.out.startswith("new  I live in Bergen.\n  #")
     names = "yiku verb outcome memory replaced current said others operation dry_run why".split()
     assert {*names} == {*second.json}
     assert (1, "remember", "replaced", None, []) == tuple(second.json[k] for k in ("yiku", "verb", "outcome", "current", "others"))
@@ -135,7 +135,7 @@ def test_what_is_forgotten_comes_back(home):
     back = run(home, "restore", id[-8:], "--json").json
 
     assert {"yiku", "verb", "memories", "turns", "operation", "dry_run"} == {*gone} == {*back}
-    assert ("", True) == (empty.out, "Nothing is remembered that fits." in empty.err)
+    assert ("", True) == (empty.out, "No memories match." in empty.err)
     assert [id] == [one["id"] for one in back["memories"]]
     undone = run(home, "undo", str(back["operation"]), "--json").json
     assert (back["operation"], 1, 0) == (undone["undone"], undone["memories"], undone["turns"])
@@ -151,7 +151,7 @@ def test_forgetting_much_needs_a_yes(home):
     done = run(home, "forget", "--session", "s1", "--yes", "--json").json
 
     assert (2, "") == (refused.code, refused.out)
-    assert "this forgets 2 turns and 0 memories; add --yes" in refused.err
+    assert "this forgets 2 turns and 0 memories: add --yes" in refused.err
     assert (2, True, 0) == (len(listed["turns"]), listed["dry_run"], listed["operation"])
     assert 2 == len(done["turns"])
     assert [] == run(home, "traces", "--json").json["turns"]
@@ -269,7 +269,7 @@ def test_turns_are_shown_with_their_tools(talk):
     whole = run(talk, "get", re.search(r"#(\w{8})", found.out)[1])
 
     assert '  Tests first.\n  > bash {"command": "pytest -q"}\n' in found.out
-    assert whole.out.startswith("Tests first.\n\nid          ")
+    assert whole.out.startswith("Tests first.\n\nid          #")
     assert "said at     2026-03-02 09:25 +01:00\n" in whole.out
 
 
@@ -278,7 +278,7 @@ def test_an_empty_answer_is_no_failure(talk):
     ran, quiet = run(talk, "recall", "qwertz"), run(talk, "recall", "qwertz", "--quiet")
 
     assert (0, "") == (ran.code, ran.out) == (quiet.code, quiet.out)
-    assert "`yiku traces WORD` searches every turn" in ran.err
+    assert "`yiku traces WORD` searches the messages" in ran.err
     assert "" == quiet.err
 
 
@@ -291,6 +291,77 @@ def test_wide_characters_are_aligned(talk):
     assert 6 == len(lines)
     assert {41} == {cell_len(line[: re.match(r"\S+ \S+  #\w+  \S+ +", line).end()]) for line in lines}
     assert any("我搬到奥斯陆了" in line for line in lines)
+
+
+@pytest.fixture(scope="module")
+def mascots(tmp_path_factory):
+    """A home with a contradiction, an expiry, a long session's name, long texts and a story, in both languages."""
+    root = tmp_path_factory.mktemp("mascots") / "home"
+    with Memory(root, owner="user:mei") as memory:
+        for word in ("badger", "otter"):
+            memory.remember(f"Our mascot is the {word} that 张伟 drew for the launch last spring.", predicate="mascot", object=word)
+        memory.remember("顾客问退款时，先查订单，再看有没有过三十天，然后问清楚原因，最后才答应。", kind="rule")
+        memory.record_turn(
+            "user", "Please fix the login test in tests/test_login.py", session="2026-03-02-the-name-that-a-host-gave-it"
+        )
+        memory.record_turn("user", "帮我修好登录模块的测试 tests/test_login.py", session="s2")
+        memory.sessions.end("s2", budget_s=0)
+        memory.sessions.attach(root / "yiku.toml", session="s2", description="设置文件，里面有主人的名字和别的设置，很长的说明")
+    return root
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list"], ["recall", "mascot"], ["explain", "吉祥物 mascot"], ["timeline"], ["history", "mascot"], ["sessions"],
+        ["status"], ["journal"], ["config"], ["episodes"], ["attachments"], ["traces"], ["review"], ["recall", "qwertz"],
+        ["get", "ffff"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_no_line_is_wider_than_the_terminal(mascots, words, columns):
+    """Texts are wrapped where there is room for them; hints and errors fit, too."""
+    from rich.cells import cell_len
+
+    ran = run(mascots, *words, COLUMNS=str(columns))
+    lines = (ran.out + ran.err).replace(str(mascots), "~/.yiku").splitlines()
+
+    assert lines
+    assert [] == [line for line in lines if cell_len(line) > columns]
+
+
+@pytest.mark.parametrize("words", [["list"], ["status"], ["recall", "mascot"], ["traces"]], ids=" ".join)
+def test_json_is_one_line_whatever_the_width(mascots, words):
+    """As JSON nothing is wrapped or cut."""
+    narrow, wide = (run(mascots, *words, "--json", COLUMNS=columns) for columns in ("40", "200"))
+
+    assert narrow.json.keys() == wide.json.keys()
+    assert 1 == narrow.out.count("\n")
+    assert words != ["list"] or "最后才答应。" in narrow.out
+
+
+@pytest.mark.parametrize("columns", ["60", "120"])
+def test_a_contradiction_is_seen_wherever_it_is_shown(mascots, columns):
+    """Of two that contradict each other, `recall` and `list` name the other at each, however narrow the terminal; one was said later."""
+    shown = {
+        verb: " ".join(run(mascots, *words, COLUMNS=columns).out.split())
+        for verb, *words in [("list", "list"), ("recall", "recall", "mascot", "--type", "memory")]
+    }
+
+    for text in shown.values():
+        named = re.findall(r"(?:contradicts|said later:) #(\w{8})", text)
+        assert 2 == len({*named}) == len(named)
+
+
+@pytest.mark.parametrize("verb", ["get", "list", "history"])
+def test_one_memory_has_one_id_on_a_page(talk, verb):
+    """What a person is shown has the short form alone; JSON has the whole id."""
+    id = next(one["id"] for one in run(talk, "history", "where I live", "--json").json["versions"] if one["superseded_by"])
+    shown = run(talk, *{"get": ["get", id], "list": ["list"], "history": ["history", "where I live"]}[verb]).out
+
+    assert re.search(r"#[0-9a-f]{8}\b", shown)
+    assert None is re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-7", shown)
 
 
 # ------------------------------------------------------------------ importing
@@ -311,8 +382,8 @@ def test_an_import_goes_on_after_a_bad_line(home, tmp_path):
     again = run(home, "import", "jsonl", str(tmp_path), "--json").json
 
     assert (0, 0) == (tried.code, first.code)
-    assert tried.out.startswith("would take in 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
-    assert first.out.startswith("took in 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
+    assert tried.out.startswith("would import 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
+    assert first.out.startswith("imported 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
     assert f"    {file}:2: " in first.out
     assert {"yiku", "verb", "source", "dry_run", "total", "files"} == {*again}
     assert (0, 0, 2, 1) == tuple(again["total"][name] for name in ("turns", "memories", "known", "problems"))
@@ -357,15 +428,42 @@ def test_status_and_journal_are_readable(talk):
 
 
 def test_the_version_and_the_help():
-    """--version prints one line; without a verb the help lists each verb with a line of its own."""
+    """--version prints one line; without a verb the help lists the daily verbs first, each verb on one line of 80 cells."""
     home = Path(os.devnull)  # neither opens a home
     version, help_ = run(home, "--version"), run(home)
 
     assert (0, "yiku 0.1.0\n") == (version.code, version.out)
     assert "0.1.0" == run(home, "--version", "--json").json["version"]
     assert 0 == help_.code
-    assert {"Keep:", "Find:", "Learn:", "Converse:", "Look after:"} <= {*help_.out.splitlines()}
-    assert 46 == len(re.findall(r"^  [a-z]+ +[A-Z].*$", help_.out.partition("Keep:")[2], re.MULTILINE))
+    listed = help_.out[help_.out.index("Daily:") :].splitlines()
+    assert [f"{name}:" for name in app.TABLE] == [line for line in listed if line.endswith(":")]
+    assert [*VERBS] == [line.split()[0] for line in listed if line.startswith("  ")]
+    assert [*VERBS][:4] == ["remember", "recall", "list", "forget"]
+    assert max(map(len, listed)) <= 80
+
+
+@pytest.mark.parametrize(
+    "words", [["record", "我对青霉素过敏。"], ["remember", "I live in Oslo."], ["pause"], ["learn"], ["backup"]]
+)
+def test_a_quiet_change_says_nothing(home, words):
+    """With --quiet a change that succeeds prints nothing; as JSON it still answers, and a dry run still lists."""
+    quiet = run(home, *words, "-q")
+
+    assert (0, "", "") == (quiet.code, quiet.out, quiet.err)
+    assert words[0] == run(home, *words, "-q", "--json").json["verb"]
+
+
+def test_quiet_hides_no_refusal_and_no_dry_run(home, tmp_path):
+    """What was not done, and what was asked to be listed, is printed all the same."""
+    file = tmp_path / "some.jsonl"
+    file.write_text('{"memory": "I like tea."}\n{broken\n', encoding="utf-8")
+    id = run(home, "remember", "密码是 4711。", "--json").json["memory"]["id"]
+    dry = run(home, "forget", id, "--dry-run", "-q")
+    run(home, "erase", id, "--yes", "-q")
+
+    assert dry.out.startswith("would forget  密码是 4711。")
+    assert (1, True) == ((ran := run(home, "remember", "密码是 4711。", "-q")).code, ran.out.startswith("refused"))
+    assert "1 problem, left out" in run(home, "import", "jsonl", file, "-q").out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -375,7 +473,64 @@ def test_completion_is_printed(home, shell):
     asked = run(home, "_", _YIKU_COMPLETE="complete_bash", COMP_WORDS="yiku rec", COMP_CWORD="1")
 
     assert "_YIKU_COMPLETE" in script.out
-    assert ["record", "recall"] == asked.out.split()
+    assert ["recall", "record"] == asked.out.split()
+
+
+def completed(home, line: str, **environment: str) -> list[str]:
+    """What a shell offers where this line ends."""
+    words = line.split(" ")
+    return run(home, _YIKU_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1), **environment).out.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("yiku list --kind p", ["preference", "persona_trait"]),
+        ("yiku remember x --standing ", ["fact", "belief", "summary"]),
+        ("yiku import ", ["claude-code", "jsonl", "yiku"]),
+        ("yiku feedback 0123 u", ["used"]),
+        ("yiku completion z", ["zsh"]),
+        ("yiku config lim", ["limit"]),
+        ("yiku recall x --type m", ["memory"]),
+        ("yiku traces --role ", ["user", "assistant", "system", "tool"]),
+    ],
+)
+def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):
+    """Kinds, formats, roles, settings and the like; no home is made or opened."""
+    assert [*complete.FORMATS] == [*load.SOURCES]
+    assert expected == completed(tmp_path / "none", line)
+    assert not (tmp_path / "none").exists()
+
+
+def test_names_that_the_home_holds_are_completed(talk, tmp_path):
+    """Sessions, scopes and backups of the home that the line names, before the verb or behind it."""
+    with Memory(tmp_path / "two", owner="user:mei") as memory:
+        memory.record_turn("user", "早", session="会议")
+        memory.record_turn("user", "hi", session="two words")
+        backup = Path(memory.admin.backup().path).name
+    with Memory(tmp_path / "two", scope="team:b") as memory:
+        memory.remember("I live in Oslo.")
+
+    assert ["s2", "s1"] == completed(talk, "yiku end ")
+    assert ["user:mei"] == completed(talk, "yiku recall x --scope u")
+    assert ["会议"] == completed(talk, f"yiku --home {tmp_path}/two traces --session "), "a name of two words is no completion"
+    assert ["team:b", "user:mei"] == sorted(completed(talk, f"yiku list --home {tmp_path}/two --scope "))
+    assert [backup] == completed(tmp_path / "two", "yiku restore-backup ")
+
+
+def test_a_home_that_is_not_there_completes_to_nothing(tmp_path):
+    """And is not made."""
+    assert [] == completed(tmp_path / "none", "yiku end ")
+    assert not (tmp_path / "none").exists()
+
+
+def test_some_settings_can_be_asked_for(talk):
+    """`config NAME` shows those alone, in that order; a name that is none is refused."""
+    shown = run(talk, "config", "language", "limit", "--json").json["settings"]
+    refused = run(talk, "config", "colour")
+
+    assert ["language", "limit"] == [one["name"] for one in shown]
+    assert (2, True) == (refused.code, "there is no setting 'colour'" in refused.err)
 
 
 # ------------------------------------------------------------------ what goes wrong
@@ -384,13 +539,19 @@ def test_completion_is_printed(home, shell):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["get", "#00000000"], 1, "id #00000000\n      There is no such thing"),
-        (["undo", "999999"], 1, "operation 999999\n      There is no such thing"),
-        (["history", "qwertz 谁"], 1, "a memory about"),
+        (["get", "#00000000"], 1, "there is no memory or turn with the id #00000000\n      `yiku list` and `yiku traces` show"),
+        (["get", "bf"], 2, "id 'bf' is too short: give at least four characters"),
+        (["forget", "#a"], 2, "id '#a' is too short: give at least four characters"),
+        (["undo", "999999"], 1, "there is no operation 999999\n      `yiku journal` lists the operations"),
+        (["end", "没有"], 1, "there is no turn in session '没有'\n      `yiku sessions` lists"),
+        (["describe", "00000000", "--tag", "图"], 1, "there is no attachment with the id 00000000\n      `yiku attachments` lists"),
+        (["restore-backup", "yiku-1.db"], 1, "there is no backup yiku-1.db\n      `yiku backups` lists"),
+        (["history", "qwertz 谁"], 1, "there is no memory about 'qwertz 谁'"),
         (["recall", "x", "--scope", "Not A Scope"], 2, "scope = 'Not A Scope'\n      A scope is 1 to 128"),
         (["list", "--where", "{kind"], 2, "--where is not JSON"),
         (["list", "--where", '{"colour": 1}'], 2, "there is no field 'colour'"),
-        (["list", "--limit", "-1"], 2, "limit must be a whole number from 0"),
+        *(([verb, "--limit", "0"], 2, "--limit must be at least 1, not 0") for verb in ("list", "sessions", "timeline", "journal")),
+        (["recall", "茶", "-n", "-1"], 2, "--limit must be at least 1, not -1"),
         (["list", "--limit", "many"], 2, "Invalid value for '--limit' / '-n'"),
         (["recall", "x", "--as-of", "gestern"], 2, "as_of 'gestern' is not a time"),
         (["remember", b"th\xe9 vert"], 2, "text has a lone surrogate at 2"),
@@ -399,7 +560,7 @@ def test_completion_is_printed(home, shell):
         (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember'"),
         (["recall", "x", "--colour"], 2, "No such option"),
         (["completion", "tcsh"], 2, "shell must be one of bash, zsh, fish"),
-        (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known source"),
+        (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known format"),
         (["import", "jsonl", "nowhere.jsonl"], 2, "nowhere.jsonl: no such file or folder"),
         (["demo", "--scope", "a"], 2, "takes no --scope"),
     ],
@@ -495,7 +656,7 @@ def test_an_interrupt_ends_with_130(home, tmp_path):
     for end in (reader, writer):
         os.close(end)
 
-    assert (130, ["yiku: interrupted", "      What was acknowledged is kept."]) == (code, lines[-2:])
+    assert (130, ["yiku: interrupted", "      What was confirmed is stored."]) == (code, lines[-2:])
     assert 3 == len(lines), "the home that was made, and these two: no traceback, no answer"
 
 

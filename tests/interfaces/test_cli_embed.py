@@ -66,7 +66,7 @@ def test_no_time_at_all_leaves_everything_for_the_next_call(home, server):
     """With --seconds 0 nothing is asked, and what waits is counted."""
     ran = run(home, "embed", "--seconds", "0", **api(server))
 
-    assert "  3 wait: call it again" in ran.out.splitlines()
+    assert "  3 pending: run it again" in ran.out.splitlines()
     assert [] == server.asked
 
 
@@ -98,7 +98,7 @@ def test_what_the_model_refuses_is_counted(home, server):
     outputs = [run(home, "embed", **api(server)).out.splitlines() for _ in range(4)]
 
     assert outputs[0][0].startswith("embedded 1 turn or statement with ")
-    assert outputs[0][1:] == ["  2 wait: call it again"]  # it, and the short turn that is embedded behind it
+    assert outputs[0][1:] == ["  2 pending: run it again"]  # it, and the short turn that is embedded behind it
     assert outputs[3][1:] == ["  2 are found by words only: the model refuses them"]
 
 

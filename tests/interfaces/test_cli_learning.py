@@ -11,7 +11,7 @@ from commands import Ran
 from models.server import Server, error, says, serving
 
 from yiku import Memory
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules
 from yiku.types import Draft, LearningState, SetLearning
 
 CALLED = '[{"name": "bash", "input": {"command": "pytest -q"}, "id": "c1"}]'
@@ -69,13 +69,28 @@ def to_review(home: Path) -> dict[str, list[str]]:
 )
 def test_record_says_what_it_learned_and_what_it_took_back(home, first, then, joke):
     """A line for each: what was learned, instead of what, and what a joke took back; the statement before holds again."""
-    one = run(home, "record", first, "--session", "s1", "--quiet")
+    one = run(home, "record", first, "--session", "s1")
     two = run(home, "record", then, "--session", "s1")
     three = run(home, "record", joke, "--session", "s1")
 
     assert re.fullmatch(rf'recorded turn · .*\n  learned: fact "{first}" #\w{{8}}\n', one.out)
     assert re.fullmatch(rf'recorded turn · .*\n  learned: fact "{then}" #\w{{8}}, instead of "{first}"\n', two.out)
     assert re.fullmatch(rf'recorded turn · .*\n  taken back: "{then}" #\w{{8}}; it is again "{first}"\n', three.out)
+
+
+@pytest.mark.parametrize("said", ["I'm allergic to penicillin.", "我住在奥斯陆。"])
+def test_what_was_learned_at_once_does_not_wait(home, said):
+    """`status` counts the turns that nothing was learned from yet: not what was read when it was recorded, nor a plain reply."""
+    run(home, "record", said)
+    run(home, "record", "好的 noted", "--role", "assistant")
+    at_once = run(home, "status", "--json").json["status"]["waiting"]
+    run(home, "record", "My sister Ann has a dog.", YIKU_LEARN="later")
+    run(home, "record", "done", "--role", "assistant", "--tool-results", '[{"content": "ok"}]')
+    later = run(home, "status", "--json").json["status"]["waiting"]
+    done = run(home, "learn", "--json").json["learn"]
+
+    assert ({}, {"turns to learn from": 2}) == (at_once, later)
+    assert (4, {}) == (done["turns"], run(home, "status", "--json").json["status"]["waiting"])
 
 
 def test_what_was_learned_in_json(home):
@@ -128,7 +143,7 @@ def test_no_time_at_all_leaves_everything_for_the_next_call(home):
     """With --seconds 0 nothing is read, and what waits is counted; --budget is another name for it."""
     run(home, "record", "I live in Oslo.", "--session", "s1", YIKU_LEARN="later")
 
-    assert "  1 waits: yiku queue\n" in run(home, "learn", "--seconds", "0").out
+    assert "  1 pending: yiku queue\n" in run(home, "learn", "--seconds", "0").out
     assert 1 == run(home, "learn", "--budget", "0", "--json").json["learn"]["waiting"]
 
 
@@ -147,7 +162,7 @@ def test_a_model_that_is_away_loses_nothing(home, server):
         r"^what +session +state +tried +why\nread a turn +s1 +due \S+ \S+ +0 +the model is not there$", queued.out, re.M
     )
     assert (1, 0, 0) == (after["jobs"], after["waiting"], after["dead"])
-    assert "Nothing waits." in run(home, "queue", **chat(server)).err
+    assert "Nothing is pending." in run(home, "queue", **chat(server)).err
 
 
 def test_what_failed_for_good_is_shown_and_can_be_tried_again(home, server):
@@ -159,7 +174,7 @@ def test_what_failed_for_good_is_shown_and_can_be_tried_again(home, server):
     status, dead = run(home, "status", **chat(server)), run(home, "queue", "--dead", "--json", **chat(server)).json
     server.always = lambda asked: says("[]")
 
-    assert "  1 failed for good: yiku queue says why, yiku learn --all tries once more\n" in ran.out
+    assert "  1 failed: yiku queue says why, yiku learn --all retries\n" in ran.out
     assert "! 1 question to the model failed for good: yiku queue says why" in status.out
     assert [("extract", "s1", True, 3)] == [(one["kind"], one["session"], one["dead"], one["tries"]) for one in dead["jobs"]]
     assert dead["jobs"][0]["error"]
@@ -180,7 +195,7 @@ def test_review_has_its_groups(doubtful):
     assert 3 == sum(line.endswith("used yet") or "which of these" in line or "doubt" in line for line in lines)
     assert "    or: Our mascot is a badger." in lines
     assert 4 == len(re.findall(r"^ +memory · #\w{8} · (?:error|fact) · \d{4}-\d\d-\d\d", ran.out, re.MULTILINE))
-    assert "yiku confirm ID: it holds. yiku reject ID: it does not." in ran.err
+    assert "`yiku confirm ID` keeps one, `yiku reject ID` removes it." in ran.err
     assert "! 1 statement waits to be confirmed: yiku review" in run(doubtful, "status").out
 
 
@@ -220,7 +235,7 @@ def test_one_id_that_is_not_there_and_nothing_is_confirmed(doubtful):
     for verb in ("confirm", "reject"):
         ran = run(doubtful, verb, id, "00000000")
         assert (1, "") == (ran.code, ran.out)
-        assert "id 00000000" in ran.err
+        assert "there is no memory or turn with the id 00000000" in ran.err
     assert before == to_review(doubtful)
 
 
@@ -229,8 +244,8 @@ def test_nothing_to_look_at(home):
     reviewed, queued = run(home, "review"), run(home, "queue")
 
     assert (0, "", 0, "") == (reviewed.code, reviewed.out, queued.code, queued.out)
-    assert "There is nothing to look at." in reviewed.err
-    assert "Nothing waits." in queued.err
+    assert "There is nothing to review." in reviewed.err
+    assert "Nothing is pending." in queued.err
 
 
 @pytest.mark.parametrize(
@@ -240,10 +255,10 @@ def test_nothing_to_look_at(home):
         (["learn", "--seconds", "bald"], 2, "Invalid value for '--seconds'"),
         (["learn", "--again", "--all"], 2, "takes no --session and no --all"),
         (["learn", "--again", "--session", "s1"], 2, "takes no --session and no --all"),
-        (["learn", "--dry-run"], 2, "--dry-run goes with --again"),
-        (["review", "--limit", "-1"], 2, "limit must be a whole number"),
+        (["learn", "--dry-run"], 2, "--dry-run needs --again"),
+        (["review", "--limit", "-1"], 2, "--limit must be at least 1"),
         (["confirm"], 2, "Missing argument 'ID'"),
-        (["reject", "谁"], 1, "id 谁"),
+        (["reject", "谁"], 1, "with the id 谁"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -263,9 +278,9 @@ def test_what_is_asked_wrongly(home, arguments, code, message):
 def outgrown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of earlier rules: they took two questions for statements, and did not hear where somebody lives."""
     asked = {"What is the capital of France?": "The capital of France.", "法国的首都是哪里？": "法国的首都。"}
-    older = {text: learn.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
+    older = {text: by_rules.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
     with monkeypatch.context() as patch, Memory(tmp_path / "home", owner="user:mei") as memory:
-        patch.setattr(learn, "read", lambda handle, turn, *rest, **named: older.get(turn.content, learn.Reading()))
+        patch.setattr(by_rules, "read", lambda handle, turn, *rest, **named: older.get(turn.content, by_rules.Reading()))
         for text in (*asked, "I live in Oslo."):
             memory.record_turn("user", text, session="s1")
         handle = memory._handle

@@ -119,7 +119,7 @@ def test_a_turn_whose_answer_was_lost_is_told_as_recorded(place, tmp_path, lost)
 
     assert call.UNWRITTEN == code
     assert told.startswith("recorded turn · #")
-    assert "asked again, it would be done twice" in told
+    assert "running this again would make it twice" in told
     with Memory(place) as memory:
         assert ["We moved to Rome. 我们搬家了。"] == [turn.content for turn in memory.search_traces(session="s9")]
 

@@ -49,14 +49,15 @@ def test_cut_counts_cells(text, at_most, expected):
 
 
 def test_a_table_is_aligned_in_cells(monkeypatch):
-    """Columns begin at the same cell in each row; the last takes what is left."""
+    """Columns begin at the same cell in each row; the last is wrapped in what is left, in as many lines as it may take."""
     monkeypatch.setenv("COLUMNS", "40")
-    rows = [("Mei", "7", "short"), ("美", "12", "一个很长的句子，放不进剩下的地方，所以要截短"), ("🌙", "3", "x")]
+    rows = [("Mei", "7", "short"), ("美", "12", "一个很长的句子，放不进剩下的地方，所以要换行"), ("🌙", "3", "x")]
     lines = [*say.table(rows, right=[1])]
 
     assert {9} == {cell_len(line[: line.rindex("  ") + 2]) for line in lines}
-    assert cell_len(lines[1]) <= 40
-    assert lines[1].endswith("…")
+    assert (4, 40) == (len(lines), max(map(cell_len, lines)) // 39 * 40)
+    assert "一个很长的句子，放不进剩下的地方，所以要换行" == lines[1].rpartition("  ")[2] + lines[2].strip()
+    assert [*say.table(rows, right=[1], lines=1)][1].endswith("…")
 
 
 def test_control_characters_become_visible():
@@ -70,3 +71,32 @@ def test_control_characters_become_visible():
 def test_sizes_have_a_unit(count, expected):
     """A size is given in the unit that suits it."""
     assert expected == say.bytes_(count)
+
+
+def test_a_command_and_json_stay_on_one_line():
+    """What somebody copies is not torn at a space in it."""
+    text = """Nothing fits: `yiku list --kind rule` or `yiku 列表` or --where '{"entities": "Ann"}' may, though."""
+
+    assert [
+        "Nothing fits:",
+        "`yiku list --kind rule` or",
+        "`yiku 列表` or --where",
+        """'{"entities": "Ann"}' may,""",
+        "though.",
+    ] == [*say.wrapped(text, 27)]
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "80", "120"])
+def test_a_listing_gives_its_text_the_room_it_needs(monkeypatch, columns):
+    """Beside the other columns where forty cells are left for it, else above them; nothing is lost, and no line is too wide."""
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = [
+        ("#0a1b2c3d", "2026-03-02", "preference", "写满字的纸也能发光，我一直记着，就用了这个名字。"),
+        ("#1a1b2c3d", "2026-03-03", "fact", "Tea."),
+    ]
+    lines = [*say.listing(rows, head=("id", "said", "kind", "text"), dim=[0])]
+
+    assert [] == [line for line in lines if cell_len(line) > int(columns)]
+    assert (columns in ("80", "120")) == lines[0].startswith("id ")
+    assert "写满字的纸也能发光，我一直记着，就用了这个名字。" in "".join(line.strip().rpartition("  ")[2] for line in lines)
+    assert all(any(cell in line for line in lines) for row in rows for cell in row[:3])

@@ -1,7 +1,6 @@
 """The demonstration: every answer right, what was learned shown, and a home that the next commands work on."""
 
 import json
-import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -14,7 +13,7 @@ from yiku.interfaces.cli.demo import MATERIAL
 
 LINES = {
     name: [json.loads(line) for line in (MATERIAL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    for name in ("conversation", "remember", "questions")
+    for name in ("conversation", "remember", "questions", "shown")
 }
 
 
@@ -131,21 +130,34 @@ def test_a_model_reads_the_conversation_where_one_is_set(tmp_path):
     assert ("They mended the page numbers.", "a-model") == (ran.json["episode"]["summary"], ran.json["episode"]["method"])
 
 
-def test_what_it_prints_fits_a_narrow_terminal(shown):
-    """A person sees questions, answers, sources and dates in lines of at most 80 cells; an earlier demonstration's folder is taken again."""
+@pytest.mark.parametrize("columns", [60, 80])
+def test_what_it_prints_fits_a_screen_and_a_half(shown, columns):
+    """Forty narrow lines: statements, corrections, questions in both languages, a joke, what to try; the folder is taken again."""
     from rich.cells import cell_len
 
     home = shown[1]["home"]
-    ran = run("demo", "--home", home, COLUMNS="80")
+    ran = run("demo", "--home", home, COLUMNS=str(columns))
+    body, heading, _ = ran.out.partition("\nNow you: ")
 
-    assert 0 == ran.code
-    assert " 1 ✓ Where do I live?\n     I live in Oslo now.\n     memory · Mei · 2026-04-11-oslo · 2026-04-11 15:30 · " in ran.out
-    assert [] == re.findall(r"^ ?\d+ ✗.*", ran.out, re.MULTILINE)
-    assert "24 of 24 answers right" in ran.out
-    for heading in ("A correction, and a joke that was taken back", "A context grew too long", "The story of a session"):
-        assert f"\n{heading}\n  " in ran.out
-    body = ran.out.partition("\nNow you\n")[0].splitlines()
-    assert [] == [line for line in body if cell_len(line) > 80 and home not in line]
+    assert (0, "\nNow you: ") == (ran.code, heading)
+    assert ran.out.count("\n") <= 40
+    assert [] == [line for line in body.splitlines() if cell_len(line) > columns]
+    assert "  ✓ Where did I live before Oslo?\n      I live in Bergen" in body
+    assert "  ✓ 我对什么药过敏？\n      我对青霉素过敏。  2026-04-22\n" in body
+    assert "✗" not in body
+    assert "24 of 24 questions answered right" in body
+    for part in ("(was 2026-05-15)", "(was Bergen)", "taken back", "→ I live in Oslo"):
+        assert part[: columns - 42] in body
+
+
+def test_the_statements_that_it_shows_were_learned(shown):
+    """Each that is to be shown to a stranger is there, whole in itself, and was learned from the conversation."""
+    learned = [(one["session"], one["memory"]["content"]) for one in shown[1]["statements"] if one["word"] == "learned"]
+
+    for one in LINES["shown"]:
+        assert 1 == sum(session == one["session"] and content.startswith(one["begins"]) for session, content in learned), one
+    assert {True, False} == {one["begins"].isascii() for one in LINES["shown"]}
+    assert {True, False} == {one["question"].isascii() for one in LINES["questions"] if one.get("shown")}
 
 
 @pytest.mark.parametrize("name", ["yiku.toml", "thesis.txt"])

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from yiku.rules import conflict, slots
-from yiku.types import Expect, Met, Origin, SemanticMemory, Slot, Source
+from yiku.types import Confirmed, Expect, Flagged, Met, New, Origin, Past, Replaced, SemanticMemory, Slot, Source
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -77,7 +77,7 @@ def test_said_later_wins_and_the_earlier_stays() -> None:
     table.tell(statement("I live in Bergen.", 0))
     decision = table.tell(statement("I live in Oslo.", 5))
 
-    assert "replaced" == decision.outcome
+    assert isinstance(decision.outcome, Replaced)
     assert [("I live in Bergen.", 0, 5), ("I live in Oslo.", 5, None)] == table.chain
 
 
@@ -116,8 +116,8 @@ def test_said_earlier_becomes_history_and_retires_nothing() -> None:
     table.tell(statement("I live in Oslo.", 5))
     decision = table.tell(statement("I live in Bergen.", 0))
 
-    assert "past" == decision.outcome
-    assert ["I live in Oslo."] == [other.content for other in decision.others]
+    assert isinstance(decision.outcome, Past)
+    assert "I live in Oslo." == decision.outcome.current.content
     assert [("I live in Bergen.", 0, 5), ("I live in Oslo.", 5, None)] == table.chain
 
 
@@ -127,7 +127,7 @@ def test_the_same_words_confirm() -> None:
     table.tell(replace(statement("I live in Oslo.", 5), confidence=0.6))
     decision = table.tell(statement("Ｉ live in OSLO", 7))
 
-    assert "confirmed" == decision.outcome
+    assert isinstance(decision.outcome, Confirmed)
     (row,) = table.rows.values()
     assert (0.8, 2) == (pytest.approx(row.confidence), len(row.sources))
 
@@ -138,7 +138,7 @@ def test_the_same_value_in_other_words_is_confirmed_in_the_newest_words() -> Non
     table.tell(statement("I live in Oslo.", 0))
     decision = table.tell(statement("I moved to Oslo.", 3))
 
-    assert "confirmed" == decision.outcome
+    assert isinstance(decision.outcome, Confirmed)
     assert "I moved to Oslo." == table.chain[-1][0]
 
 
@@ -148,7 +148,7 @@ def test_rivals_nobody_can_judge_are_all_kept_and_marked() -> None:
     strict, lax = statement("The gateway's mode is strict", 0, mode[0]), statement("The gateway's mode is lax", 1, mode[1])
     decision = conflict.decide(lax, Met(expect=Expect(), rivals=[strict]))
 
-    assert "flagged" == decision.outcome
+    assert isinstance(decision.outcome, Flagged)
     assert (strict.id,) == decision.subject.flagged_with
     assert (lax.id,) == decision.updates[0][1]["flagged_with"]
 
@@ -157,7 +157,7 @@ def test_words_alone_confirm_only_themselves() -> None:
     """However alike two texts are, without a slot only the same words meet."""
     dark, light = statement("dark theme for the editor", 0), statement("light theme for the editor", 1)
 
-    assert "new" == conflict.decide(light, Met(expect=Expect(), same=[dark])).outcome
+    assert New(memory=light) == conflict.decide(light, Met(expect=Expect(), same=[dark])).outcome
     assert dark.content_hash != light.content_hash
 
 

@@ -357,6 +357,18 @@ class WorkContract:
         assert (set(), {}) == (store.learning.extracted(other, [n]), store.learning.compressions(other, [n]))
         assert (set(), {}) == (store.learning.extracted(scope, [n]), store.learning.compressions(scope, [n]))
 
+    def test_a_turn_that_was_read_at_once_is_still_learned_from(self, reopen, store, scope):
+        """It does not wait, and is dealt with later; another scope's is not marked."""
+        other = new_scope(store, "user:eve")
+        ns = list(store.apply(scope, [added(a_turn("一"), a_turn("two"))], cause()).rows[0])
+        store.apply(scope, [Learned(read=ns[:1])], cause())
+        store.apply(other, [Learned(read=ns[1:])], cause())
+        store = reopen()
+
+        assert (set(), 1) == (store.learning.extracted(scope, ns), store.learning.waiting(scope))
+        store.apply(scope, [Learned(ns)], cause())
+        assert {*ns} == store.learning.extracted(scope, ns)
+
     def test_a_compressed_turn_names_its_episode(self, reopen, store, scope):
         """The last one that tells of it; it is as little learned from as before, and all there."""
         ns = list(store.apply(scope, [added(a_turn("一"), a_turn("two"))], cause()).rows[0])

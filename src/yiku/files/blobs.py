@@ -65,12 +65,12 @@ def get(folder: Path, name: str) -> str:
 def get_bytes(folder: Path, name: str) -> bytes:
     """The content of a blob. Raises NotFound, or Damaged when it is not what its name says."""
     if not _NAME.fullmatch(name):
-        raise NotFound(f"blob {name[:80]}")
+        raise NotFound(f"there is no blob {name[:80]}")
     path = _path(folder, name)
     try:
         content = zlib.decompressobj().decompress(content_of(path, at_most=2 * LONGEST_BYTES), LONGEST_BYTES + 1)
     except FileNotFoundError as error:
-        raise NotFound(f"blob {name}") from error
+        raise NotFound(f"there is no blob {name}") from error
     except zlib.error as error:
         raise Damaged(f"blob {name}") from error
     except OSError as error:

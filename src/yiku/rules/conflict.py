@@ -17,12 +17,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from yiku.rules import keys, values
 from yiku.rules.analyze import normal
 from yiku.rules.text.sentences import STOPS
-from yiku.types import Cardinality, Met, SemanticMemory, Slot, State
+from yiku.types import Cardinality, Confirmed, Flagged, Met, New, Past, Replaced, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
@@ -36,16 +36,19 @@ class Decision:
     """
     What to do: a row to add, columns to change, a source to add, and what that means.
 
-    subject is the statement that holds the new one afterwards; others are those it met.
+    outcome: with the rows as they are before the decision is written, and the new ones as they will be
     """
 
-    outcome: Literal["new", "confirmed", "replaced", "past", "flagged"]
-    subject: SemanticMemory
+    outcome: New | Confirmed | Replaced | Past | Flagged
     adds: tuple[SemanticMemory, ...] = ()
     updates: tuple[tuple[SemanticMemory, Mapping[str, Any]], ...] = ()
     source_for: SemanticMemory | None = None
     moved: tuple[int, ...] = ()  # sources of the first updated row that now belong to an added one
-    others: tuple[SemanticMemory, ...] = ()
+
+    @property
+    def subject(self) -> SemanticMemory:
+        """The statement that holds the new one afterwards."""
+        return self.outcome.memory
 
 
 def text_hash(text: str, slot: Slot | None) -> bytes:
@@ -105,7 +108,7 @@ def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
 
 def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
     """A statement that says what is known: one row, with one source more."""
-    return Decision("confirmed", known, updates=((known, confirmation(known, new)),), source_for=known)
+    return Decision(Confirmed(memory=known), updates=((known, confirmation(known, new)),), source_for=known)
 
 
 def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
@@ -121,13 +124,13 @@ def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: Sem
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [(following, columns)]
     if previous is not None:
         updates.append((previous, {"valid_to": columns["valid_from"]}))
-    return Decision("confirmed", following, updates=tuple(updates), source_for=following)
+    return Decision(Confirmed(memory=following), updates=tuple(updates), source_for=following)
 
 
 def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
     """The first of its slot; marked, with its rivals, when it may contradict them."""
     if not rivals or new.cardinality is not Cardinality.UNKNOWN:
-        return Decision("new", new, adds=(new,))
+        return Decision(New(memory=new), adds=(new,))
     return flagged(new, rivals)
 
 
@@ -135,7 +138,7 @@ def flagged(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
     """All are kept, and each is marked as one that may contradict."""
     marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
     updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
-    return Decision("flagged", marked, adds=(marked,), updates=updates, others=tuple(rivals))
+    return Decision(Flagged(memory=marked, others=tuple(rivals)), adds=(marked,), updates=updates)
 
 
 def _linked(
@@ -174,10 +177,11 @@ def _linked(
         adds.append(second_half)
     if following is not None:
         current = second_half if live is previous and second_half else live
-        return Decision("past", placed, adds=tuple(adds), updates=tuple(updates), moved=moved, others=(current,))
-    restated = previous is not None and same_object(previous, new)
-    outcome: Literal["confirmed", "replaced"] = "confirmed" if restated else "replaced"
-    return Decision(outcome, placed, adds=tuple(adds), updates=tuple(updates), others=(previous,) if previous else ())
+        return Decision(Past(memory=placed, current=current), adds=tuple(adds), updates=tuple(updates), moved=moved)
+    assert previous is not None  # it goes between two, or behind one
+    restated = same_object(previous, new)
+    outcome = Confirmed(memory=placed) if restated else Replaced(memory=placed, replaced=previous)
+    return Decision(outcome, adds=tuple(adds), updates=tuple(updates))
 
 
 def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -> SemanticMemory:

@@ -55,13 +55,13 @@ def tell(
     """
     The episode of some turns of one session, oldest first; at least one.
 
-    language:   of the summary, en or zh; without it that of the user
+    language:   of the summary, en or zh; without it that of the goal, else that of the user
     source:     an episode at a compression tells of a session that goes on, so only a clear end is one
     """
-    language = language or spoken(turns)
+    goal = _goal(turns)
+    language = language or (language_of([goal]) if goal else spoken(turns))
     made = calls(turns)
     nodes = tuple(_node(call, decision) for call, decision in zip(made, _decided(made, turns), strict=True))
-    goal = _goal(turns)
     outcome, reason = outcomes.outcome(turns, made, language)
     if source == "context_compress" and outcome == "partial":
         outcome, reason = "ongoing", label("episode_reason.goes_on", language)

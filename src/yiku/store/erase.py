@@ -19,7 +19,7 @@ import apsw
 
 from yiku.store import index, jobs, pages, records, rows, texts
 from yiku.store.protocol import Journal
-from yiku.types import Blanked, Erase, Gone, State
+from yiku.types import Erase, ErasedRow, RedactedTurn, State
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 ID_BYTES = 8  # of the name of an erasure
@@ -82,7 +82,7 @@ def _merged(connection: apsw.Connection) -> Iterator[None]:
         index.rewrite(connection, name)
 
 
-def _memory(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
+def _memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
     sql = "select state, superseded_by from memories where scope_id = ? and n = ? and id = ?"
     found = connection.execute(sql, (scope, gone.n, gone.id)).fetchone()
     if found is None:
@@ -95,7 +95,7 @@ def _memory(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
     return True
 
 
-def _turn(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
+def _turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
     found = bool(_unindexed(connection, scope, gone))
     if found:
         connection.execute("delete from turn_state where turn_n = ?", (gone.n,))
@@ -105,7 +105,7 @@ def _turn(connection: apsw.Connection, scope: int, gone: Gone) -> bool:
     return found
 
 
-def _blank(connection: apsw.Connection, scope: int, blanked: Blanked) -> bool:
+def _blank(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> bool:
     """The row keeps its place; what it says is what is left."""
     past = _unindexed(connection, scope, blanked.gone)
     if not past:
@@ -122,7 +122,7 @@ def _blank(connection: apsw.Connection, scope: int, blanked: Blanked) -> bool:
     return True
 
 
-def _moved(connection: apsw.Connection, scope: int, blanked: Blanked) -> None:
+def _moved(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> None:
     """Sources that stand behind what went stand further in front; those that overlap it have no place and no words there any more."""
     sql = (
         "select memory_n, seq, span_start, span_end from memory_sources where scope_id = ? and turn = ? and span_start is not null"
@@ -138,7 +138,7 @@ def _moved(connection: apsw.Connection, scope: int, blanked: Blanked) -> None:
             connection.execute(sql, (start + by, end + by, *of))
 
 
-def _unindexed(connection: apsw.Connection, scope: int, gone: Gone) -> str:
+def _unindexed(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
     """Take a turn out of the indexes; whether it is "shown" or "hidden" there, or "" where there is no such turn."""
     sql = (
         "select x.hidden_at is null from conversation_turns t left join turn_state x on x.turn_n = t.n"
@@ -156,7 +156,7 @@ def _unindexed(connection: apsw.Connection, scope: int, gone: Gone) -> str:
 # ------------------------------------------------------------------ what else names what goes
 
 
-def _unnamed(connection: apsw.Connection, scope: int, named: Sequence[Gone], whole: set[str]) -> None:
+def _unnamed(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:
     """Turns that follow one that goes wholly no longer say whom they follow."""
     ns = json.dumps([gone.n for gone in named if gone.id in whole])
     sql = f"select external_id from conversation_turns where scope_id = ? and n in ({AMONG}) and external_id is not null"
@@ -206,7 +206,7 @@ def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
             connection.execute("update changes set before = ? where number = ?", (image, number))
 
 
-def _working_state(connection: apsw.Connection, scope: int, named: Sequence[Gone], change: Erase) -> None:
+def _working_state(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], change: Erase) -> None:
     """
     Nothing waits to be learned from these turns, and their sessions forget what they were at.
 

@@ -56,8 +56,8 @@ def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set
 
 
 def waiting(connection: apsw.Connection, scope: int) -> int:
-    """How many turns nobody has dealt with."""
-    done = "exists (select 1 from turn_work w where w.turn_n = t.n and w.extracted_at is not null)"
+    """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
+    done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
     sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
     count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
     return count
@@ -73,6 +73,8 @@ def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -
         " on conflict do update set extracted_at = ?3"
     )
     connection.executemany(sql, [(n, scope, at) for n in change.turns])
+    sql = "insert or ignore into turn_work (turn_n, scope_id) select n, ?2 from conversation_turns where n = ?1 and scope_id = ?2"
+    connection.executemany(sql, [(n, scope) for n in change.read])
     if change.upto is not None:
         if upto(connection, scope) != change.since:
             raise Stale

@@ -63,7 +63,7 @@ class Learning(Protocol):
         """Which of these turns learning has dealt with ahead of that."""
 
     def waiting(self, scope: int) -> int:
-        """How many turns of a scope learning has not dealt with."""
+        """How many turns of a scope nothing was learned from, neither at once nor since."""
 
     def state(self, scope: int) -> LearningState:
         """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""

@@ -301,7 +301,7 @@ class SqliteStore:
         """See Store.version."""
         found = self.filled(self._exactly("where m.scope_id = ? and m.id = ?", scope, id))
         if not found:
-            raise NotFound(f"id {id}")
+            raise NotFound(f"there is no memory with the id {id}")
         return found[0]
 
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
@@ -309,7 +309,7 @@ class SqliteStore:
         among = index.marks(scopes)
         row = self._one(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
         if row is None:
-            raise NotFound(f"turn {id[:80]}")
+            raise NotFound(f"there is no turn with the id {id[:80]}")
         return rows.turn(row)
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:

@@ -104,7 +104,7 @@ class RemoveSources:
 
 
 @value(frozen=True, slots=True)
-class Gone:
+class ErasedRow:
     """A row that is erased: its number, its id, and the tokens that it is indexed with."""
 
     n: int
@@ -114,14 +114,14 @@ class Gone:
 
 
 @value(frozen=True, slots=True)
-class Blanked:
+class RedactedTurn:
     """
     A turn of which something is erased: as it was, and what is left of it.
 
     cuts: in its whole content, from which character to which, and how many stand there now
     """
 
-    gone: Gone
+    gone: ErasedRow
     turn: Turn
     tokens: Tokens
     tool_tokens: Tokens | None = None
@@ -157,9 +157,9 @@ class Erase:
     what went, without a word of it
     """
 
-    memories: Sequence[Gone] = ()
-    turns: Sequence[Gone] = ()
-    blanked: Sequence[Blanked] = ()
+    memories: Sequence[ErasedRow] = ()
+    turns: Sequence[ErasedRow] = ()
+    blanked: Sequence[RedactedTurn] = ()
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Sequence[int] = ()
     sessions: Sequence[str] = ()
@@ -207,10 +207,12 @@ class Learned:
     """
     Learning has dealt with these turns, or with all up to a number.
 
-    Raises Stale where one of these turns was dealt with before, or learning did not stand at `since`.
+    read:  turns that were learned from when they were recorded; their files and their questions to a model are still due
+    Raises Stale where one of `turns` was dealt with before, or learning did not stand at `since`.
     """
 
     turns: Sequence[int] = ()
+    read: Sequence[int] = ()
     upto: int | None = None
     since: int = 0
 

@@ -169,6 +169,16 @@ def test_a_backup_is_swept_of_older_forms_and_keeps_the_rest(memory, home, scene
     assert [] == canaries.sung(home, [WORD, HAN])
 
 
+def test_a_record_that_was_erased_by_its_id_leaves_the_backups_too(memory, scene):
+    """A backup is told nothing but the id; what the episode tells of stays there and here."""
+    made = Path(memory.admin.backup().path).name
+    memory.admin.erase(scene["first"])
+    memory.admin.restore_backup(made)
+
+    assert [scene["second"]] == [one.id for one in memory.sessions.episodes()]
+    assert SECRET == memory.get(scene["said"]).content
+
+
 def test_an_older_export_does_not_bring_it_back(memory, home, scene):
     """Neither its episode, nor its attachment, nor the scratchpad with its lines; what was not erased is known."""
     file = home.parent / "before.jsonl"

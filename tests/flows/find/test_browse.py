@@ -3,7 +3,7 @@
 import pytest
 
 from yiku import Memory
-from yiku.errors import Ambiguous, NotFound
+from yiku.errors import Ambiguous, InvalidInput, NotFound
 from yiku.types import State, Turn
 
 
@@ -33,13 +33,13 @@ def test_an_id_in_capitals_is_the_same_id(memory):
 
 
 def test_a_short_id_that_fits_several_is_ambiguous(memory):
-    """The error names what it fits; more characters find one; fewer than four fit nothing."""
+    """The error names what it fits; more characters find one; fewer than four are refused."""
     ids: list[str] = []
     while not (twice := [id for id in ids if sum(id[-4:] == other[-4:] for other in ids) > 1]):
         ids += memory.record([{"role": "user", "content": "早"}] * 300).ids
     with pytest.raises(Ambiguous, match=twice[0]):
         memory.get(twice[0][-4:])
-    with pytest.raises(NotFound):
+    with pytest.raises(InvalidInput, match="at least four characters"):
         memory.get(twice[0][-3:])
 
     assert twice[0] == memory.get(twice[0][-12:]).id
@@ -231,7 +231,7 @@ def test_a_line_is_found_by_any_of_its_ids_and_by_what_it_is_about(memory, text)
 
 def test_history_of_what_nobody_said(memory):
     """Nothing about it is an error that says so."""
-    with pytest.raises(NotFound, match="a memory about '香蕉'"):
+    with pytest.raises(NotFound, match="no memory about '香蕉'"):
         memory.history("香蕉")
 
 

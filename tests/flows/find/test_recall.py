@@ -616,3 +616,21 @@ def test_one_scope_s_words_do_not_weigh_in_another(memory, home, clock):
         other.record([{"role": "user", "content": f"香蕉 tea {i}"} for i in range(300)])
 
     assert before == [(hit.id, hit.score) for hit in memory.recall("香蕉 tea")]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        (("gateway", "mode", "strict"), ("gateway", "mode", "lax"), "anything strict?"),
+        (("网关", "模式", "严格"), ("网关", "模式", "宽松"), "有什么严格的吗"),
+    ],
+)
+def test_what_may_contradict_a_hit_stands_before_it_though_nothing_else_finds_it(memory, first, then, question):
+    """Nobody can judge between the two, so who asks for one is shown the other, which was said later, first."""
+    for subject, predicate, value in (first, then):
+        text = f"{subject}: {predicate} = {value}"
+        memory.remember(text, subject=subject, predicate=predicate, object=value)
+    hits = memory.recall(question, types=("memory",))
+
+    assert [then[2], first[2]] == [hit.item.object for hit in hits]
+    assert (["conflict"], False) == ([*hits[0].routes], "conflict" in hits[1].routes)

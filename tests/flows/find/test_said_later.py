@@ -193,3 +193,34 @@ def test_an_erasure_empties_what_was_known_of_its_slot(memory):
     memory.admin.erase(told.memory.id)
 
     assert {0} == {each.cache_info().currsize for each in known}
+
+
+def test_a_change_that_is_found_about_as_well_stands_first(memory, clock):
+    """Nothing says that both answer the same, so nothing is marked; the change stands first."""
+    _, later = say(memory, clock, "I do vinyasa on Mondays for my back.", "I gave up vinyasa for my back, it is Pilates now.")
+
+    first, second = memory.recall("What do I do for my back?", types=("turn",))
+
+    assert later.id == first.id
+    assert second.said_later is None
+    assert first.score >= second.score
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("We've been relocated to Pasila as of Monday.", True),
+        ("公司驻场的地方换成海口了。", True),
+        ("I've switched to herbal tea.", True),
+        ("I go there twice a week.", False),
+        ("我每周去两次。", False),
+        ("Maybe I'll switch to herbal tea.", False),
+        ("My brother has moved to Pasila.", False),
+        ("我弟弟搬到海口了。", False),
+    ],
+)
+def test_a_change_is_plainly_told_and_of_whom_may_be_meant(text, changes):
+    """A plan, a doubt and somebody else's change move nothing."""
+    statement = said_later.Statement("m", text, datetime(2026, 4, 1, tzinfo=UTC), 0, "user")
+
+    assert changes == said_later.tells_a_change(asked("Where do I work?", built_in()), statement)

@@ -208,8 +208,8 @@ def test_the_command_line_repairs_when_it_is_told_to(damaged):
     assert 2 == refused.code and "--yes" in refused.err
     assert 0 == planned.code and json.loads(planned.out)["repair"]["dry_run"]
     done = run(damaged, "repair", "--yes")
-    assert 0 == done.code and "whole again" in done.out and "damaged" in done.out
-    assert "nothing to mend" in run(damaged, "repair", "--yes").out
+    assert 0 == done.code and "repaired" in done.out and "damaged" in done.out
+    assert "nothing to repair" in run(damaged, "repair", "--yes").out
 
 
 # ------------------------------------------------------------------ a kill meanwhile

@@ -107,7 +107,7 @@ def test_the_command_line_says_so_too(both):
     assert (1, True) == (asked.code, "yiku repair" in " ".join(asked.err.split()))
     assert WORD not in asked.out + asked.err
     assert (0, True) == (mended.code, "erasure is undone" in mended.out)
-    assert (0, "nothing to mend") == ((again := commands.run("repair", "--yes", YIKU_HOME=home)).code, again.out.strip())
+    assert (0, "nothing to repair") == ((again := commands.run("repair", "--yes", YIKU_HOME=home)).code, again.out.strip())
     assert [] == canaries.sung(home, [WORD, HAN])
 
 

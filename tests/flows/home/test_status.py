@@ -74,7 +74,7 @@ def test_flagged_memories_are_a_trouble(memory):
     for name in ("Ann", "李雷"):
         memory.remember(f"My mentor is {name}", predicate="mentor", object=name)
 
-    assert ['2 memories contradict each other: yiku list --where \'{"flag": "conflict"}\''] == [*memory.status().troubles]
+    assert ["2 memories contradict each other: yiku review"] == [*memory.status().troubles]
 
 
 def test_fast_durability_is_a_trouble(home, clock):

@@ -124,7 +124,7 @@ def test_a_turn_comes_back(memory):
     assert (0, []) == (len(memory.recall("香蕉")), memory.search_traces(tool="eat"))
     assert turn.id == memory.restore(turn.id).turns[0].id
     assert [turn.id] == [hit.id for hit in memory.recall("香蕉")]
-    with pytest.raises(NotFound, match="a forgotten turn"):
+    with pytest.raises(NotFound, match="no forgotten turn"):
         memory.restore(turn.id)
 
 

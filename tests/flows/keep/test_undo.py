@@ -7,7 +7,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows.keep.remember import remember
-from yiku.flows.learn import episodes, learn
+from yiku.flows.learn import at_once, episodes
 
 
 def texts(items):
@@ -62,7 +62,7 @@ def scene(memory, clock):
         "forgot a turn": lambda: memory.forget(turns[0]),
         "forgot a session": lambda: memory.forget(session="s"),
         "restored": lambda: memory.restore(gone.id),
-        "learned": lambda: learn.at_once(handle, moved),
+        "learned": lambda: at_once.learn_from(handle, moved),
         "attached": lambda: memory.sessions.attach("/tmp/狗.jpg", session="s"),
         "described": lambda: memory.sessions.describe(cat.id, description="two cats 两只猫"),
         "patched": lambda: memory.sessions.patch_scratchpad(add_next_steps=["发布 release"], settle_next_steps=["浇花"]),

@@ -232,6 +232,25 @@ def test_an_english_session_with_a_word_of_chinese_in_it_is_shown_in_english(mem
     assert memory.sessions.to_markdown(memory.sessions.end("s").episode).startswith("### History of operations")
 
 
+@pytest.mark.parametrize(
+    ("goal", "more", "heading"),
+    [
+        (
+            "My sister Ann is allergic to peanuts.",
+            "离地铁站很近，走路五分钟，旁边还有一个公园。",
+            "### History of operations: My sister Ann",
+        ),
+        ("我妹妹对花生过敏。", "The flat is five minutes from the station, next to a park.", "### 历史操作记录: 我妹妹"),
+    ],
+)
+def test_an_episode_is_told_in_the_language_of_its_goal(memory, goal, more, heading):
+    """Whatever else was said in the session: the story begins with the goal."""
+    memory.record_turn("user", goal, session="s")
+    memory.record_turn("user", more, session="s")
+
+    assert memory.sessions.to_markdown(memory.sessions.end("s").episode).startswith(heading)
+
+
 def test_a_credential_in_a_tool_s_output_is_in_no_episode(memory):
     """It was masked in the turn, so it is masked in the story."""
     secret = "ghp_" + "a1B2" * 9

@@ -7,7 +7,7 @@ from cutting import Cut, Killed
 
 from yiku import Memory
 from yiku.errors import KeptOut, Paused
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules, learn
 from yiku.types import Kind, Learned, Origin, Standing, State
 
 
@@ -98,6 +98,20 @@ def test_what_was_a_joke_is_taken_back_once(memory, told, taken, left):
         memory.learn()
 
     assert [left] == [m.object for m in memory.get_all()]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "joke", "taken"),
+    [("I live in Bergen.", "I moved to Oslo.", "just kidding", "Oslo"), ("我住在上海。", "我搬到北京了。", "开玩笑的", "北京")],
+)
+def test_what_waits_to_be_learned_is_known_before_it_is_taken_back(memory, first, then, joke, taken):
+    """Recorded in bulk, a statement waits for `learn`; a joke behind it takes back that one, and not what stands before it."""
+    say(memory, first)
+    memory.record([{"role": "user", "content": then}], session="s")
+    say(memory, joke)
+    (held,) = memory.get_all()
+
+    assert [(first, State.ACTIVE), (then, State.ARCHIVED)] == [(row.content, row.state) for row in memory.history(held.id)]
 
 
 @pytest.mark.spec("T-32", "S2-48", "S2-45")
@@ -509,7 +523,7 @@ def test_what_is_not_read_of_a_turn_in_its_time_is_left_out_and_said(blank, home
     with opened(blank, home, clock, learn="later") as memory:
         (slow,) = say(memory, "I love jazz. 我养了一只猫。")
         with monkeypatch.context() as patch:
-            patch.setattr(learn, "TURN_S", -1.0)
+            patch.setattr(by_rules, "TURN_S", -1.0)
             report = memory.learn()
         say(memory, "I live in Oslo.")
         again = memory.learn()

@@ -14,7 +14,7 @@ from models.chat_server import USAGE, finds, item, purpose, reading, says_in_tur
 from models.server import error, raw, says
 
 from yiku.errors import Paused, StoreBusy
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_model
 from yiku.models import endpoint
 from yiku.types import Kind, Origin, Standing, State
 
@@ -507,8 +507,8 @@ def test_who_comes_back_too_late_changes_nothing(blank, home, clock, server, oth
             clock.advance(minutes=11)  # and the second process comes while the first one waits
             with reading(blank, home, server, clock=clock) as second:
                 handle = second._handle
-                run = learn._Run(handle, handle.own()[0], handle.chat())
-                learn._by_model(run, None, True, lambda: False, lambda: None)
+                asking = by_model.Asking(handle, handle.own()[0], handle.chat())
+                [*by_model.steps(asking, None, due=True, over=lambda: False)]
             return finds(late)
 
         server.always = answer

@@ -4,9 +4,11 @@ The turns are read again with the present rules: what earlier rules had learned 
 What the rules of a version find is given to each test, text by text, so that it is the versions that differ and nothing else.
 """
 
+import itertools
 import shutil
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from types import SimpleNamespace
 
 import integrity
 import pytest
@@ -15,7 +17,7 @@ from cutting import Cut, Killed
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, Paused
 from yiku.flows.keep.remember import remember
-from yiku.flows.learn import learn, relearn
+from yiku.flows.learn import by_rules, relearn
 from yiku.rules import slots
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
@@ -52,15 +54,15 @@ class Rules:
         self.finds: dict[str, Sequence[Draft]] = {}
         self.read: list[str] = []
 
-    def __call__(self, handle, turn, over=None, *, passing=True) -> learn.Reading:
+    def __call__(self, handle, turn, over=None, *, passing=True) -> by_rules.Reading:
         self.read.append(turn.content)
-        return learn.Reading(tuple(self.finds.get(turn.content, ())))
+        return by_rules.Reading(tuple(self.finds.get(turn.content, ())))
 
 
 @pytest.fixture
 def rules(monkeypatch) -> Iterator[Rules]:
     found = Rules()
-    monkeypatch.setattr(learn, "read", found)
+    monkeypatch.setattr(by_rules, "read", found)
     return found
 
 
@@ -373,7 +375,7 @@ def test_a_turn_that_was_not_read_to_its_end_decides_nothing(memory, rules, monk
     """What it says may stand in the part that there was no time for."""
     rules.finds = {"The red one.": [draft("The red one.")]}
     say(memory, "The red one.")
-    monkeypatch.setattr(learn, "read", lambda *args, **named: learn.Reading(whole=False))
+    monkeypatch.setattr(by_rules, "read", lambda *args, **named: by_rules.Reading(whole=False))
     done = memory.admin.relearn()
 
     assert ((), 1) == (done.archived, len(done.troubles))
@@ -629,6 +631,21 @@ def test_a_budget_is_kept_and_each_call_goes_on(memory, clock, rules):
     whole = memory.admin.relearn()
     assert [row for row in in_parts if row[0][1] == "active"] == [row for row in seen(memory) if row[0][1] == "active"]
     assert (["A video of 根特", "Half past two 两点半", "My mentor is 李雷。"], 8) == (texts(whole.archived), whole.turns)
+
+
+@pytest.mark.parametrize("looks", [2, 3, 4, 5])
+def test_time_that_ends_between_two_batches_leaves_what_was_not_read(memory, clock, rules, monkeypatch, looks):
+    """At whichever look at the clock the budget ends, a run is over only when every turn was read."""
+    scene(memory, clock, rules)
+    monkeypatch.setattr(relearn, "BATCH", 1)
+    ticks = itertools.count()
+    monkeypatch.setattr(relearn, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    turns, left = 0, 8
+    while left:
+        done = memory.admin.relearn(budget_s=looks)
+        turns, left = turns + done.turns, done.left
+
+        assert 8 == turns + left
 
 
 def test_a_statement_of_several_turns_is_judged_once(memory, rules, monkeypatch):

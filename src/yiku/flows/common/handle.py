@@ -66,6 +66,7 @@ class Handle:
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
     learned: Recent = field(default_factory=Recent)
+    read: list[int] = field(default_factory=list)  # turns that were learned from at once, until that is written
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)
@@ -162,7 +163,7 @@ def content_hash(content: str) -> bytes:
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
-def settled(handle: Handle, attempt: Callable[[], T]) -> T:
+def retry_if_stale(handle: Handle, attempt: Callable[[], T]) -> T:
     """
     Decide and apply; if what the decision rested on has changed meanwhile, decide once more with every other writer waiting.
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from yiku.errors import Ambiguous, Damaged, NotFound
+from yiku.errors import Ambiguous, Damaged, InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.rules.analyze import fold
@@ -20,6 +20,7 @@ from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _SHORT = re.compile(r"#?([0-9a-f-]{4,36})", re.IGNORECASE)
+_TOO_SHORT = re.compile(r"#?[0-9a-f]{1,3}", re.IGNORECASE)
 NAME = "name"
 AT_MOST = 200  # statements of names that a name is looked for in
 
@@ -30,36 +31,36 @@ def may_be_id(text: str) -> bool:
 
 
 def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
-    """The memory or turn with this id or ending, in these scopes. Raises NotFound, Ambiguous, or Damaged where it cannot be read."""
+    """
+    The memory or turn with this id or ending, in these scopes.
+
+    Raises NotFound, Ambiguous, InvalidInput where fewer than four characters are given, or Damaged where it cannot be read.
+    """
     name = checks.name(id, "id")
+    if _TOO_SHORT.fullmatch(name):
+        raise InvalidInput(f"id {name!r} is too short: give at least four characters of it")
     short = _SHORT.fullmatch(name)
     if not scopes or short is None:
-        raise NotFound(f"id {name[:80]}")
+        raise NotFound(f"there is no memory or turn with the id {name[:80]}")
     id_ = short[1].lower()
     select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
-    found = _both(handle, scopes, select)
+    memories, turns = Memories(**select), Turns(hidden=True, **select)
+    found: list[SemanticMemory | Turn] = [*handle.store.memories(scopes, memories), *handle.store.turns(scopes, turns)]
     if not found:
         for other, why in handle.store.unreadable(scopes).items():
             if other.endswith(id_):
                 raise Damaged(why)
-        raise NotFound(f"id {name[:80]}")
+        raise NotFound(f"there is no memory or turn with the id {name[:80]}")
     if len(found) > 1:
-        raise Ambiguous(f"{name} fits {', '.join(item.id for item in found)}")
+        raise Ambiguous(f"the id {name} fits {', '.join(item.id for item in found)}")
     return found[0]
-
-
-def _both(handle: Handle, scopes: Sequence[int], select: dict[str, Any]) -> list[SemanticMemory | Turn]:
-    return [
-        *handle.store.memories(scopes, Memories(**select)),
-        *handle.store.turns(scopes, Turns(hidden=True, **select)),
-    ]
 
 
 def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:
     """The memory with this id or ending. Raises NotFound for a turn's id, too."""
     found = find(handle, id, scopes)
     if isinstance(found, Turn):
-        raise NotFound(f"memory {found.id} (this id is a turn's)")
+        raise NotFound(f"there is no memory with the id {found.id} (this id is a turn's)")
     return found
 
 

@@ -43,16 +43,16 @@ from yiku.types import (
 Window = tuple[datetime | None, datetime | None]
 
 
-@dataclass(slots=True)
-class Offshoots:
+@dataclass(frozen=True, slots=True)
+class DerivedRecords:
     """What goes besides statements and turns, and what comes back with less."""
 
-    gone: list[Record] = field(default_factory=list)
-    left: list[tuple[Scratchpad, Scratchpad]] = field(default_factory=list)  # before, and what is left, under a new id
-    unlinked: list[Episode | Attachment] = field(default_factory=list)  # they stay, and name a statement no more
-    images: dict[int, Mapping[str, Any]] = field(default_factory=dict)  # what rows of the journal keep of older forms
-    states: list[Session] = field(default_factory=list)  # sessions whose variables and task go
-    jobs: list[Job] = field(default_factory=list)  # that go, or lose what a model said to them
+    gone: Sequence[Record] = ()
+    left: Sequence[tuple[Scratchpad, Scratchpad]] = ()  # before, and what is left, under a new id
+    unlinked: Sequence[Episode | Attachment] = ()  # they stay, and name a statement no more
+    images: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # what rows of the journal keep of older forms
+    states: Sequence[Session] = ()  # sessions whose variables and task go
+    jobs: Sequence[Job] = ()  # that go, or lose what a model said to them
 
     def __bool__(self) -> bool:
         return bool(self.gone or self.left or self.images or self.states)
@@ -87,7 +87,7 @@ class Offshoots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goes:
+class ErasureContext:
     """What goes of statements and turns: what other texts are held against."""
 
     statements: Sequence[SemanticMemory]  # all that they say goes
@@ -102,13 +102,13 @@ class Goes:
     ids: Collection[str] = ()  # of records that go in any case: they did in another copy
 
 
-def everything(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> Offshoots:
+def everything(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> DerivedRecords:
     """All of a scope; of what was there at a time, and of records that went then."""
     own = handle.own()
     if not own:
-        return Offshoots()
+        return DerivedRecords()
     every: list[Record] = [record for kind in RECORD_TABLES for record in handle.store.records(kind, own, Records())]
-    return Offshoots(
+    return DerivedRecords(
         gone=[one for one in every if until is None or one.updated_at <= until or one.id in ids],
         images={row.number: dict(row.before or {}) for row in _older(handle, own) if until is None or row.at <= until},
         states=[state for state in _states(handle, own) if until is None or state.ended_at is None or state.ended_at <= until],
@@ -125,11 +125,11 @@ def named(handle: Handle, ids: Collection[str], *, suffix: str | None = None) ->
     return found if suffix is None or len(found) == 1 else []
 
 
-def of(handle: Handle, goes: Goes) -> Offshoots:
+def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
     """What goes with these statements and turns."""
     own, store = handle.own(), handle.store
     if not own:
-        return Offshoots()
+        return DerivedRecords()
     every: list[Record] = [record for kind in RECORD_TABLES for record in store.records(kind, own, Records())]
     images = {row.number: row for row in _older(handle, own)}
     older = {number: record_was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
@@ -137,27 +137,31 @@ def of(handle: Handle, goes: Goes) -> Offshoots:
     told = [text for record in (*every, *older.values()) for text in _lines(record)]
     judge = _Judge(handle, goes, says(handle, goes, [*told, *(text for state in states for text in _of_state(state))]))
 
-    found = Offshoots()
+    gone, unlinked, left = list[Record](), list[Episode | Attachment](), list[tuple[Scratchpad, Scratchpad]]()
     marked = {number for number, one in older.items() if judge.takes(one) or judge.shortens(one)}
     before_now = {older[number].id for number in marked}
     for record in every:
         if judge.takes(record):
-            found.gone.append(record)
+            gone.append(record)
         elif isinstance(record, Scratchpad):
-            left = judge.left_of(record)
-            if left != record or record.id in before_now:
-                found.left.append((record, replace(left, n=0, changed=0, id=handle.new_id())))
+            after = judge.left_of(record)
+            if after != record or record.id in before_now:
+                left.append((record, replace(after, n=0, changed=0, id=handle.new_id())))
             elif record.id in goes.ids:  # nobody can tell here which line it was
-                found.gone.append(record)
-        elif (unlinked := _unlinked(record, goes.memories)) != record:
-            found.unlinked.append(unlinked)
-    taken = {id for ids in found.ids().values() for id in ids} | {*goes.ids}
-    found.images = {n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in taken}
-    found.states = [
-        state for state in states if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _of_state(state)))
-    ]
-    found.jobs = [job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken]
-    return found
+                gone.append(record)
+        elif (stays := _unlinked(record, goes.memories)) != record:
+            unlinked.append(stays)
+    taken = {record.id for record in (*gone, *(before for before, _ in left))} | {*goes.ids}
+    return DerivedRecords(
+        gone=gone,
+        left=left,
+        unlinked=unlinked,
+        images={n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in taken},
+        states=[
+            state for state in states if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _of_state(state)))
+        ],
+        jobs=[job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken],
+    )
 
 
 def _older(handle: Handle, own: Sequence[int]) -> Iterator[Any]:
@@ -187,7 +191,7 @@ class _Judge:
     """Whether a record goes, and what is left of a scratchpad."""
 
     handle: Handle
-    goes: Goes
+    goes: ErasureContext
     says: Callable[[str], bool]
 
     @property
@@ -305,7 +309,7 @@ def _of_state(state: Session) -> list[str]:
 # ------------------------------------------------------------------ what says it
 
 
-def says(handle: Handle, goes: Goes, texts: Iterable[str]) -> Callable[[str], bool]:
+def says(handle: Handle, goes: ErasureContext, texts: Iterable[str]) -> Callable[[str], bool]:
     """Whether one of these texts says what goes: a sentence or statement of it, or a word that nothing else here says."""
     if goes.spared:
         return lambda _: False
@@ -334,7 +338,7 @@ def _words(text: str) -> set[str]:
     return {*told.words, *told.characters}
 
 
-def _going(goes: Goes) -> set[str]:
+def _going(goes: ErasureContext) -> set[str]:
     """The words that what goes is found by."""
     going = {word for memory in goes.memories for word in _found_by(index_tokens(memory))}
     for turn in (*goes.turns, *(before for before, _ in goes.redacted)):
@@ -342,14 +346,14 @@ def _going(goes: Goes) -> set[str]:
     return going
 
 
-def _nowhere_else(handle: Handle, goes: Goes, words: Collection[str]) -> set[str]:
+def _nowhere_else(handle: Handle, goes: ErasureContext, words: Collection[str]) -> set[str]:
     """Those of some words that nothing says which stays."""
     stays = {word for memory in goes.retold for word in _found_by(index_tokens(memory))}
     for _, after in goes.redacted:
         stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
     wanted = sorted(word for word in words if word not in stays and _tells(word))
     turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
-    stays |= redact.said_by_others(handle, wanted, redact.Gone(turns, {one.n for one in goes.memories}))
+    stays |= redact.said_by_others(handle, wanted, redact.Touched(turns, {one.n for one in goes.memories}))
     return {word for word in wanted if word not in stays}
 
 

@@ -43,6 +43,9 @@ class Sought:
     turns: bool = True
 
 
+NOTHING = Sought()
+
+
 def held(handle: Handle, sought: Sought) -> list[HeldText]:
     """The texts of this scope that say one of these sentences, in whatever form."""
     own, told = handle.own(), sought.sentences

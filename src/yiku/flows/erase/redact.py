@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-class Gone(NamedTuple):
+class Touched(NamedTuple):
     """Numbers of turns and statements that go, or lose something."""
 
     turns: Collection[int]
@@ -187,7 +187,7 @@ def _words(texts: Iterable[str]) -> set[str]:
     return {word for tokens in told for word in (*tokens.words, *tokens.characters)}
 
 
-def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Gone) -> list[Place]:
+def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Touched) -> list[Place]:
     """
     Telling words of what goes that a redacted turn still says, and nothing else in this scope that stays.
 
@@ -207,7 +207,7 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
     ]
 
 
-def said_by_others(handle: Handle, words: Collection[str], gone: Gone) -> set[str]:
+def said_by_others(handle: Handle, words: Collection[str], gone: Touched) -> set[str]:
     """Those of some words of the index that a turn or statement says which is not among these."""
     found = set[str]()
     of_index: tuple[tuple[Index, Collection[int]], ...] = (("turn", gone.turns), ("tool", gone.turns), ("memory", gone.memories))

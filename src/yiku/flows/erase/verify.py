@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
@@ -24,6 +23,7 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
+from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
@@ -34,7 +34,6 @@ NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
 MANY_TURNS = 200  # beyond, all vectors of the scope go
 ENOUGH = 20  # rows that are asked whether they have a token
-NOTHING = quotes.Sought()
 NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
 OUT_OF_REACH = (
     "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
@@ -42,7 +41,6 @@ OUT_OF_REACH = (
     "what a model or another program was shown before",
 )
 
-Again = Callable[[Handle, Iterable[Mapping[str, Any]]], int]
 Tell = Callable[[str], object]
 
 
@@ -61,8 +59,7 @@ def everywhere(
     texts: Sequence[str] | None,
     *,
     blob_names: Iterable[str],
-    again: Again,
-    sought: quotes.Sought = NOTHING,
+    sought: quotes.Sought = quotes.NOTHING,
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -70,12 +67,11 @@ def everywhere(
 
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
-    again:      does the erasure once more in another store
     sought:     sentences that must stand in no other row of a copy either
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
-    places = [*_copies_swept(handle, needles, again, sought, tell)]
+    places = [*_copies_swept(handle, needles, sought, tell)]
     tell("blobs")
     places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
     tell("yiku.db")
@@ -92,7 +88,7 @@ def everywhere(
     return done
 
 
-def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Erased:
+def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
     Finish what erasures left undone when they were cut short. Raises NotFound when none was.
 
@@ -100,10 +96,10 @@ def resumed(handle: Handle, again: Again, *, progress: Tell | None = None) -> Er
     """
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     if not waiting:
-        raise NotFound("an erasure that was cut short")
+        raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
-    done = everywhere(handle, answer, None, blob_names=names, again=again, progress=progress)
+    done = everywhere(handle, answer, None, blob_names=names, progress=progress)
     if not any(NOT_YET in place.found for place in done.places):
         for entry in waiting[:-1]:
             _receipted(handle, replace(done, operation=entry["number"]))
@@ -139,7 +135,7 @@ def _tried(name: str, step: Callable[[], Place]) -> Place:
 # ------------------------------------------------------------------ copies
 
 
-def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
+def _copies_swept(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
@@ -152,31 +148,31 @@ def _copies_swept(handle: Handle, needles: Needles, again: Again, sought: quotes
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
-                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, again, sought))  # type: ignore[misc]
+                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, sought))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
 
 
-def _copy_swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> Place:
+def _copy_swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
     """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
         sweep.copied(path, inner)
         try:
-            size, left = _swept(handle, inner, needles, again, sought)
+            size, left = _swept(handle, inner, needles, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
             return _not_a_store(handle, path, needles, type(error).__name__)
         sweep.put_in_place(inner, path)
     return Place(name, "swept", size, left)
 
 
-def _swept(handle: Handle, path: Path, needles: Needles, again: Again, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
+def _swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
     """Bytes looked through, and what is left."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
-        again(copy, handle.store.erasures.all())
+        repeat(copy, handle.store.erasures.all())
         kept = {one.text for one in quotes.erased_in(copy, sought)}
         _, size, left = _scrubbed(store, needles)
         return size, (*left, *sorted(kept))

@@ -1,5 +1,5 @@
 """
-A question under way, and the way from what its routes found to hits.
+From the candidates of a question to its hits.
 
 Drop what is out of recall, fold what says the same, put what corrects or may contradict before what it corrects, and
 give each its sources.
@@ -9,68 +9,76 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
-from yiku.flows.common.handle import Handle
 from yiku.flows.find.as_of import shown, turns_at
-from yiku.flows.find.said_later import latest_first
-from yiku.rules import analyze, ask, conflict, fuse, history, score
-from yiku.types import Attachment, Episode, Filter, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
+from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
+from yiku.flows.find.said_later import Compared, latest_first
+from yiku.rules import analyze, conflict, history, score
+from yiku.types import Attachment, Episode, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
-Item = SemanticMemory | Turn | Episode | Attachment
-Key = tuple[str, int]  # (type, row number)
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
+SHOWN_BELOW = 20  # hits below the limit that are named as left out
+LeftOut = tuple[str, str]  # an id, and why
 
 
-@dataclass(slots=True)
-class Search:
-    """One question under way: what was asked, what each route found and why, what was left out."""
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """
+    The hits of a question, best first, and how they came about.
 
-    handle: Handle
-    asked: str
-    question: ask.Question
-    scopes: list[int]
-    now: datetime
-    limit: int
-    where: Filter | None
-    as_of: datetime | None
-    valid_at: datetime | None
-    types: Sequence[str]
-    around: Sequence[str] = ()
-    found: dict[Key, dict[str, float]] = field(default_factory=dict)
-    relevance: dict[Key, float] = field(default_factory=dict)
-    items: dict[Key, Item] = field(default_factory=dict)
-    dropped_terms: set[str] = field(default_factory=set)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
-    compared: list[tuple[str, str, str]] = field(default_factory=list)  # an id, what was said later, and what decided
-    diagnostics: list[str] = field(default_factory=list)
-    scale: fuse.Scale | None = None
-    evidence: dict[str, fuse.Evidence] = field(default_factory=dict)  # of turns and statements, whichever are asked for
-    in_time: Collection[Key] = ()  # which of the items are in recall at the time asked for
+    candidates: all that were looked at, those too that only contradict one that was found
+    in_time:    those of them that are in recall at the time asked for
+    """
 
-    @property
-    def past(self) -> bool:
-        """Whether rows out of recall may be wanted."""
-        return self.question.wants_history or self.as_of is not None or self.valid_at is not None
+    hits: tuple[Hit, ...] = ()
+    candidates: Candidates = field(default_factory=dict)
+    in_time: Collection[Key] = ()
+    left_out: Sequence[LeftOut] = ()
+    compared: Sequence[Compared] = ()
 
 
-def best(search: Search) -> tuple[Hit, ...]:
-    """The hits of a question of which the routes found what they can, best first."""
-    items = _in_time(search)
-    items = _without_echoes(search, items)
-    stated = _stated(search, items)
-    rivals = _with_rivals(search, items, stated)
-    corrections = _corrections(search, items, stated)
-    corrections.said_by |= rivals
-    items = _folded(search, items, stated)
-    keys = list(items)
-    ranks = {route: _ranks(search, route, keys) for route in {route for key in keys for route in search.found[key]}}
-    found = []
-    for key in keys:
-        item, routes = items[key], search.found[key]
-        relevance = routes["slot"] if search.question.wants_history and "slot" in routes else search.relevance[key]
-        weight = score.prior(item, search.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
-        found.append(
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """The candidates that stay, and those that are left out."""
+
+    kept: Candidates
+    left_out: Sequence[LeftOut]
+
+
+def assemble(query: Query, candidates: Candidates) -> Assembled:
+    """The hits of a question of which the routes found what they can."""
+    there = _in_time(query, candidates)
+    heard = _without_echoes(query, there.kept)
+    stated = _stated(query, heard.kept)
+    rivals, rivals_say = _rivals(query, candidates, heard.kept, stated)
+    every = {**heard.kept, **rivals}
+    corrections = _corrections(query, every, stated)
+    corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
+    folded = _folded(query, every, stated)
+    hits = _corrections_first(_ranked(query, folded.kept, corrections), corrections)
+    hits, compared = latest_first(query, hits)
+    below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
+    return Assembled(
+        hits=_sourced(query, hits[: query.limit]),
+        candidates={**candidates, **rivals},
+        in_time=there.kept.keys(),
+        left_out=[*there.left_out, *heard.left_out, *folded.left_out, *below],
+        compared=compared,
+    )
+
+
+def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
+    """The candidates as hits, best first, of equals the newest."""
+    ranks: dict[str, dict[Key, int]] = {}
+    for route in {route for candidate in candidates.values() for route in candidate.routes}:
+        by = sorted((key for key in candidates if route in candidates[key].routes), key=lambda key: -candidates[key].routes[route])
+        ranks[route] = {key: rank for rank, key in enumerate(by, 1)}
+    hits = []
+    for key, candidate in candidates.items():
+        item, routes = candidate.item, candidate.routes
+        relevance = routes["slot"] if query.question.wants_history and "slot" in routes else candidate.relevance
+        weight = score.prior(item, query.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
+        hits.append(
             Hit(
                 item=item,
                 relevance=relevance,
@@ -81,84 +89,86 @@ def best(search: Search) -> tuple[Hit, ...]:
                 taken_back=item.id in corrections.taken_back,
             )
         )
-    found.sort(key=lambda hit: (-hit.score, -hit.item.n))
-    found = _corrections_first(found, corrections)
-    found = latest_first(search, found)
-    search.left_out += [(hit.id, "below the limit") for hit in found[search.limit : search.limit + 20]]
-    return _sourced(search, found[: search.limit])
+    return sorted(hits, key=lambda hit: (-hit.score, -hit.item.n))
 
 
-def _in_time(search: Search) -> dict[Key, Item]:
+def _in_time(query: Query, candidates: Candidates) -> Sifted:
     """The candidates that are in recall, or that were recorded, or that held, at the time asked for."""
-    items, versions = search.items, search.question.wants_history
+    versions = query.question.wants_history
+    items = {key: candidate.item for key, candidate in candidates.items()}
     memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
     turns = [item for item in items.values() if isinstance(item, Turn)]
-    if search.as_of is not None or search.valid_at is not None:
-        memories = shown(search.handle, memories, search.as_of, search.valid_at, versions=versions)
-        turns = turns_at(search.handle, turns, search.as_of, search.valid_at)
+    if query.as_of is not None or query.valid_at is not None:
+        memories = shown(query.handle, memories, query.as_of, query.valid_at, versions=versions)
+        turns = turns_at(query.handle, turns, query.as_of, query.valid_at)
     elif versions:
         memories = [memory for memory in memories if memory.state is State.ACTIVE]
     else:
-        memories = [memory for memory in memories if history.recallable(memory, search.now)]
+        memories = [memory for memory in memories if history.recallable(memory, query.now)]
     then: dict[Key, Item] = {("memory", memory.n): memory for memory in memories}
     then |= {("turn", turn.n): turn for turn in turns}
-    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _was_there(search, item)}
-    why = "not in recall at that time" if search.past else "superseded, archived or expired"
-    search.left_out += [(item.id, why) for key, item in items.items() if key not in then]
-    search.in_time = then.keys()
-    return {key: then[key] for key in items if key in then}
+    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _was_there(query, item)}
+    why = "not in recall at that time" if query.past else "superseded, archived or expired"
+    return Sifted(
+        {key: candidate._replace(item=then[key]) for key, candidate in candidates.items() if key in then},
+        [(item.id, why) for key, item in items.items() if key not in then],
+    )
 
 
-def _was_there(search: Search, item: Episode | Attachment) -> bool:
+def _was_there(query: Query, item: Episode | Attachment) -> bool:
     """Whether a record was there at the time asked for."""
     at = item.ended_at if isinstance(item, Episode) else item.said_at
-    return (search.as_of is None or item.created_at <= search.as_of) and (search.valid_at is None or at <= search.valid_at)
+    return (query.as_of is None or item.created_at <= query.as_of) and (query.valid_at is None or at <= query.valid_at)
 
 
-def _without_echoes(search: Search, items: dict[Key, Item]) -> dict[Key, Item]:
+def _without_echoes(query: Query, candidates: Candidates) -> Sifted:
     """Without turns that only ask the same question, and with one turn for several of the same words."""
-    asked = analyze.plain(search.question.text)
-    kept: dict[Key, Item] = {}
+    asked = analyze.plain(query.question.text)
+    kept, left_out = dict[Key, Candidate](), list[LeftOut]()
     seen: set[bytes] = set()
-    for key, item in sorted(items.items(), key=lambda pair: -search.relevance[pair[0]]):
+    for key, candidate in sorted(candidates.items(), key=lambda pair: -pair[1].relevance):
+        item = candidate.item
         if isinstance(item, Turn):
             if abs(len(item.content) - len(asked)) < NEARLY and analyze.plain(item.content) == asked:
-                search.left_out.append((item.id, "asks the same question"))
+                left_out.append((item.id, "asks the same question"))
                 continue
             if item.content_hash in seen:
-                search.left_out.append((item.id, "says the same as another turn"))
+                left_out.append((item.id, "says the same as another turn"))
                 continue
             seen.add(item.content_hash)
-        kept[key] = item
-    return kept
+        kept[key] = candidate
+    return Sifted(kept, left_out)
 
 
-def _with_rivals(search: Search, items: dict[Key, Item], stated: Sequence[SemanticMemory]) -> dict[str, set[str]]:
+def _rivals(
+    query: Query, candidates: Candidates, kept: Candidates, stated: Sequence[SemanticMemory]
+) -> tuple[dict[Key, Candidate], dict[str, set[str]]]:
     """
-    With each statement that is marked what was said later and may contradict it.
+    Of each statement that is marked, what was said later and may contradict it: as candidates as relevant as what is marked.
 
-    Returns, by the id of the statement and of each turn that says it, what says the other, a statement or turns.
+    candidates: all that the routes found, also what is not kept
+    Returns, too, by the id of the statement and of each turn that says it, what says the other, a statement or turns.
     """
-    shown = (item for item in items.values() if isinstance(item, SemanticMemory))
-    marked = {memory.n: memory for memory in (*shown, *stated) if memory.flagged_with and memory.live}.values()
-    if search.past or not marked or "memory" not in search.types:
-        return {}
+    among = (candidate.item for candidate in kept.values() if isinstance(candidate.item, SemanticMemory))
+    marked = {memory.n: memory for memory in (*among, *stated) if memory.flagged_with and memory.live}.values()
+    if query.past or not marked or "memory" not in query.types:
+        return {}, {}
     ids = sorted({id for memory in marked for id in memory.flagged_with})
-    select = Memories(ids=ids, states=(State.ACTIVE,), current=True, where=search.where)
-    rivals = search.handle.store.filled(search.handle.store.memories(search.scopes, select))
-    said_by: dict[str, set[str]] = {}
+    select = Memories(ids=ids, states=(State.ACTIVE,), current=True, where=query.where)
+    later = query.handle.store.filled(query.handle.store.memories(query.scopes, select))
+    every, rivals, said_by = dict(candidates), dict[Key, Candidate](), dict[str, set[str]]()
     for memory in marked:
-        for rival in rivals:
+        for rival in later:
             if rival.id not in memory.flagged_with or not _stands_before(rival, memory):
                 continue
             says = {rival.id, *(source.turn for source in rival.sources if source.turn)}
             for id in (memory.id, *(source.turn for source in memory.sources if source.turn)):
                 said_by.setdefault(id, set()).update(says - {id})
-            key, value = ("memory", rival.n), search.relevance.get(("memory", memory.n), 0.0)
-            if value > search.relevance.get(key, 0.0):
-                search.relevance[key], items[key] = value, rival
-                search.found.setdefault(key, {})["conflict"] = value
-    return said_by
+            key, known, found = ("memory", rival.n), every.get(("memory", rival.n)), every.get(("memory", memory.n))
+            if found is not None and found.relevance > (known.relevance if known else 0.0):
+                routes = {**(known.routes if known else {}), "conflict": found.relevance}
+                every[key] = rivals[key] = Candidate(rival, routes, found.relevance)
+    return rivals, said_by
 
 
 def _stands_before(rival: SemanticMemory, memory: SemanticMemory) -> bool:
@@ -167,7 +177,7 @@ def _stands_before(rival: SemanticMemory, memory: SemanticMemory) -> bool:
     return (rival.said_at, rival.n) > (memory.said_at, memory.n) and not used and memory.importance <= rival.importance
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Corrections:
     """
     What became of the statements of turns, and of the marked ones.
@@ -177,62 +187,63 @@ class Corrections:
     taken_back: the turns whose statement was
     """
 
-    replaced: dict[str, str] = field(default_factory=dict)
-    said_by: dict[str, set[str]] = field(default_factory=dict)
-    taken_back: set[str] = field(default_factory=set)
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    said_by: Mapping[str, Collection[str]] = field(default_factory=dict)
+    taken_back: Collection[str] = ()
 
 
-def _stated(search: Search, items: Mapping[Key, Item]) -> list[SemanticMemory]:
+def _stated(query: Query, candidates: Candidates) -> list[SemanticMemory]:
     """What was learned from the turns among the candidates, with its sources."""
-    turns = [item.id for item in items.values() if isinstance(item, Turn)]
-    if not turns or "memory" not in search.types:
+    turns = [candidate.item.id for candidate in candidates.values() if isinstance(candidate.item, Turn)]
+    if not turns or "memory" not in query.types:
         return []
     select = Memories(sourced_in=turns, states=(State.ACTIVE, State.ARCHIVED))
-    return search.handle.store.filled(search.handle.store.memories(search.scopes, select))
+    return query.handle.store.filled(query.handle.store.memories(query.scopes, select))
 
 
-def _corrections(search: Search, items: Mapping[Key, Item], stated: Sequence[SemanticMemory]) -> Corrections:
+def _corrections(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Corrections:
     """What became of the statements of turns; a turn of which one still holds is not spoken of."""
-    found, said_by = Corrections(), dict[str, set[str]]()
-    if search.past:
-        return found
-    for item in items.values():
-        if isinstance(item, SemanticMemory):
-            said_by.setdefault(item.line, set()).add(item.id)
+    if query.past:
+        return Corrections()
+    said_by: dict[str, set[str]] = {}
+    memories = [candidate.item for candidate in candidates.values() if isinstance(candidate.item, SemanticMemory)]
+    for memory in memories:
+        said_by.setdefault(memory.line, set()).add(memory.id)
     for memory in stated:
         if memory.live:
             said_by.setdefault(memory.line, set()).update(source.turn for source in memory.sources if source.turn)
     holding = {id for ids in said_by.values() for id in ids}
-    current = {memory.line: memory for memory in (*stated, *items.values()) if isinstance(memory, SemanticMemory) and memory.live}
+    current = {memory.line: memory for memory in (*stated, *memories) if memory.live}
+    replaced, newer, taken_back = dict[str, str](), dict[str, set[str]](), set[str]()
     for memory in stated:
         for id in {source.turn for source in memory.sources if source.turn} - holding:
             if memory.reason == history.RETRACTED and memory.state is State.ARCHIVED:
-                found.taken_back.add(id)
+                taken_back.add(id)
             elif memory.superseded_by and not (memory.line in current and conflict.same_object(memory, current[memory.line])):
-                found.replaced[id], found.said_by[id] = memory.superseded_by, said_by.get(memory.line, set())
-    return found
+                replaced[id], newer[id] = memory.superseded_by, said_by.get(memory.line, set())
+    return Corrections(replaced, newer, taken_back)
 
 
-def _folded(search: Search, items: dict[Key, Item], stated: Sequence[SemanticMemory]) -> dict[Key, Item]:
+def _folded(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Sifted:
     """
     A statement and its source turn are one hit: the one that answers better.
 
     A turn says more than the statement that was learned from it, and a statement may be all that was asked for.
     """
-    turns = {item.id: key for key, item in items.items() if isinstance(item, Turn)}
-    shown = {item.line: key for key, item in items.items() if isinstance(item, SemanticMemory)}
-    kept = dict(items)
+    turns = {candidate.item.id: key for key, candidate in candidates.items() if isinstance(candidate.item, Turn)}
+    shown = {one.item.line: key for key, one in candidates.items() if isinstance(one.item, SemanticMemory)}
+    kept, left_out = dict(candidates), list[LeftOut]()
     for memory in stated:
-        if memory.line not in shown or memory.state is not State.ACTIVE or (memory.superseded_by and not search.past):
+        if memory.line not in shown or memory.state is not State.ACTIVE or (memory.superseded_by and not query.past):
             continue
         said = shown[memory.line]
         for id in {source.turn for source in memory.sources if source.turn in turns}:
-            if search.relevance[said] >= search.relevance[turns[id]]:
+            if candidates[said].relevance >= candidates[turns[id]].relevance:
                 if kept.pop(turns[id], None) is not None:
-                    search.left_out.append((id, "is a source of a statement that is shown"))
+                    left_out.append((id, "is a source of a statement that is shown"))
             elif turns[id] in kept and kept.pop(said, None) is not None:
-                search.left_out.append((memory.id, "is said in a turn that is shown"))
-    return kept
+                left_out.append((memory.id, "is said in a turn that is shown"))
+    return Sifted(kept, left_out)
 
 
 def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
@@ -246,15 +257,10 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
     return found
 
 
-def _ranks(search: Search, route: str, keys: Sequence[Key]) -> dict[Key, int]:
-    found = [key for key in keys if route in search.found[key]]
-    return {key: rank for rank, key in enumerate(sorted(found, key=lambda key: -search.found[key][route]), 1)}
-
-
-def _sourced(search: Search, hits: list[Hit]) -> tuple[Hit, ...]:
+def _sourced(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
     """The hits with their sources, oldest first; a statement without a turn is its own source."""
     memories = [hit.item for hit in hits if isinstance(hit.item, SemanticMemory)]
-    filled = {memory.n: memory for memory in search.handle.store.filled(memories)}
+    filled = {memory.n: memory for memory in query.handle.store.filled(memories)}
     done = []
     for hit in hits:
         item = filled[hit.item.n] if isinstance(hit.item, SemanticMemory) else hit.item

@@ -30,11 +30,11 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
     found = find(handle, id, handle.reads())
     if isinstance(found, Turn):
         if at is not None and found.recorded_at > at:
-            raise NotFound(f"id {found.id} at {at}")
+            raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
         return found
     then = recorded(handle, handle.store.filled([found]), at)
     if not then:
-        raise NotFound(f"id {found.id} at {at}")
+        raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
     return then[0]
 
 
@@ -146,7 +146,7 @@ def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMe
                 if isinstance(one.item, SemanticMemory) and one.said_later is not None
             ]
             return hit.item, behind
-    raise NotFound(f"a memory about {text[:80]!r}")
+    raise NotFound(f"there is no memory about {text[:80]!r}")
 
 
 def timeline(

@@ -8,39 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from yiku.flows.common.handle import Handle
+from yiku.flows.find.query import Item, Query
 from yiku.rules import analyze
 from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
+from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text.folding import folded
-from yiku.types import Attachment, Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
-
-if TYPE_CHECKING:
-    from yiku.flows.common.handle import Handle
-    from yiku.flows.find.assemble import Search
+from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
 
 LEAST = 2  # hits; of fewer nothing can be compared
-Item = SemanticMemory | Turn | Episode | Attachment
+Compared = tuple[str, str, str]  # an id, what was said later, and what decided
 
 
-def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
+def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compared]]:
     """
-    The hits in the order in which they answer; what something said later contradicts is marked.
+    The hits in the order in which they answer; what something said later contradicts is marked, and why.
 
     A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
     """
     pool = [hit for hit in found[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))]
-    if len(pool) < LEAST or search.past or search.question.windows:
-        return found
-    asked = replace(question(search.asked, built_in()), around=frozenset(search.around))
+    if len(pool) < LEAST or query.past or query.question.windows:
+        return found, []
+    asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     if asked.before:
-        return found
-    stated = search.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+        return found, []
+    stated = query.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
-    after = _said_next(search, [hit.item for hit in pool if isinstance(hit.item, Turn)])
-    terms = analyze.question(folded(search.asked)).words
+    after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
+    terms = analyze.question(folded(query.text)).words
     following = {id: _statement(turn) for id, turn in after.items()}
     order = said_later.compared(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
@@ -55,13 +54,12 @@ def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
     marks: dict[str, list[said_later.Outdated]] = {}
     for one in order.outdated:
         marks.setdefault(one.id, []).append(one)
-    search.compared += [(one.id, one.later, one.why) for one in order.outdated]
     for place, hit in enumerate(found):
         if clauses := marks.get(hit.id):
             spans = tuple((one.start, one.end) for one in clauses)
             found[place] = replace(hit, said_later=clauses[-1].later, outdated=spans)
     for id, turn in after.items():  # a correction that names nothing is found by what it corrects
-        wanted = search.where is None and "turn" in search.types
+        wanted = query.where is None and "turn" in query.types
         if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
@@ -69,7 +67,8 @@ def latest_first(search: Search, found: list[Hit]) -> list[Hit]:
         _move_before(found, first, second)
     if not asked.several:
         _in_one_slot(found)
-    return found
+        _changed_since(asked, found)
+    return found, [(one.id, one.later, one.why) for one in order.outdated]
 
 
 def _in_one_slot(found: list[Hit]) -> None:
@@ -79,6 +78,28 @@ def _in_one_slot(found: list[Hit]) -> None:
         place = next(place for place, hit in enumerate(found) if hit.id == earlier)
         found[place] = replace(found[place], said_later=later, outdated=((0, len(found[place].text)),))
         _move_before(found, later, earlier)
+
+
+def _changed_since(asked: Asked, found: list[Hit]) -> None:
+    """Put first what its speaker said later than the first hit, tells a change, and is found about as well; nothing is marked."""
+    first, *others = found[: said_later.NEXT + 1]
+    if not isinstance(first.item, (SemanticMemory, Turn)):
+        return
+    before = _statement(first.item)
+    later = [
+        statement
+        for hit in others
+        if isinstance(hit.item, (SemanticMemory, Turn))
+        and not hit.taken_back
+        and hit.relevance >= said_later.AS_WELL * first.relevance
+        if (statement := _statement(hit.item)).speaker == before.speaker and _when(statement) > _when(before)
+    ]
+    if changes := [statement for statement in later if said_later.tells_a_change(asked, statement)]:
+        _move_before(found, max(changes, key=_when).id, first.id)
+
+
+def _when(statement: said_later.Statement) -> tuple[datetime, int]:
+    return statement.said_at, statement.place
 
 
 def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
@@ -126,10 +147,10 @@ def _statement(item: Item) -> said_later.Statement:
     return said_later.Statement(item.id, text, at, _place(item), _speaker(item))
 
 
-def _said_next(search: Search, turns: Sequence[Turn]) -> dict[str, Turn]:
+def _said_next(query: Query, turns: Sequence[Turn]) -> dict[str, Turn]:
     """By the id of a turn, what its speaker said next in its session, at once or behind one answer."""
     wanted = [turn.n + step for turn in turns if turn.role == "user" for step in (1, 2)]
-    near = {turn.n: turn for turn in search.handle.store.turns(search.scopes, Turns(ns=wanted))} if wanted else {}
+    near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}
     for turn in turns:
         for step in (1, 2):

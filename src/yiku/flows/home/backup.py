@@ -28,8 +28,8 @@ from pathlib import Path
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
-from yiku.flows.common.handle import Handle, local_time, settled
-from yiku.flows.erase import erase
+from yiku.flows.common.handle import Handle, local_time, retry_if_stale
+from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze
 from yiku.store import api
 from yiku.store.api import Mark, SqliteStore, Store, Vectors, one_at_a_time
@@ -67,7 +67,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
         with _one_at_a_time(home, 0 if nightly else LOCK_S):
             began = time.monotonic()
             path = _free(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
-            copied = settled(handle, lambda: handle.store.upkeep.copied(path))
+            copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(path))
             if nightly:
                 _prune(home.backups, path)
                 with suppress(StoreError):  # the copy is made; the next night merges
@@ -196,7 +196,7 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(mode=0o700)
-        copied = settled(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
+        copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
         left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
         Mark(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
@@ -286,7 +286,7 @@ def restore_damaged(
 
 def sweep_erased(handle: Handle) -> None:
     """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    erase.again(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures.all()])
+    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:
@@ -294,7 +294,7 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
     known = {path.name: path for path in _files(home.backups)}
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
-        raise NotFound(f"backup {name[:80]}")
+        raise NotFound(f"there is no backup {name[:80]}", "`yiku backups` lists them.")
     return path, api.offline.read_backup(path)
 
 

@@ -20,7 +20,8 @@ from yiku.files import blobs, mirror, vault
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import erase, verify
+from yiku.flows.erase import verify
+from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
 from yiku.store.api import Mark, SqliteStore, Vectors, offline, one_at_a_time
@@ -208,8 +209,8 @@ def _erased_again(place: vault.Home, *, anew: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        erase.again(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
+        repeat(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
-            verify.resumed(handle, erase.again)
+            verify.resumed(handle)
     finally:
         store.close()

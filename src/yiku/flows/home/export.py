@@ -107,7 +107,7 @@ def export(
     start = checks.optional_time(since, "since", now=handle.now())
     found = [(name, label) for _, name, label in handle.store.scopes() if everything or name == handle.scope]
     if not found:
-        raise NotFound(f"anything in {handle.scope}")
+        raise NotFound(f"there is nothing in {handle.scope}")
     began = time.monotonic()
     if target is not None:
         out = _to_file(handle, target, found, start, progress)

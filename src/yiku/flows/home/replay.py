@@ -19,7 +19,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput, Stale
 from yiku.flows.common import checks, tombstones
-from yiku.flows.common.handle import Handle, content_hash, settled
+from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.home import foreign, lines
 from yiku.flows.home.export import KINDS
@@ -555,7 +555,7 @@ def _join(handle: Handle) -> None:
             place = (memory.slot, b"", None) if memory.slot else (None, memory.content_hash, memory.kind)
             places.setdefault(place, []).append(memory.n)
     for ns in places.values():
-        settled(handle, lambda ns=ns: _joined(handle, ns))  # type: ignore[misc]
+        retry_if_stale(handle, lambda ns=ns: _joined(handle, ns))  # type: ignore[misc]
 
 
 def _joined(handle: Handle, ns: Sequence[int]) -> None:

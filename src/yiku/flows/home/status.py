@@ -93,7 +93,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     if strangers := handle.settings.unknown_variables:
         yield f"no setting is read from {', '.join(strangers)}: docs/settings.md has the names"
     if flagged:
-        yield f'{flagged} memories contradict each other: yiku list --where \'{{"flag": "conflict"}}\''
+        yield f"{flagged} memories contradict each other: yiku review"
 
 
 def _to_settle(handle: Handle, candidates: int) -> Iterator[str]:

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import InvalidInput, NotFound, TooLarge
+from yiku.errors import Ambiguous, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake, lookup, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules import analyze, attachments
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
 
@@ -89,7 +89,7 @@ def _turn(handle: Handle, id: object) -> Turn | None:
         return None
     found = lookup.find(handle, checks.name(id, "turn"), handle.own())
     if not isinstance(found, Turn):
-        raise NotFound(f"turn {str(id)[:80]} (this id is a memory's)")
+        raise NotFound(f"there is no turn with the id {str(id)[:80]} (this id is a memory's)")
     return found
 
 
@@ -133,15 +133,17 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
         known = find(handle, id, handle.own())
         return _kept(handle, replace(known, **told, updated_at=handle.now()))
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
-    """One attachment by its id, or the end of it. Raises NotFound."""
+    """One attachment by its id, or the end of it. Raises NotFound or Ambiguous."""
     whole = checks.name(id, "id")
     found = handle.store.records(Attachment, scopes, Records(suffix=whole, limit=2)) if scopes else []
-    if len(found) != 1:
-        raise NotFound(f"attachment {whole[:80]}" + (" (several end so)" if found else ""))
+    if not found:
+        raise NotFound(f"there is no attachment with the id {whole[:80]}", "`yiku attachments` lists them.")
+    if len(found) > 1:
+        raise Ambiguous(f"the id {whole} fits {', '.join(one.id for one in found)}")
     return found[0]
 
 
@@ -156,7 +158,7 @@ def content(handle: Handle, id: str) -> bytes:
     """The content of an attachment that was kept. Raises NotFound where it was not."""
     known = find(handle, id, handle.reads())
     if known.blob is None:
-        raise NotFound(f"the content of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
+        raise NotFound(f"there is no copy of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
     return blobs.get_bytes(handle.blobs, known.blob)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.errors import NotFound
 from yiku.flows.common import checks
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens
@@ -58,7 +58,7 @@ def forget(
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
         return Forgotten(gone.memories, gone.turns, done.transaction)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def restore(handle: Handle, id: str) -> Forgotten:
@@ -72,13 +72,13 @@ def restore(handle: Handle, id: str) -> Forgotten:
         found = find(handle, id, handle.own())
         if isinstance(found, Turn):
             if found.hidden_at is None:
-                raise NotFound(f"a forgotten turn {id}")
+                raise NotFound(f"there is no forgotten turn {id}")
             done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
             return Forgotten((), (found,), done.transaction)
         line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
         back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN))]
         if not back:
-            raise NotFound(f"a forgotten memory {id}")
+            raise NotFound(f"there is no forgotten memory {id}")
         present = _present(handle, found)
         unsaid = [row for row in back if row.method != "told" and row.origin is not Origin.USER]  # nobody had confirmed it
         if unsaid:
@@ -92,7 +92,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _meant(
@@ -113,7 +113,7 @@ def _meant(
         )
         turns = handle.store.turns(own, select) if own else []
         if not turns:
-            raise NotFound("turns of that session or time")
+            raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
     alone, _ = derived_alone(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
     return alone, turns
 

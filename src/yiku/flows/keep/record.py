@@ -11,22 +11,24 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased
+from yiku.errors import Damaged, InvalidInput, KeptOut, NotFound, StoreError, TooLarge, WasErased, YikuError
 from yiku.files import blobs
 from yiku.flows.common import checks, pause, tombstones
-from yiku.flows.common.handle import Handle, content_hash, settled
+from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep import attach, messages
 from yiku.rules import fence, private
 from yiku.rules.messages import holds, plain
-from yiku.types import AddTurns, Change, Expect, Origin, Put, Receipt, Recorded, Turn, Turns
+from yiku.types import AddTurns, Change, Expect, Learned, Origin, Put, Receipt, Recorded, Turn, Turns
 
+READ_AT_MOST = 1_000  # turns that are noted as learned from, before that is written
 ROLES = messages.ROLES
 _ORIGINS = {"user": Origin.USER, "assistant": Origin.ASSISTANT, "system": Origin.FILE, "tool": Origin.TOOL}
 _UNIQUE = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{24}")
@@ -101,7 +103,7 @@ def recorded(
         return Recorded(tuple(new), known=known, operation=done.transaction, erased=erased), new
 
     if not files:
-        return settled(handle, attempt)
+        return retry_if_stale(handle, attempt)
     with handle.store.exclusive():  # no other may record the same messages meanwhile, and leave their files without turns
         fresh = _fresh(handle, fresh)
         return attempt()
@@ -128,6 +130,23 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
         raise KeptOut("the turn is private, or its folder is")
     known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
+
+
+def read(handle: Handle, turn: Turn) -> None:
+    """Note that a turn was learned from as far as it can be without a model: it does not wait. It is written when the memory is closed."""
+    handle.read.append(turn.n)
+    if len(handle.read) >= READ_AT_MOST:
+        write_read(handle)
+
+
+def write_read(handle: Handle) -> None:
+    """Write what `read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
+    if handle.read and (own := handle.own()):
+        ns, handle.read = handle.read, []
+        with suppress(YikuError):
+            upto = handle.store.learning.upto(own[0])
+            if late := [n for n in ns if n > upto]:  # `learn` has not been at them since
+                handle.store.apply(own[0], [Learned(read=late)], handle.cause("learn"))
 
 
 def _fresh(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
@@ -261,7 +280,7 @@ def blob(handle: Handle, name: str) -> str:
     """A long content, whole. Raises NotFound unless a turn in sight names it."""
     known = checks.name(name, "blob")
     if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
-        raise NotFound(f"blob {known[:80]}")
+        raise NotFound(f"there is no blob {known[:80]}")
     try:
         return blobs.get(handle.blobs, known)
     except NotFound as error:  # a turn names it, so it was there

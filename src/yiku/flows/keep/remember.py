@@ -16,7 +16,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retracted, taken_back
 from yiku.rules import conflict, keys, private, retract, slots
@@ -46,6 +46,7 @@ from yiku.types import (
     Relation,
     RemoveSources,
     Replaced,
+    Retracted,
     SemanticMemory,
     Slot,
     Source,
@@ -59,6 +60,9 @@ Keyed = Callable[[Handle, SemanticMemory, str, Details, bool], tuple[SemanticMem
 
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
 CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
+KINDS: Mapping[str, type[Outcome]] = {  # by their names in receipts
+    kind.kind: kind for kind in (New, Confirmed, Replaced, Past, Flagged, Retracted)
+}
 PRIORITIES = ("permanent", "long_term", "short_term", "transient")
 WHOLE_ID = 36  # characters; what is shorter is the end of an id
 _DETAILS = frozenset(Details.__annotations__)
@@ -94,7 +98,7 @@ def remember(
 
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
-            return _outcome(handle, first["outcome"], first["ids"], first["operation"])
+            return _outcome(handle, KINDS[first["outcome"]], first["ids"], first["operation"])
         erasure, turn = handle.store.erasures.last(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
@@ -117,10 +121,11 @@ def remember(
         expect, decision = decided(handle, new, dated, confirms)
         if how is not None:
             expect, decision = _as_learned(handle, new, how, expect, decision)
-        return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+        operation = "confirm" if confirms else "remember"
+        return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, operation=operation, dry_run=dry_run)
 
     if keyed is None or dry_run:
-        return settled(handle, attempt)
+        return retry_if_stale(handle, attempt)
     with handle.store.exclusive():  # two that tell one id for the first time would each make a line
         return attempt()
 
@@ -135,7 +140,7 @@ def _as_learned(
     handle: Handle, new: SemanticMemory, how: How, expect: Expect, decision: conflict.Decision
 ) -> tuple[Expect, conflict.Decision]:
     """The decision with what the way in which a statement was learned adds to it."""
-    if how.replaces is not None and decision.outcome in ("new", "flagged"):
+    if how.replaces is not None and isinstance(decision.outcome, New | Flagged):
         expect, decision = _updating(handle, new, how.replaces, expect, decision)
     if how.confirms is not None:
         expect = replace(expect, rows={**expect.rows, how.confirms.n: how.confirms.changed})
@@ -178,11 +183,18 @@ def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
 
 
 def _kept(
-    handle: Handle, new: SemanticMemory, expect: Expect, decision: conflict.Decision, receipt: Receipt | None, *, dry_run: bool
+    handle: Handle,
+    new: SemanticMemory,
+    expect: Expect,
+    decision: conflict.Decision,
+    receipt: Receipt | None,
+    *,
+    operation: str = "remember",
+    dry_run: bool,
 ) -> Outcome:
     """Apply a decision. Raises Stale when others were faster."""
     if dry_run:
-        return _named(decision.outcome, decision.subject, decision.others, 0)
+        return decision.outcome
     changes: list[Change] = [
         *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in decision.updates),
         *(AddMemory(row, index_tokens(row)) for row in decision.adds),
@@ -194,12 +206,11 @@ def _kept(
         changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
         if new.method == "rules":  # he said it again in talk
             changes.append(CountAccess([decision.source_for.n], "mentioned"))
-    ids = [decision.subject.id, *(other.id for other in decision.others)]
+    kind, ids = type(decision.outcome), [row.id for row in _rows(decision.outcome)]
     if receipt is not None:
-        changes.append(replace(receipt, result={"outcome": decision.outcome, "ids": ids}))
-    operation = "confirm" if any(columns is CONFIRMED for _, columns in decision.updates) else "remember"
-    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.subject.reason), expect)
-    return _outcome(handle, decision.outcome, ids, done.transaction)
+        changes.append(replace(receipt, result={"outcome": kind.kind, "ids": ids}))
+    done = handle.store.apply(handle.writes(), changes, handle.cause(operation, decision.outcome.memory.reason), expect)
+    return _outcome(handle, kind, ids, done.transaction)
 
 
 def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
@@ -230,25 +241,30 @@ def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
     return replace(new, said_at=at, confirmed_at=at, valid_from=valid_from, place=max(row.place, new.place))
 
 
-def _outcome(handle: Handle, outcome: str, ids: Sequence[str], operation: int) -> Outcome:
+def _rows(outcome: Outcome) -> tuple[SemanticMemory, ...]:
+    """The statement that an outcome is about, and those that it met."""
+    match outcome:
+        case Replaced():
+            return outcome.memory, outcome.replaced
+        case Past():
+            return outcome.memory, outcome.current
+        case Flagged():
+            return outcome.memory, *outcome.others
+    return (outcome.memory,)
+
+
+def _outcome(handle: Handle, kind: type[Outcome], ids: Sequence[str], operation: int) -> Outcome:
     """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
-    if outcome == "retracted":
+    if kind is Retracted:
         return retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
-    return _named(outcome, memory, others, operation)
-
-
-def _named(outcome: str, memory: SemanticMemory, others: Sequence[SemanticMemory], operation: int) -> Outcome:
-    match outcome:
-        case "new":
-            return New(memory=memory, operation=operation)
-        case "replaced":
-            return Replaced(memory=memory, replaced=others[0], operation=operation)
-        case "past":
-            return Past(memory=memory, current=others[0], operation=operation)
-        case "flagged":
-            return Flagged(memory=memory, others=tuple(others), operation=operation)
-    return Confirmed(memory=memory, operation=operation)
+    if kind is Replaced:
+        return Replaced(memory=memory, replaced=others[0], operation=operation)
+    if kind is Past:
+        return Past(memory=memory, current=others[0], operation=operation)
+    if kind is Flagged:
+        return Flagged(memory=memory, others=tuple(others), operation=operation)
+    return New(memory=memory, operation=operation) if kind is New else Confirmed(memory=memory, operation=operation)
 
 
 # ------------------------------------------------------------------ what comes in
@@ -397,7 +413,7 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
         return handle.store.turn(handle.reads(), whole.lower())
     found = lookup.find(handle, whole, handle.reads())
     if not isinstance(found, Turn):
-        raise NotFound(f"turn {whole[:80]} (this id is a memory's)")
+        raise NotFound(f"there is no turn with the id {whole[:80]} (this id is a memory's)")
     return found
 
 

@@ -4,12 +4,12 @@ The scratchpad of a user: what he is at follows from what he says; what is open 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows.common import checks, intake, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules import keys
 from yiku.rules import scratchpad as rules
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
@@ -40,7 +40,7 @@ def changed(
         handle.store.apply(handle.writes(), [Put(after)], handle.cause(why), Expect(erasure=erasure))
         return of(handle, user)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
@@ -70,10 +70,15 @@ def _still_said(handle: Handle, turn: Turn) -> bool:
     return bool(found) and found[0].content_hash == turn.content_hash
 
 
-def patch(handle: Handle, lines: ScratchpadPatch, user: str | None = None) -> Scratchpad:
-    """The scratchpad with lines of its open questions and next steps added and settled."""
+def patch(handle: Handle, user: str | None = None, **lines: Sequence[str]) -> Scratchpad:
+    """
+    The scratchpad with lines of its open questions and next steps added and settled.
+
+    lines: by the fields of ScratchpadPatch
+    """
+    given = ScratchpadPatch(**{name: checks.lines(texts, name) for name, texts in lines.items()})
     pause.refuse(handle)
-    clean = _clean(handle, lines)
+    clean = _clean(handle, given)
     return _told(handle, user, lambda before: rules.patched(before, clean, now=handle.now()), "scratchpad")
 
 

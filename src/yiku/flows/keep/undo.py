@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
 from yiku.rules.slots import index_tokens
 from yiku.store.api import RECORD_KINDS, record_tokens, record_was
@@ -52,7 +52,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
         grown = [change for change in done if change.table in RECORD_KINDS]
         if not memories and not turns and not grown:
-            raise NotFound(f"operation {number}")
+            raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         if {change.row for change in memories} - {*rows}:
@@ -67,7 +67,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
         return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _done(handle: Handle, number: int) -> list[ChangeRow]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, WasErased
 from yiku.flows.common import tombstones
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.remember import admit, checked, told_after
 from yiku.rules.slots import index_tokens
@@ -49,7 +49,7 @@ def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]
         row = _live(handle, find_memory(handle, id, handle.own()))
         return _in_place(handle, row, details) if text is None else _anew(handle, row, text, details)
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
@@ -57,7 +57,7 @@ def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
         handle.own(), Memories(line=memory.line, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
     )
     if not found:
-        raise NotFound(f"a live version of {memory.id}; restore it first")
+        raise NotFound(f"there is no current version of {memory.id}; restore it first")
     return handle.store.filled(found)[0]
 
 

@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.keep.remember import checked, decided, told_after
 from yiku.flows.keep.update import IN_PLACE, INHERITED
 from yiku.rules import conflict
-from yiku.types import Details, Expect, Memories, Met, SemanticMemory, State
+from yiku.types import Confirmed, Details, Expect, Memories, Met, SemanticMemory, State
 
 
 def told(
@@ -96,7 +96,12 @@ def _noted(decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory
 
 def _claimed(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
     """A confirmation of a statement without an external id gives it the one that came with it."""
-    if decision.outcome != "confirmed" or decision.adds or decision.subject.external_id is not None or not decision.updates:
+    if (
+        not isinstance(decision.outcome, Confirmed)
+        or decision.adds
+        or decision.subject.external_id is not None
+        or not decision.updates
+    ):
         return decision
     first, *others = decision.updates
     return replace(decision, updates=((first[0], {**first[1], "external_id": new.external_id}), *others))

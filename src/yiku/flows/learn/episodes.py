@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.errors import NotFound
 from yiku.flows.common import checks, intake, prompt_files
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
 from yiku.rules import analyze, extraction, fence
@@ -56,7 +56,7 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
         erasure = handle.store.erasures.last()
         turns = handle.store.turns(handle.own(), Turns(ns=[turn.n for turn in given], hidden=True))  # what is left of them
         if not turns:
-            raise NotFound("the turns of this session: they were erased")
+            raise NotFound("the turns of this session were erased")
         now, session = handle.now(), turns[0].session
         ends = turns[0].id, turns[-1].id
         known = next((e for e in of_session(handle, session) if (e.first_turn, e.last_turn) == ends), None)
@@ -84,7 +84,7 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
         handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))
         return handle.store.records(Episode, handle.own(), Records(ids=[told.id]))[0]
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _job(handle: Handle, episode: Episode) -> Job:
@@ -158,9 +158,3 @@ def listed(handle: Handle, *, session: str | None = None, since: Any = None, unt
         limit=checks.whole(limit, "limit"),
     )
     return handle.store.records(Episode, handle.reads(), select)
-
-
-def markdown(handle: Handle, episode: Episode, language: str | None) -> str:
-    """An episode as a person reads it, in its own language unless one is set or asked for."""
-    chosen = language or handle.settings.language
-    return rules.to_markdown(episode, rules.language_of([episode.summary]) if chosen == "auto" else chosen)

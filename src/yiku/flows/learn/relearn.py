@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yiku.flows.common import checks, pause
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
-from yiku.flows.learn import learn
+from yiku.flows.learn import by_rules
+from yiku.flows.learn.keep_draft import Result, counted, troubles
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
@@ -42,7 +43,6 @@ from yiku.types import (
     LearningState,
     Memories,
     New,
-    Outcome,
     Past,
     Relearned,
     Replaced,
@@ -61,41 +61,69 @@ BY_HAND = frozenset(("update", "confirm", "restore", "undo"))  # operations afte
 TAKEN_OUT = (FORGOTTEN, RETRACTED, UNDONE)  # how the reasons begin of what somebody took out of memory
 
 Progress = Callable[[int, int], object]
+Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the columns that change
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Run:
-    """One call, and what came of it."""
+    """One call."""
 
     handle: Handle
     scope: int
     dry_run: bool
-    read: dict[str, learn.Reading] = field(default_factory=dict)  # by the turn's id, of the batch at hand
-    given: dict[str, list[SemanticMemory]] = field(default_factory=dict)  # the statements of these readings
-    turns: int = 0
-    archived: dict[str, SemanticMemory] = field(default_factory=dict)
-    learned: dict[bytes, SemanticMemory] = field(default_factory=dict)
-    unflagged: dict[str, SemanticMemory] = field(default_factory=dict)
-    unpinned: dict[str, SemanticMemory] = field(default_factory=dict)
-    outcomes: Counter[str] = field(default_factory=Counter)
-    troubles: list[str] = field(default_factory=list)
 
-    def reading(self, turn: Turn) -> learn.Reading:
-        """What the present rules find in a turn."""
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """What the present rules find in the turns of a batch: each is read once."""
+
+    handle: Handle
+    read: dict[str, by_rules.Reading] = field(default_factory=dict)  # by the turn's id
+    given: dict[str, list[SemanticMemory]] = field(default_factory=dict)
+
+    def of(self, turn: Turn) -> by_rules.Reading:
+        """What the rules find in a turn."""
         if turn.id not in self.read:
-            self.read[turn.id] = learn.read(self.handle, turn)
+            self.read[turn.id] = by_rules.read(self.handle, turn)
         return self.read[turn.id]
 
     def statements(self, turn: Turn) -> list[SemanticMemory]:
         """The same, as statements."""
         if turn.id not in self.given:
-            self.given[turn.id] = learn.statements(self.handle, turn, self.reading(turn))
+            self.given[turn.id] = by_rules.statements(self.handle, turn, self.of(turn))
         return self.given[turn.id]
 
-    def forget_readings(self) -> None:
-        """The next batch reads its own turns."""
-        self.read.clear()
-        self.given.clear()
+
+@dataclass(frozen=True, slots=True)
+class _Revision:
+    """
+    What changes in the statements of a batch.
+
+    columns: by the number of a row; rows: the same rows as they were
+    """
+
+    archived: Sequence[SemanticMemory] = ()
+    unpinned: Sequence[SemanticMemory] = ()
+    unflagged: Sequence[SemanticMemory] = ()
+    rows: Mapping[int, SemanticMemory] = field(default_factory=dict)
+    columns: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def changes(self) -> list[Change]:
+        """Those that end come first, so that no slot has two live values at any moment."""
+        order = sorted(
+            self.columns, key=lambda n: ("state" not in self.columns[n], self.columns[n].get("superseded_by", "") is None)
+        )
+        return [UpdateMemory(n, self.columns[n], index_tokens(self.rows[n])) for n in order]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What some turns that were read again changed, and taught; `turns` is 0 when all were read."""
+
+    turns: int
+    upto: int
+    revision: _Revision = field(default_factory=_Revision)
+    results: Sequence[Result] = ()
 
 
 def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = False, progress: Progress | None = None) -> Relearned:
@@ -118,24 +146,43 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
     def over() -> bool:
         return budget_s is not None and time.monotonic() - began >= budget_s
 
+    archived, unpinned, unflagged = dict[str, SemanticMemory](), dict[str, SemanticMemory](), dict[str, SemanticMemory]()
+    learned, outcomes, lines, turns = dict[bytes, SemanticMemory](), Counter[str](), list[str](), 0
+    upto: int | None = None  # the last turn that was read; None when all were
     lock = nullcontext() if dry_run else one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning")
     with lock:
         state = _begun(handle, own[0], dry_run)
-        run = _Run(replace(handle, run=state.run), own[0], dry_run)
-        left = _read_all(run, state, over, progress)
+        for batch in _batches(_Run(replace(handle, run=state.run), own[0], dry_run), state, over):
+            turns += batch.turns
+            archived |= {row.id: row for row in batch.revision.archived}
+            unpinned |= {row.id: row for row in batch.revision.unpinned}
+            unflagged |= {row.id: row for row in batch.revision.unflagged}
+            lines += troubles(batch.results)
+            for result in batch.results:
+                if isinstance(result, New | Replaced | Past | Flagged):
+                    if result.memory.content_hash in learned:
+                        continue
+                    learned[result.memory.content_hash] = result.memory
+                outcomes += counted([result])
+            upto = batch.upto if batch.turns else None
+            if progress is not None and upto is not None:
+                ns = handle.store.columns(own).ns
+                progress(int(ns.searchsorted(upto, "right")), len(ns))
+        columns = handle.store.columns(own)
+        left = 0 if upto is None else int((columns.user & (columns.ns > upto)).sum())
     done = [] if dry_run else handle.store.journal(own, run=state.run)
     return Relearned(
-        turns=run.turns,
+        turns=turns,
         left=left,
-        archived=tuple(run.archived.values()),
-        learned=tuple(run.learned.values()),
-        unflagged=tuple(run.unflagged.values()),
-        unpinned=tuple(run.unpinned.values()),
-        outcomes=dict(run.outcomes),
+        archived=tuple(archived.values()),
+        learned=tuple(learned.values()),
+        unflagged=tuple(unflagged.values()),
+        unpinned=tuple(unpinned.values()),
+        outcomes=dict(outcomes),
         operation=done[0].transaction if done else 0,
         dry_run=dry_run,
         seconds=round(time.monotonic() - began, 3),
-        troubles=tuple(dict.fromkeys(run.troubles)),
+        troubles=tuple(dict.fromkeys(lines)),
     )
 
 
@@ -149,8 +196,8 @@ def proposal(handle: Handle) -> str | None:
         return None
     if state.run is not None and state.target == LEARNING_VERSION:
         return "reading all turns again was cut short: yiku learn --again goes on"
-    by_rules = Memories(where=Condition("method", "eq", RULES), states=(State.ACTIVE, State.CANDIDATE), limit=1)
-    if not handle.store.memories(own, by_rules):
+    learned = Memories(where=Condition("method", "eq", RULES), states=(State.ACTIVE, State.CANDIDATE), limit=1)
+    if not handle.store.memories(own, learned):
         return None
     return "some statements were learned by the rules of an earlier version: yiku learn --again (--dry-run says what would change)"
 
@@ -166,40 +213,39 @@ def _begun(handle: Handle, scope: int, dry_run: bool) -> LearningState:
     return state
 
 
-def _read_all(run: _Run, state: LearningState, over: Callable[[], bool], progress: Progress | None) -> int:
-    """Batch by batch to the end, or until time is over; how many turns are left."""
-    store, upto = run.handle.store, state.upto
-    while not (run.turns and over()):
+def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Iterator[_Batch]:
+    """Batch by batch to the end, or until time is over; the mark moves behind each."""
+    store, upto, archived = run.handle.store, state.upto, set[str]()
+    begun = False
+    while not (begun and over()):
         found = store.turns([run.scope], Turns(after=upto, roles=("user",), limit=BATCH))
-        turns = _read(run, found, over)
-        if not turns:
+        if not found:
             if not run.dry_run:
                 store.apply(run.scope, [SetLearning(LearningState(LEARNING_VERSION))], run.handle.cause(OPERATION))
-            return 0
-        said = [turn for turn in turns if learn.said_by_person(turn)]
-        _revise(run, said)
-        for turn in said:
-            _teach(run, turn)
-        upto = turns[-1].n
-        run.turns += len(turns)
-        run.forget_readings()
+            yield _Batch(0, upto)
+            return
+        readings = _Readings(run.handle)
+        turns = _read(readings, found, over, begun=begun)
+        if not turns:  # time was over meanwhile
+            return
+        said = [turn for turn in turns if by_rules.said_by_person(turn)]
+        revision = _revise(run, readings, said)
+        archived.update(row.id for row in revision.archived)
+        results = [result for turn in said for result in _teach(run, readings, turn, archived)]
+        upto, begun = turns[-1].n, True
         if not run.dry_run:
             store.apply(run.scope, [SetLearning(replace(state, upto=upto))], run.handle.cause(OPERATION))
-        if progress is not None:
-            ns = store.columns([run.scope]).ns
-            progress(int(ns.searchsorted(upto, "right")), len(ns))
-    columns = store.columns([run.scope])
-    return int((columns.user & (columns.ns > upto)).sum())
+        yield _Batch(len(turns), upto, revision, results)
 
 
-def _read(run: _Run, turns: Sequence[Turn], over: Callable[[], bool]) -> list[Turn]:
+def _read(readings: _Readings, turns: Sequence[Turn], over: Callable[[], bool], *, begun: bool) -> list[Turn]:
     """The turns that there was time to read: at least the first of a call."""
     done: list[Turn] = []
     for turn in turns:
-        if (run.turns or done) and over():
+        if (begun or done) and over():
             break
-        if learn.said_by_person(turn):
-            run.reading(turn)
+        if by_rules.said_by_person(turn):
+            readings.of(turn)
         done.append(turn)
     return done
 
@@ -207,71 +253,51 @@ def _read(run: _Run, turns: Sequence[Turn], over: Callable[[], bool]) -> list[Tu
 # ------------------------------------------------------------------ what was learned before
 
 
-@dataclass(slots=True)
-class _Revision:
-    """What changes in the statements of a batch."""
-
-    archived: list[SemanticMemory] = field(default_factory=list)
-    unpinned: list[SemanticMemory] = field(default_factory=list)
-    unflagged: list[SemanticMemory] = field(default_factory=list)
-    rows: dict[int, SemanticMemory] = field(default_factory=dict)
-    columns: dict[int, dict[str, Any]] = field(default_factory=dict)
-
-    def change(self, row: SemanticMemory, columns: Any) -> None:
-        self.rows.setdefault(row.n, row)
-        self.columns.setdefault(row.n, {}).update(columns)
-
-    def changes(self) -> list[Change]:
-        """Those that end come first, so that no slot has two live values at any moment."""
-        order = sorted(
-            self.columns, key=lambda n: ("state" not in self.columns[n], self.columns[n].get("superseded_by", "") is None)
-        )
-        return [UpdateMemory(n, self.columns[n], index_tokens(self.rows[n])) for n in order]
-
-
-def _revise(run: _Run, turns: Sequence[Turn]) -> None:
+def _revise(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
     """What rules had learned from these turns is held against the new reading."""
     handle, store = run.handle, run.handle.store
 
     def attempt() -> _Revision:
         erasure = store.erasures.last()
-        revision = _revision(run, turns)
+        revision = _revision(run, readings, turns)
         if revision.columns and not run.dry_run:
             expect = Expect(rows={n: row.changed for n, row in revision.rows.items()}, erasure=erasure)
             store.apply(run.scope, revision.changes(), handle.cause(OPERATION, OUTGROWN if revision.archived else None), expect)
         return revision
 
-    done = settled(handle, attempt)
-    run.archived |= {row.id: row for row in done.archived}
-    run.unpinned |= {row.id: row for row in done.unpinned}
-    run.unflagged |= {row.id: row for row in done.unflagged}
+    return retry_if_stale(handle, attempt)
 
 
-def _revision(run: _Run, turns: Sequence[Turn]) -> _Revision:
-    revision, unsure = _Revision(), list[tuple[SemanticMemory, SemanticMemory | None]]()
-    rows = _learned_first_from(run, turns)
+def _revision(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
+    rows, unsure = _learned_first_from(run, turns), list[tuple[SemanticMemory, SemanticMemory | None]]()
     sources = _source_turns(run, rows)
     for row in rows:
         if all(source.turn in sources for source in row.sources):  # else somebody told it outright, or its turn is gone
             said = [sources[source.turn or ""] for source in row.sources]
-            same = reread.given(row, [one for turn in said for one in run.statements(turn)])
-            if all(run.reading(turn).whole for turn in said) and (same is None or (row.pinned and not same.pinned)):
+            same = reread.given(row, [one for turn in said for one in readings.statements(turn)])
+            if all(readings.of(turn).whole for turn in said) and (same is None or (row.pinned and not same.pinned)):
                 unsure.append((row, same))
     by_hand = _by_hand(run, [row for row, _ in unsure])
-    for row, same in unsure:
-        if row.n in by_hand:
-            continue
-        if same is None and not (row.used or row.mentioned):
-            revision.archived.append(row)
-            revision.change(row, {"state": State.ARCHIVED, "reason": OUTGROWN})
-        elif row.pinned or row.kind is Kind.RULE:
-            revision.unpinned.append(row)
-            revision.change(row, _unpinned(run, row, same))
-    gone = {row.id: row for row in revision.archived}
-    for line in dict.fromkeys(row.line for row in revision.archived):
-        _close(run, revision, line, gone)
-    _unflag(run, revision, rows, gone)
-    return revision
+    unsure = [(row, same) for row, same in unsure if row.n not in by_hand]
+    archived = [row for row, same in unsure if same is None and not (row.used or row.mentioned)]
+    gone = {row.id: row for row in archived}
+    unpinned = [(row, same) for row, same in unsure if row.id not in gone and (row.pinned or row.kind is Kind.RULE)]
+    unflagged = _unflagged(run, rows, gone)
+
+    updates: list[Update] = [(row, {"state": State.ARCHIVED, "reason": OUTGROWN}) for row in archived]
+    updates += [(row, _unpinned(run, row, same)) for row, same in unpinned]
+    updates += [update for line in dict.fromkeys(row.line for row in archived) for update in _closed(run, line, gone)]
+    updates += unflagged
+    columns: dict[int, dict[str, Any]] = {}
+    for row, changed in updates:
+        columns.setdefault(row.n, {}).update(changed)
+    return _Revision(
+        archived=archived,
+        unpinned=[row for row, _ in unpinned],
+        unflagged=[row for row, changed in unflagged if not changed["flagged_with"]],
+        rows={row.n: row for row, _ in reversed(updates)},
+        columns=columns,
+    )
 
 
 def _learned_first_from(run: _Run, turns: Sequence[Turn]) -> list[SemanticMemory]:
@@ -291,7 +317,7 @@ def _turns(run: _Run, rows: Sequence[SemanticMemory]) -> list[Turn]:
 
 def _source_turns(run: _Run, rows: Sequence[SemanticMemory]) -> dict[str | None, Turn]:
     """The turns of a person that these statements came from, forgotten ones too: what is said there may still be read."""
-    return {turn.id: turn for turn in _turns(run, rows) if learn.said_by_person(turn)}
+    return {turn.id: turn for turn in _turns(run, rows) if by_rules.said_by_person(turn)}
 
 
 def _by_hand(run: _Run, rows: Sequence[SemanticMemory]) -> set[int]:
@@ -310,14 +336,14 @@ def _unpinned(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> di
     return columns
 
 
-def _close(run: _Run, revision: _Revision, line: str, gone: dict[str, SemanticMemory]) -> None:
+def _closed(run: _Run, line: str, gone: Mapping[str, SemanticMemory]) -> Iterator[Update]:
     """What an archived statement had replaced holds again, or until what was said next; unless another says the same by now."""
     for row, columns in reread.closed(run.handle.store.memories([run.scope], Memories(line=line)), {*gone}):
         if columns["superseded_by"] is not None or not _has_twin(run, row, gone):
-            revision.change(row, columns)
+            yield row, columns
 
 
-def _has_twin(run: _Run, row: SemanticMemory, gone: dict[str, SemanticMemory]) -> bool:
+def _has_twin(run: _Run, row: SemanticMemory, gone: Mapping[str, SemanticMemory]) -> bool:
     """Whether another live statement has the same words or the same slot, beside which this one cannot hold again."""
     alike = run.handle.store.memories([run.scope], Memories(hash=row.content_hash, states=(State.ACTIVE,), current=True))
     same = [other for other in alike if other.kind is row.kind]
@@ -326,7 +352,7 @@ def _has_twin(run: _Run, row: SemanticMemory, gone: dict[str, SemanticMemory]) -
     return any(other.id not in gone and other.n != row.n for other in same)
 
 
-def _unflag(run: _Run, revision: _Revision, rows: Sequence[SemanticMemory], gone: dict[str, SemanticMemory]) -> None:
+def _unflagged(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, SemanticMemory]) -> list[Update]:
     """Flags against what goes, and between statements of rules that nothing but shared words brought together."""
     marked = [row for row in rows if row.flagged_with]
     ids = {id for row in marked for id in row.flagged_with}
@@ -337,20 +363,24 @@ def _unflag(run: _Run, revision: _Revision, rows: Sequence[SemanticMemory], gone
             if row.id in gone or (other.method == RULES and reread.flagged_by_words(row, other)):
                 lifted.setdefault(row.id, set()).add(other.id)
                 lifted.setdefault(other.id, set()).add(row.id)
+    updates: list[Update] = []
     for row in {row.id: row for row in (*marked, *found) if row.id in lifted and row.id not in gone}.values():
         rest = tuple(id for id in row.flagged_with if id not in lifted[row.id])
-        revision.change(row, {"flagged_with": rest, "flag": row.flag if rest else None})
-        if not rest:
-            revision.unflagged.append(row)
+        updates.append((row, {"flagged_with": rest, "flag": row.flag if rest else None}))
+    return updates
 
 
 # ------------------------------------------------------------------ what is not known yet
 
 
-def _teach(run: _Run, turn: Turn) -> None:
-    """Learn from a turn what the home does not have, and nobody took out of it."""
-    rows = list(_remembered(run, turn))
-    found = run.statements(turn)
+def _teach(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]) -> Iterator[Result]:
+    """
+    Learn from a turn what the home does not have, and nobody took out of it.
+
+    archived: ids of statements that this run archived; in a dry run they are live yet, and what confirms one of them is new
+    """
+    rows = list(_remembered(run, turn, archived))
+    found = readings.statements(turn)
     out = [row for row in rows if (row.reason or "").startswith(TAKEN_OUT) or _edited(row)]
     others = [row for row in rows if row not in out and reread.given(row, found) is None]
 
@@ -359,13 +389,11 @@ def _teach(run: _Run, turn: Turn) -> None:
             return False
         return not any(reread.overlaps(row, one) for row in out) and not reread.known(one, others)
 
-    outcomes, troubles = learn.reread(run.handle, turn, run.reading(turn), rows, unknown, dry_run=run.dry_run)
-    run.troubles += troubles
-    for outcome in outcomes:
-        _took(run, outcome)
+    for result in by_rules.reread(run.handle, turn, readings.of(turn), rows, unknown, dry_run=run.dry_run):
+        yield New(memory=result.memory) if isinstance(result, Confirmed) and result.memory.id in archived else result
 
 
-def _remembered(run: _Run, turn: Turn) -> Iterator[SemanticMemory]:
+def _remembered(run: _Run, turn: Turn, archived: Collection[str]) -> Iterator[SemanticMemory]:
     """What came from a turn, but for what such a run archived, or learned and was undone: the rules may learn that again."""
     store = run.handle.store
     rows = store.filled(store.memories([run.scope], Memories(sourced_in=[turn.id])))
@@ -373,7 +401,7 @@ def _remembered(run: _Run, turn: Turn) -> Iterator[SemanticMemory]:
     done = store.journal([run.scope], table="memories", row_ns=undone) if undone else []
     ours = {change.row for change in done if change.action == "insert" and (change.run or "").startswith(f"{OPERATION} ")}
     for row in rows:
-        if row.reason != OUTGROWN and row.id not in run.archived and row.n not in ours:
+        if row.reason != OUTGROWN and row.id not in archived and row.n not in ours:
             yield row
 
 
@@ -384,20 +412,8 @@ def _edited(row: SemanticMemory) -> bool:
 
 def _taken_back_before(run: _Run, draft: Draft, one: SemanticMemory) -> bool:
     """Whether «just kidding» was heard here by earlier rules: it does not take back what stands before that."""
-    if not learn.takes_back(draft):
+    if not by_rules.takes_back(draft):
         return False
     last = retract.last_turn(run.handle, one.sources[0])
     rows = run.handle.store.memories([run.scope], Memories(sourced_in=[last.id])) if last is not None else []
     return any(row.reason == RETRACTED for row in rows)
-
-
-def _took(run: _Run, outcome: Outcome) -> None:
-    """Count what became of a statement; in a dry run what confirms a statement that would be archived is new."""
-    memory = outcome.memory
-    if isinstance(outcome, Confirmed) and memory.id in run.archived:
-        outcome = New(memory=memory)
-    if isinstance(outcome, New | Replaced | Past | Flagged):
-        if memory.content_hash in run.learned:
-            return
-        run.learned[memory.content_hash] = memory
-    run.outcomes[type(outcome).__name__.casefold()] += 1

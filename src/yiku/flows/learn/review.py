@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput
 from yiku.flows.common import checks
-from yiku.flows.common.handle import Handle, settled
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
@@ -109,7 +109,7 @@ def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
         given = {name: value for name, value in details.items() if value is not None}
         return remember(handle, row.content, given, how=How(method=row.method, confirms=row))  # type: ignore[arg-type]
 
-    return settled(handle, attempt)
+    return retry_if_stale(handle, attempt)
 
 
 def _settled_conflict(handle: Handle, memory: SemanticMemory) -> None:

@@ -19,9 +19,11 @@ from typing import Any
 from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
+from yiku.flows.find import context
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep import messages as shapes
-from yiku.flows.learn import episodes, learn
+from yiku.flows.learn import at_once, by_rules, episodes, learn
+from yiku.rules import episodes as rules
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
 from yiku.store.api import one_at_a_time
@@ -32,6 +34,7 @@ from yiku.types import (
     Episode,
     Memories,
     Records,
+    Scratchpad,
     Session,
     SetSession,
     State,
@@ -66,8 +69,8 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
             return Compressed(None, recorded, 0, {})
         outcomes = Counter[str]()
         for turn in turns:
-            outcomes.update(learn.at_once(handle, turn))
-            learn.followed(handle, turn, again=turn.recorded_at < began)
+            outcomes.update(at_once.learn_from(handle, turn))
+            by_rules.follow(handle, turn, again=turn.recorded_at < began)
         episode = episodes.tell(handle, turns, "context_compress", summary)
         return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
 
@@ -153,11 +156,11 @@ def _ended(handle: Handle, name: str) -> Ended:
     now, own = handle.now(), handle.own()
     turns = _since_last(handle, name) if own else []
     if not turns and not (own and handle.store.turns(own, Turns(session=name, hidden=True, limit=1))):
-        raise NotFound(f"a turn of session {checks.shown(name)}")
+        raise NotFound(f"there is no turn in session {checks.shown(name)}", "`yiku sessions` lists the sessions.")
     learned: Counter[str] = Counter()
     for turn in turns:
-        learned.update(learn.at_once(handle, turn))
-        learn.followed(handle, turn, again=True)
+        learned.update(at_once.learn_from(handle, turn))
+        by_rules.follow(handle, turn, again=True)
     with handle.store.exclusive():  # a learner notes them, too
         if own and (files := attach.named_in(handle, own[0], turns)):
             handle.store.apply(handle.writes(), files, handle.cause("attach"))
@@ -199,7 +202,7 @@ def state(handle: Handle, session: str) -> Session:
     name, own = intake.name(handle, session, "session"), handle.own()
     found = handle.store.sessions(own[0], id=name) if own else []
     if not found:
-        raise NotFound(f"session {checks.shown(name)}")
+        raise NotFound(f"there is no session {checks.shown(name)}", "`yiku sessions` lists the sessions.")
     return found[0]
 
 
@@ -224,3 +227,18 @@ def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], ta
         if len(json.dumps(after, ensure_ascii=False).encode()) > VARIABLES_BYTES:
             checks.refuse("variables", f"must be at most {VARIABLES_BYTES:,} bytes together")
         handle.store.apply(handle.writes(), [SetSession(name, {**columns, "variables": after})], handle.cause("session"))
+
+
+# ------------------------------------------------------------------ to read
+
+
+def to_markdown(handle: Handle, item: Episode | Scratchpad, language: str | None = None) -> str:
+    """An episode or a scratchpad as a person reads it: in the language asked for or set, else in its own."""
+    if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
+        checks.refuse("language", "must be en or zh")
+    if isinstance(item, Episode):
+        chosen = language or handle.settings.language
+        return rules.to_markdown(item, rules.language_of([item.summary]) if chosen == "auto" else chosen)
+    if not isinstance(item, Scratchpad):
+        checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
+    return scratchpad.markdown(item, language or context.language(handle, item.current_focus))

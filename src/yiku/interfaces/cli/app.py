@@ -23,35 +23,36 @@ from yiku.interfaces.cli import call, streams
 
 USAGE, INTERRUPTED = 2, 130
 TABLE = {
-    "Keep": {
-        "record": "keep",
+    "Daily": {
         "remember": "keep",
-        "update": "keep",
-        "feedback": "keep",
-        "forget": "keep",
-        "erase": "erase",
-        "restore": "keep",
-        "undo": "keep",
-        "import": "load",
-    },
-    "Find": {
         "recall": "find",
-        "context": "find",
-        "explain": "find",
-        "traces": "find",
-        "timeline": "find",
-        "get": "find",
         "list": "find",
-        "history": "find",
+        "forget": "keep",
+        "undo": "keep",
+        "status": "home",
     },
-    "Learn": {
-        "learn": "learning",
+    "Look closer": {
+        "get": "find",
+        "history": "find",
+        "explain": "find",
+        "context": "find",
+    },
+    "Correct": {
+        "update": "keep",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
-        "queue": "learning",
+        "feedback": "keep",
+        "restore": "keep",
+        "erase": "erase",
     },
-    "Converse": {
+    "Conversations": {
+        "record": "keep",
+        "import": "load",
+        "learn": "learning",
+        "queue": "learning",
+        "traces": "find",
+        "timeline": "find",
         "sessions": "sessions",
         "messages": "sessions",
         "end": "sessions",
@@ -62,20 +63,21 @@ TABLE = {
         "attachments": "attachments",
         "describe": "attachments",
     },
-    "Look after": {
-        "pause": "home",
-        "resume": "home",
-        "status": "home",
-        "stats": "home",
+    "Backup and repair": {
         "backup": "keepsafe",
         "backups": "keepsafe",
         "restore-backup": "keepsafe",
         "export": "keepsafe",
-        "embed": "vectors",
         "check": "mend",
         "repair": "mend",
-        "journal": "home",
+        "embed": "vectors",
+    },
+    "This home": {
         "config": "home",
+        "pause": "home",
+        "resume": "home",
+        "stats": "home",
+        "journal": "home",
         "demo": "demo",
         "completion": "home",
         "version": "home",
@@ -153,10 +155,14 @@ def _root(
     version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version."),
 ) -> None:
     """
-    Yiku (忆库): the memory of an AI agent. What was said is kept, and found again with its source.
+    Yiku (忆库), a memory for AI agents: keeps what was said, and finds it again with its source.
 
-    Try `yiku demo`. Options may stand before or behind the verb; `-` as a text reads it from stdin.
-    An id may be given by its last 8 characters, as printed, without the #.
+    \b
+    yiku remember "I live in Oslo."     yiku recall "where do I live?"
+    yiku remember 我喜欢喝绿茶。        yiku recall 我喜欢喝什么？
+
+    New here? Run `yiku demo`. `yiku VERB --help` describes one verb. Options may come before or after
+    the verb, `-` reads a text from stdin, and the last 8 characters of an id are enough.
     """
     if version:
         _function("version")(call.Call("version", json=json))
@@ -183,7 +189,7 @@ def _done(arguments: Sequence[str]) -> int:
         context_settings=call.HELP,
     )
     app.callback(invoke_without_command=True)(_root)
-    if "_YIKU_COMPLETE" in os.environ:
+    if call.COMPLETING in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
@@ -199,7 +205,7 @@ def _done(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _report(arguments, "Interrupted", "interrupted", "What was acknowledged is kept.", INTERRUPTED)
+        return _report(arguments, "Interrupted", "interrupted", "What was confirmed is stored.", INTERRUPTED)
     except OSError as error:
         return _report(arguments, "OSError", f"{error.filename or ''}: {error.strerror or error}".strip(": "), "", call.CANNOT)
     except Exception as error:
@@ -239,7 +245,8 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             pass
     from yiku.interfaces.cli import say
 
-    lines = [line for text in (message, advice) if text for line in say.wrapped(text, say.WIDEST - 6)]
+    room = (say.told_width() or say.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in say.wrapped(text, room)]
     for index, line in enumerate(lines):
         streams.say(say.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code

@@ -25,20 +25,21 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A 
 def attach(
     call: Call,
     *,
-    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="Where it lies.")],
-    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session that it was sent in.")],
-    keep: Annotated[bool, typer.Option("--keep", help="Keep its content here too, up to 64 MiB.")] = False,
-    made: Annotated[bool, typer.Option("--made", help="It was made for the user, not sent by him.")] = False,
-    turn: Annotated[Name, typer.Option(metavar="ID", help="The turn that it came with.")] = None,
+    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="A file, or an address.")],
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session it was sent in.")],
+    keep: Annotated[bool, typer.Option("--keep", help="Store a copy of its content, up to 64 MiB.")] = False,
+    made: Annotated[bool, typer.Option("--made", help="It was made for you, not sent by you.")] = False,
+    turn: Annotated[Name, typer.Option(metavar="ID", help="The turn it came with.")] = None,
     description: Description = None,
     transcription: Transcription = None,
     extracted_text: ExtractedText = None,
     tags: Tags = None,
 ) -> None:
     """
-    Note a file that was sent or made, so that it is found again.
+    Note a file that was sent or made, to be found again.
 
     \b
+    yiku attach report.pdf --session s1 --made
     yiku attach ~/photos/cat.jpg --session s1 --description "窗台上的小猫" --keep
     """
     details = given(
@@ -64,15 +65,17 @@ def attach(
 def attachments(
     call: Call,
     *,
-    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50,
+    session: Annotated[Name, typer.Option(help="Only this session.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50,
 ) -> None:
-    """The files that were sent and made, the last one first."""
+    """List files that were sent and made, newest first."""
     with call.memory() as memory:
         found = memory.sessions.attachments(session=session, limit=limit)
     call.answer({"attachments": [shapes.plain(one) for one in found]}, _listed(found))
     if not found:
-        call.hint("There is none. yiku attach PATH --session ID notes a file; those that turns name come with yiku learn.")
+        call.hint(
+            "There are no attachments. `yiku attach PATH --session ID` notes a file; `yiku learn` notes files that turns mention."
+        )
 
 
 def _listed(found: list[Attachment]) -> Iterator[str]:
@@ -81,22 +84,23 @@ def _listed(found: list[Attachment]) -> Iterator[str]:
         size = "gone" if one.missing else "" if one.file_size is None else say.bytes_(one.file_size)
         known = one.description or one.transcription or one.extracted_text or ""
         way = "made" if one.direction == "outbound" else "sent"
-        rows.append((say.short(one.id), say.day(one.said_at), way, size, say.flat(one.filename), say.flat(known)))
-    yield from say.table(rows, dim=[0, 1, 2, 3], right=[3])
+        name = "  ".join(filter(None, (say.flat(one.filename), say.flat(known))))
+        rows.append((say.short(one.id), say.day(one.said_at), way, size, name))
+    yield from say.listing(rows, dim=[0, 1, 2, 3], right=[3])
 
 
 def describe(
     call: Call,
     *,
-    id: Annotated[str, typer.Argument(metavar="ID", help="An attachment's id, or its last characters.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of an attachment, or its last characters.")],
     description: Description = None,
     transcription: Transcription = None,
     extracted_text: ExtractedText = None,
     tags: Tags = None,
-    url: Annotated[Name, typer.Option(help="Where else it lies.")] = None,
-    mime_type: Annotated[Name, typer.Option(help="What sort of file it is.")] = None,
+    url: Annotated[Name, typer.Option(help="Another address of the file.")] = None,
+    mime_type: Annotated[Name, typer.Option(help="Its media type, such as image/png.")] = None,
 ) -> None:
-    """Say what was seen, heard or read in a file since; it is found by that."""
+    """Describe a noted file, so that it is found by that."""
     details: Any = given(
         description=description,
         transcription=transcription,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from yiku.memory import Memory
 
 HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+COMPLETING = "_YIKU_COMPLETE"  # set by a shell that asks what may stand next
 CANNOT = 1  # the exit code when it could not be done
 SHAPE = 1  # of the JSON; it changes only when a name or a type in it does
 NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
@@ -42,11 +43,9 @@ CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume 
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
-Scope = Annotated[
-    str | None, typer.Option("--scope", metavar="NAME", help="The scope to write and read [default: the home's owner].")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer and errors only.")]
+Scope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="The scope to read and write [default: the owner's].")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on one line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and errors; a change that succeeds prints nothing.")]
 GLOBAL = {"home": (Home, None), "scope": (Scope, None), "json": (Json, False), "quiet": (Quiet, False)}
 
 
@@ -94,15 +93,16 @@ class Call:
         if found := sorted((after - before).elements()):
             self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
 
-    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False) -> None:
+    def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False, wanted: bool = False) -> None:
         """
         Print the data as JSON, or the lines that say the same to a person; it has left when this returns.
 
+        With --quiet a change that succeeded prints no lines, unless they are `wanted`: they were asked for, or tell of trouble.
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
         """
         from yiku.interfaces.cli import say  # which every verb has loaded
 
-        lines = [*lines]
+        lines = [*lines] if wanted or refused or not (self.quiet and self.changes) else []
         try:
             with streams.answering():
                 if self.json:
@@ -116,7 +116,7 @@ class Call:
             done = self.changes and not refused
             for line in lines if self.changes else ():
                 streams.say(say.printable(line))
-            advice = "What stands above was done: asked again, it would be done twice." if done else ""
+            advice = "The change above was made; running this again would make it twice." if done else ""
             streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
             raise typer.Exit(UNWRITTEN if done else CANNOT) from None
 
@@ -125,7 +125,8 @@ class Call:
         if not self.quiet:
             from yiku.interfaces.cli import say
 
-            streams.say(say.printable(text))
+            for line in say.wrapped(text, say.told_width()):
+                streams.say(say.printable(line))
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:
@@ -165,6 +166,8 @@ def command(verb: str, function: Callable[..., None]) -> Any:
     def called(*, ctx: typer.Context, **given: Any) -> None:
         before: Mapping[str, Any] = ctx.obj or {}
         shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
+        if (limit := given.get("limit")) is not None and limit < 1:
+            raise InvalidInput(f"--limit must be at least 1, not {limit}")
         asked = Call(verb, **shared, changes=verb in CHANGING and not given.get("dry_run"))
         function(asked, **given)
         if verb in KEEPING:
@@ -181,6 +184,10 @@ def command(verb: str, function: Callable[..., None]) -> Any:
         *(inspect.Parameter(name, kinds, default=None, annotation=hint) for name, hint in getattr(function, "more", {}).items()),
         *(inspect.Parameter(name, kinds, default=default, annotation=hint) for name, (hint, default) in GLOBAL.items()),
     ]
+    if COMPLETING in os.environ:
+        from yiku.interfaces.cli import complete
+
+        parameters = [one.replace(annotation=complete.offering(verb, one.name, one.annotation)) for one in parameters]
     del called.__wrapped__  # else the hints are read from the function behind it
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -208,12 +215,15 @@ def light(command: Any, hints: Mapping[str, Any]) -> Any:
     """
     asks_for_help = command.get_help_option(typer.Context(command, **HELP))
     for parameter in (*command.params, asks_for_help):
+        if parameter.metavar is None and not getattr(parameter, "is_flag", False):
+            parameter.metavar = _METAVARS.get(_plain(hints.get(parameter.name)))
         convert = bool if parameter is asks_for_help else _CONVERT.get(_plain(hints.get(parameter.name)))
         if convert is not None:
             parameter.process_value = functools.partial(_taken, parameter, convert, parameter.process_value)
     return command
 
 
+_METAVARS: dict[Any, str] = {str: "TEXT", int: "N", float: "X"}  # what help calls a value
 _CONVERT: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, int: int, float: float, Path: Path, list[str]: list}
 
 

@@ -5,19 +5,20 @@ The material lies in demo/: 99 turns in seven sessions, in English and Chinese, 
 way with `remember`, and the questions with what their answers must hold. Everything else is learned from what Mei says.
 On the way she changes her mind, makes a joke and takes it back, a context grows too long and is compressed, and each session
 ends as an episode. Where a model is set, it reads the conversation too. The home that it makes stays, to be tried.
+A person is shown a screen and a half of it: the statements of demo/shown.jsonl and the questions marked as shown.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,9 +98,9 @@ class Shown:
 
 def demo(call: Call) -> None:
     """
-    Record a conversation, learn from it, ask about it, and leave the home to try.
+    Try it: a conversation is recorded, then asked about.
 
-    It makes a fresh home: in --home FOLDER, or in a temporary folder that is named at the end.
+    It makes a new home for you to try: in --home FOLDER, or in a temporary folder named at the end.
     """
     if call.scope is not None:
         raise InvalidInput("demo makes a home of its own and takes no --scope")
@@ -115,7 +116,7 @@ def demo(call: Call) -> None:
         _ask(memory, shown)
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
-    call.answer(_data(shown), _told(shown))
+    call.answer(_data(shown), _told(shown), wanted=True)
     if not all(asked.right for asked in shown.asked):
         raise typer.Exit(1)
 
@@ -207,25 +208,24 @@ def _glimpse(memory: Memory, shown: Shown) -> None:
 
 
 def _told(shown: Shown) -> Iterator[str]:
-    yield say.paint("Yiku 忆库: a conversation is recorded, learned from, then asked about", "bold")
-    yield from _heading("What was said, and what was learned from it")
-    yield from _sessions(shown)
+    """A screen and a half; --json has all of it."""
+    weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
+    yield say.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
+    yield from _heading(f"Learned from {len(shown.turns)} messages, each on disk in {statistics.median(shown.turn_ms):.1f} ms")
+    yield from _learned(shown)
     yield from _model(shown)
-    yield from _heading(f"{len(shown.asked)} questions")
-    for number, asked in enumerate(shown.asked, 1):
-        yield from _answer(number, asked)
-    yield from _heading("A correction, and a joke that was taken back")
+    right, median = sum(asked.right for asked in shown.asked), statistics.median(asked.milliseconds for asked in shown.asked)
+    yield from _heading(f"{right} of {len(shown.asked)} questions answered right, {median:.1f} ms each (median)")
+    for asked in shown.asked:
+        if asked.question.get("shown") or not asked.right:
+            yield from _answer(asked)
+    yield from _heading("A correction keeps the past; a joke is taken back")
     yield from _versions(shown.history)
-    yield from _heading("A context grew too long")
-    yield from _compression(shown)
-    yield from _heading("The story of a session")
-    yield from _markdown(shown.markdown["story"])
-    yield from _heading("The scratchpad: what she is at")
-    yield from _markdown(shown.markdown["scratchpad"])
     yield from _heading("Nothing is lost")
-    room = (say.width() or WIDTH) - 48
-    yield from (f"  {say.padded(command, 44)}→ {say.cut(answer, room)}" for command, answer in shown.glimpse)
-    yield from _totals(shown)
+    room = (say.width() or WIDTH) - 44
+    yield from (f"  {say.padded(command, 40)}→ {say.cut(answer, room)}" for command, answer in shown.glimpse)
+    yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
+    yield from (f"  {line}" for line in _next(shown.home))
 
 
 def _heading(text: str) -> Iterator[str]:
@@ -233,29 +233,28 @@ def _heading(text: str) -> Iterator[str]:
     yield say.paint(text, "bold")
 
 
-def _sessions(shown: Shown) -> Iterator[str]:
-    """By session: how many turns, what was learned from them, and what an agent told with `remember`."""
-    limit = say.width() or WIDTH
-    for session in dict.fromkeys(turn.session for turn in shown.turns):
-        said = [turn for turn in shown.turns if turn.session == session]
-        yield f"  {session:<22}{say.paint(say.plural(len(said), 'turn'), 'dim')}"
-        for one in (kept for kept in shown.kept if kept.session == session):
-            word = f"    {one.word:<12}"
-            line = say.cut(say.flat(one.memory.content), limit - len(word))
-            old = f" (was {one.instead.object})" if one.instead and one.instead.object else ""
-            room = limit - len(word) - say.cells(line)
-            styled = say.paint(word, {"learned": "green", "taken back": "yellow"}.get(one.word, "dim"))
-            yield styled + line + (say.paint(old, "dim") if say.cells(old) <= room else "")
+def _learned(shown: Shown) -> Iterator[str]:
+    """Statements that need no context, each with its day and what it took the place of."""
+    limit, left = say.width() or WIDTH, 0
+    chosen = [(one["session"], one["begins"]) for one in _material("shown.jsonl")]
+    for kept in shown.kept:
+        if not any(kept.session == session and kept.memory.content.startswith(begins) for session, begins in chosen):
+            left += 1
+            continue
+        lead = f"  {say.day(kept.memory.said_at)}  "
+        old = f" (was {kept.instead.object})" if kept.instead and kept.instead.object else ""
+        line = say.cut(say.flat(kept.memory.content), limit - len(lead) - say.cells(old))
+        yield say.paint(lead, "dim") + line + say.paint(old, "dim")
+    yield say.paint(f"  and {left} more: yiku list", "dim")
 
 
 def _model(shown: Shown) -> Iterator[str]:
     """What a model added, where there is one."""
     done = shown.learned
     if done is None:
-        yield say.paint("  by rules alone; with YIKU_CHAT_URL and YIKU_CHAT_MODEL a model reads it too", "dim")
         return
     found = ", ".join(f"{count:,} {name}" for name, count in done.outcomes.items()) or "nothing new"
-    yield f"  {done.model}: {say.plural(done.jobs, 'question')} in {done.seconds:.0f} s, {found}; {done.waiting:,} wait"
+    yield f"  {done.model}: {say.plural(done.jobs, 'question')} in {done.seconds:.0f} s, {found}; {done.waiting:,} pending"
     for trouble in done.troubles[:5]:
         yield say.paint(f"  ! {say.cut(say.flat(trouble), (say.width() or WIDTH) - 4)}", "yellow")
 
@@ -267,72 +266,36 @@ def _versions(history: list[SemanticMemory]) -> Iterator[str]:
         archived = version.state is State.ARCHIVED
         until = say.day(version.valid_to) if version.valid_to else "-         " if archived else "now       "
         lead = f"  {say.day(version.valid_from)} to {until}  "
-        tail = "taken back" if archived else "replaced" if version.superseded_by else "what holds now"
-        body = say.padded(say.cut(say.flat(version.content), limit - len(lead) - 16), limit - len(lead) - 16)
+        tail = "taken back" if archived else "replaced" if version.superseded_by else "current"
+        body = say.padded(say.cut(say.flat(version.content), limit - len(lead) - 12), limit - len(lead) - 12)
         yield f"{lead}{body}  {say.paint(tail, 'dim')}"
 
 
-def _compression(shown: Shown) -> Iterator[str]:
-    done = shown.compressed
-    if done is None or done.episode is None:
-        return
-    yield f"  {say.plural(done.recorded + done.known, 'message')} of {LONG} left it. Memory has them all, and tells:"
-    yield from _markdown(done.episode.summary)
-
-
-def _markdown(text: str) -> Iterator[str]:
-    """A text of ours, without the blank lines between its sections."""
-    for line in filter(None, text.splitlines()):
-        yield from (f"  {part}" for part in say.wrapped(line, (say.width() or WIDTH) - 2))
-
-
-def _answer(number: int, asked: Asked) -> Iterator[str]:
+def _answer(asked: Asked) -> Iterator[str]:
+    """A question, its answer and the day on which that was said; of a wrong one all that was found, and what was expected."""
     limit = say.width() or WIDTH
     mark = say.paint("✓", "green") if asked.right else say.paint("✗", "red")
-    yield f"{number:>2} {mark} {say.paint(asked.question['question'], 'bold')}"
-    missing = set(asked.question["expect"])
-    for place, hit in enumerate(asked.hits):
-        yield from (f"     {line}" for line in say.wrapped(say.flat(hit.text), limit - 5, lines=2 if asked.right else 4))
-        source = hit.sources[-1] if hit.sources else None
-        who = (source.speaker or source.origin.value) if source else "user"
-        parts = [hit.type, who, source.session if source and source.session else "", say.when(hit.said_at)]
-        parts += [f"{asked.milliseconds:.1f} ms"] if place == 0 else []
-        yield f"     {say.paint(' · '.join(filter(None, parts)), 'dim')}"
-        missing -= {part for part in missing if part in hit.text}
-        if not missing and asked.right:
-            break
+    yield f"  {mark} {say.cut(asked.question['question'], limit - 4)}"
+    for hit in asked.hits[: 1 if asked.right else None]:
+        yield f"      {say.cut(_clause(hit.text, asked.question['expect']), limit - 18)}  {say.paint(say.day(hit.said_at), 'dim')}"
     if not asked.right:
-        yield f"     {say.paint('expected: ' + ', '.join(asked.question['expect']), 'red')}"
+        yield f"      {say.paint('expected: ' + ', '.join(asked.question['expect']), 'red')}"
 
 
-def _totals(shown: Shown) -> Iterator[str]:
-    right = sum(asked.right for asked in shown.asked)
-    recalls = [asked.milliseconds for asked in shown.asked]
-    yield from _heading("In all")
-    answers = say.paint(f"{right} of {len(shown.asked)} answers right", "green" if right == len(shown.asked) else "red")
-    yield f"  {answers}, {statistics.median(recalls):.1f} ms an answer (median; slowest {max(recalls):.1f})"
-    yield f"  {len(shown.turns)} turns recorded, each on the disk in {statistics.median(shown.turn_ms):.1f} ms (median)"
-    counts = Counter(one.word for one in shown.kept)
-    corrections = sum(one.instead is not None and one.word != "taken back" for one in shown.kept)
-    told = ", ".join(f"{count} {word}" for word, count in counts.items())
-    yield f"  {len(shown.kept)} statements: {told}; {say.plural(corrections, 'correction')}"
-    yield f"  the home stays in {shown.home}"
-    yield from _heading("Now you")
-    yield from (f"  {line}" for line in _next(shown.home))
+def _clause(text: str, expected: Sequence[str]) -> str:
+    """The sentence of a long text that holds the answer."""
+    whole = say.flat(text)
+    return next((part for part in re.split(r"(?<=[.!?。！？])\s*", whole) if any(one in part for one in expected)), whole)
 
 
 def _next(home: Path) -> list[str]:
     """Commands that work on this home as they stand."""
     yiku, at = _program(), f"--home {shlex.quote(_near(home))}"
     return [
-        f'{yiku} recall "where did I live before Oslo?" {at}',
+        f'{yiku} recall "what is my sister allergic to?" {at}',
         f"{yiku} recall 妈妈坐哪趟航班来？ {at}",
         f'{yiku} history "Lantern deadline" {at}',
-        f'{yiku} explain "what do I like?" {at}',
-        f"{yiku} traces pytest {at}",
         f"{yiku} list {at}",
-        f"{yiku} episodes {at}",
-        f"{yiku} scratchpad {at}",
     ]
 
 

@@ -1,7 +1,7 @@
 """
 The verb `erase`: what was said is gone for good, and what is printed proves it.
 
-A person sees what goes, and says yes; for all of a scope he types its name. Where nobody can be asked, `--yes`
+A person sees what goes, and says yes; for all of a scope they type its name. Where nobody can be asked, `--yes`
 says so. The answer is the receipt: each place of the home, what was done there, and whether anything was still found.
 """
 
@@ -32,21 +32,21 @@ def erase(
     call: Call,
     *,
     id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
-    session: Annotated[Name, typer.Option(help="All of a session.")] = None,
-    source: Annotated[Name, typer.Option(metavar="NAME", help="All that came from an origin, an agent or an actor.")] = None,
-    since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
-    until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="All of this scope.")] = False,
-    keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Leave the turns that say it as they are.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish what was cut short.")] = False,
+    session: Annotated[Name, typer.Option(help="Everything in this session.")] = None,
+    source: Annotated[Name, typer.Option(metavar="NAME", help="Everything from an origin, an agent or an actor.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="Everything said since then.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="Everything said until then.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="Everything in this scope.")] = False,
+    keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Do not touch the turns that say it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be erased, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish an erasure that was interrupted.")] = False,
 ) -> None:
     """
-    Erase for good, from every copy in this home; it cannot be undone.
+    Erase permanently, from every copy; cannot be undone.
 
-    What came from it alone goes too, and the sentences that say it elsewhere. The receipt names each place that
-    was looked through, in raw bytes. Ends with 1 when something was still found.
+    Also erases what was derived from it alone, and the sentences that say it in other turns. The receipt names
+    each place that was searched, byte by byte. Exits 1 if something was still found.
 
     \b
     yiku erase 3f2a91bc
@@ -56,7 +56,7 @@ def erase(
     meant: dict[str, Any] = {"id": id, "session": session, "source": source, "since": since, "until": until}
     meant = {name: value for name, value in meant.items() if value is not None}
     if resume and (meant or everything or dry_run):
-        raise InvalidInput("--resume stands alone: it finishes erasures that were told before")
+        raise InvalidInput("--resume takes no other option: it finishes erasures that were requested before")
     with call.memory() as memory:
         if not resume:
             meant |= {"everything": everything, "keep_turns": keep_turns}
@@ -70,7 +70,7 @@ def erase(
             meant = {"resume": True}
         with _progress(call) as progress:
             done = memory.admin.erase(**meant, progress=progress)
-    call.answer(shapes.erased(done), _receipt(done))
+    call.answer(shapes.erased(done), _receipt(done), wanted=not done.clean)
     if not done.clean:
         call.hint(_why_not_clean(done))
         raise typer.Exit(NOT_CLEAN)
@@ -81,7 +81,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
     if yes:
         return
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput(f"this erases {_much(listed)} for good: say --yes, or --dry-run to see them")
+        raise InvalidInput(f"this permanently erases {_much(listed)}: add --yes to confirm, or --dry-run to list them")
     for line in _listed(listed, "erases"):
         print(say.printable(line), file=sys.stderr)
     if everything:
@@ -130,7 +130,7 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attac
 def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
-    yield f"{say.paint('erased', 'green')}  {'what was left of an erasure that was cut short' if resumed else _much(done)}"
+    yield f"{say.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
     places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
     longest = [sorted(place.found, key=len, reverse=True) for place in places]
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
@@ -143,8 +143,8 @@ def _receipt(done: Erased) -> Iterator[str]:
     if done.widened:
         turns = ", ".join(f"#{id[-8:]}" for id in done.widened[:LISTED])
         more = f" and {len(done.widened) - LISTED:,} more" if len(done.widened) > LISTED else ""
-        yield f"whole paragraphs went, for other words say it there: turn {turns}{more}"
-    clean = say.paint("none was found", "green") if done.looked_for else "its words are known no more"
+        yield f"whole paragraphs were erased where other words say the same: turn {turns}{more}"
+    clean = say.paint("none was found", "green") if done.looked_for else "its words are no longer known"
     looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
     yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"
     yield say.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")

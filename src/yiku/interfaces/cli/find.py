@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from yiku import Memory
 
 Name = str | None
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for; - reads it from stdin.")]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 10].")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What to search for; - reads it from stdin.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", help="Maximum number of results [default: 10].")]
 Where = Annotated[
     Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
 ]
-AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As it was recorded then.")]
-ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What held then, by what is known now.")]
+AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As recorded at that time.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, by what is known now.")]
 Running = Annotated[
-    Name, typer.Option("--session", metavar="ID", help="The running conversation: its last turns help to understand the question.")
+    Name, typer.Option("--session", metavar="ID", help="The current conversation: its last turns help to understand the question.")
 ]
-Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since.")]
-Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until.")]
+Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
+Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
 Types = Annotated[
     list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
 ]
@@ -43,8 +43,8 @@ Types = Annotated[
 EVERY_TYPE = ("memory", "turn", "episode", "attachment")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
-UNSURE = "Nothing fits well; this is the nearest."
-NOTHING = "Nothing found. Try fewer or other words; `yiku list` shows what is remembered, `yiku traces WORD` searches every turn."
+UNSURE = "No good match; this is the closest."
+NOTHING = "Nothing found. Try fewer or other words; `yiku list` lists memories, `yiku traces WORD` searches the messages."
 
 
 def recall(
@@ -57,10 +57,10 @@ def recall(
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
-    explain: Annotated[bool, typer.Option("--explain", help="How the answer comes about, as yiku explain.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was found, like yiku explain.")] = False,
 ) -> None:
     """
-    The best hits for a question, each with its source.
+    Search memory: the best matches, each with its source.
 
     \b
     yiku recall "where do I live?"
@@ -96,7 +96,11 @@ def explain(
     valid_at: ValidAt = None,
     session: Running = None,
 ) -> None:
-    """How an answer comes about: words, slots, routes, what was left out."""
+    """
+    Show how an answer was found: terms, routes, scores.
+
+    It lists what was left out, too, and why.
+    """
     recall(
         call,
         question=question,
@@ -146,13 +150,14 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         dim=[0],
     )
     yield ""
-    rows = [("score", "found by", "id", "said", "text")]
+    rows = []
     for hit in found:
         routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
         rows.append((f"{hit.score:.2f}", routes, say.short(hit.id), say.day(hit.said_at), say.flat(hit.text)))
-    yield from say.table(rows if len(rows) > 1 else [], dim=[1, 2, 3])
+    yield from say.listing(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
     for earlier, later, reason in why.said_later:
-        yield say.paint(f"said later than {say.short(earlier)}: {say.short(later)}, {reason}", "dim")
+        text = f"said later than {say.short(earlier)}: {say.short(later)}, {reason}"
+        yield from (say.paint(line, "dim") for line in say.wrapped(text, say.width()))
     if why.left_out:
         yield ""
         yield say.paint(f"left out: {len(why.left_out)}", "dim")
@@ -164,14 +169,20 @@ def context(
     call: Call,
     *,
     question: Question,
-    max_tokens: Annotated[int | None, typer.Option(help="The budget, in estimated tokens [default: 700].")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The token budget, estimated [default: 700].")] = None,
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
     session: Running = None,
-    no_rules: Annotated[bool, typer.Option("--no-rules", help="Without the standing rules.")] = False,
+    no_rules: Annotated[bool, typer.Option("--no-rules", help="Leave out the standing rules.")] = False,
 ) -> None:
-    """Standing rules, and what memory has to say on a question, packed for a prompt."""
+    """
+    Print standing rules and the best matches, for a prompt.
+
+    \b
+    yiku context "where do I live?" --max-tokens 300
+    yiku context 我住在哪里？ --no-rules
+    """
     asked = text(question, "question")
     with call.memory() as memory:
         packed = memory.context(
@@ -198,21 +209,23 @@ def context(
     for diagnostic in packed.diagnostics:
         call.hint(diagnostic)
     if not packed.hits:
-        call.hint(f"{packed.omitted} hits, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
+        call.hint(f"{packed.omitted} matches, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
 
 
 def traces(
     call: Call,
     *,
-    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or that a tool got or gave.")] = None,
-    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
+    keyword: Annotated[
+        Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or stand in a tool call or its result.")
+    ] = None,
+    session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
-    tool: Annotated[Name, typer.Option(help="Turns that called this tool.")] = None,
+    tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,
     since: Since = None,
     until: Until = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20,
 ) -> None:
-    """Search every turn, tool calls among them."""
+    """Search the messages themselves, including tool calls."""
     keyword = None if keyword is None else text(keyword, "keyword")
     with call.memory() as memory:
         found = memory.search_traces(
@@ -220,7 +233,7 @@ def traces(
         )
     call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
     if not found:
-        call.hint("No such turn. Try fewer conditions; `yiku timeline` shows the newest.")
+        call.hint("No turns match. Try fewer conditions; `yiku timeline` shows the newest.")
 
 
 def _turns(found: list[Turn]) -> Iterator[str]:
@@ -239,18 +252,18 @@ def _turns(found: list[Turn]) -> Iterator[str]:
 def timeline(
     call: Call,
     *,
-    around: Annotated[Name, typer.Option(metavar="ID", help="What lies around this memory or turn.")] = None,
+    around: Annotated[Name, typer.Option(metavar="ID", help="What was said around this memory or turn.")] = None,
     since: Since = None,
     until: Until = None,
     where: Where = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50,
 ) -> None:
-    """Turns and memories in the order in which they were said."""
+    """List messages and memories in the order they were said."""
     with call.memory() as memory:
         found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
     call.answer({"items": [shapes.item(item) for item in found]}, _dated(found))
     if not found:
-        call.hint("Nothing was said then. Try a wider window.")
+        call.hint("Nothing was said in that time. Try a wider range.")
 
 
 def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
@@ -258,13 +271,16 @@ def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
     for item in found:
         who = (item.speaker or item.role) if isinstance(item, Turn) else item.kind.value
         rows.append((say.when(item.said_at), say.short(item.id), say.harmless(who), say.flat(item.content or "(tool call)")))
-    yield from say.table(rows, dim=[0, 1])
+    yield from say.listing(rows, dim=[0, 1])
 
 
 def get(
-    call: Call, *, id: Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")], as_of: AsOf = None
+    call: Call,
+    *,
+    id: Annotated[str, typer.Argument(metavar="ID", help="An id, or at least its last 4 characters.")],
+    as_of: AsOf = None,
 ) -> None:
-    """One memory or one turn, whole."""
+    """Show one memory or message in full."""
     with call.memory() as memory:
         found = memory.get(id, as_of=as_of)
         content = memory.admin.blob(found.blob) if isinstance(found, Turn) and found.blob else found.content
@@ -280,7 +296,7 @@ def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
 
 def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
     """What is known of it, and worth a line."""
-    yield "id", found.id
+    yield "id", say.short(found.id)
     yield "said at", say.exactly(found.said_at)
     if isinstance(found, Turn):
         yield "role", " ".join(filter(None, [found.role, found.speaker]))
@@ -292,7 +308,7 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
             yield "slot", f"{found.subject} | {found.predicate} | {found.object}"
         yield "holds", f"from {say.exactly(found.valid_from)}" + (f" to {say.exactly(found.valid_to)}" if found.valid_to else "")
         if found.superseded_by:
-            yield "replaced by", found.superseded_by
+            yield "replaced by", say.short(found.superseded_by)
         for origin in found.sources:
             of = f", turn {say.short(origin.turn)} of {origin.session}" if origin.turn else ""
             yield "source", f"{origin.actor or origin.origin.value}, {say.exactly(origin.said_at)}{of}"
@@ -311,7 +327,8 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            yield name, value if isinstance(value, str) else _listed(shapes.plain(value))
+            told = value if isinstance(value, str) else _listed(shapes.plain(value))
+            yield name, say.shortened(told) if name == "reason" else told
 
 
 def _listed(value: Any) -> str:
@@ -323,17 +340,17 @@ def _listed(value: Any) -> str:
 def list_(
     call: Call,
     *,
-    kind: Annotated[Name, typer.Option(help="Of this kind only.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="With this tag; several: with each of them.")] = None,
-    about: Annotated[Name, typer.Option(metavar="ENTITY", help="About somebody or something.")] = None,
+    kind: Annotated[Name, typer.Option(help="Only this kind.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only with this tag; may be repeated.")] = None,
+    about: Annotated[Name, typer.Option(metavar="ENTITY", help="Only about this person or thing.")] = None,
     where: Where = None,
     as_of: AsOf = None,
     valid_at: ValidAt = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many [default: 100].")] = None,
-    offset: Annotated[int, typer.Option(help="Pass over so many first.")] = 0,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="Maximum number of memories [default: 100].")] = None,
+    offset: Annotated[int, typer.Option(help="Skip this many first.")] = 0,
 ) -> None:
     """
-    What is remembered now, newest first.
+    List what is remembered now, newest first.
 
     \b
     yiku list --kind preference --tag tea
@@ -357,24 +374,24 @@ def list_(
         call.answer({"memories": [shapes.item(one) for one in found], "count": len(found)}, _listing(found))
         _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
-        call.hint('Nothing is remembered that fits. Keep a statement with: yiku remember "I live in Oslo."')
+        call.hint('No memories match. Store one with: yiku remember "I live in Oslo."')
     elif limit is None and len(found) == LISTED:
-        call.hint(f"These are the newest {LISTED}. More: --limit")
+        call.hint(f"These are the newest {LISTED}. `--limit` shows more.")
 
 
 def _listing(found: list[SemanticMemory]) -> Iterator[str]:
-    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.flat(one.content) + say.marks(one)) for one in found]
-    yield from say.table(rows, dim=[0, 1, 2])
+    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.marked(one)) for one in found]
+    yield from say.listing(rows, dim=[0, 1, 2])
 
 
 def history(
     call: Call,
     *,
-    about: Annotated[str, typer.Argument(metavar="ID|TEXT", help="A memory's id, or what it is about.")],
+    about: Annotated[str, typer.Argument(metavar="ID|TEXT", help="The id of a memory, or what it is about.")],
     as_of: AsOf = None,
 ) -> None:
     """
-    All versions of one statement: what was said when, and what replaced it.
+    Show every version of a statement, and what replaced it.
 
     \b
     yiku history "where I live"
@@ -383,7 +400,7 @@ def history(
         found = memory.history(text(about, "id"), as_of=as_of)
     call.answer({"versions": [shapes.item(one) for one in found]}, versions(found))
     if not found:
-        call.hint("Nothing was recorded of it then.")
+        call.hint("Nothing about it was recorded at that time.")
 
 
 def versions(found: list[SemanticMemory]) -> Iterator[str]:
@@ -394,7 +411,7 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
         ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
         until = say.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
-            end = say.flat(one.reason or one.state.value)
+            end = say.shortened(say.flat(one.reason or one.state.value))
         elif one.superseded_by:
             end = f"replaced by {say.short(one.superseded_by)}"
         elif one.said_later:
@@ -402,4 +419,4 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
         else:
             end = "expired" if expired else "current"
         rows.append((f"{say.day(one.valid_from)} to {until}", say.short(one.id), end, say.flat(one.content)))
-    yield from say.table(rows, dim=[0, 1, 2])
+    yield from say.listing(rows, dim=[0, 1, 2])

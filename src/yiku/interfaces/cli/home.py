@@ -19,6 +19,7 @@ from yiku.interfaces.cli import say, shapes
 from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
+JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
@@ -27,13 +28,13 @@ _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 def pause(
     call: Call,
     *,
-    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="For so long: 30m, 2h, 1d, 1h30m.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until then.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="How long: 30m, 2h, 1d, 1h30m.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Until this time.")] = None,
 ) -> None:
     """
-    Keep nothing new for a while; looking and forgetting go on.
+    Pause writing; reading and forgetting still work.
 
-    It holds for every program that uses this home, until then or until yiku resume.
+    This applies to every program that uses this home, until that time or until yiku resume.
     """
     if for_ is not None and until is not None:
         raise InvalidInput("give --for or --until, not both")
@@ -53,21 +54,21 @@ def _length(given: str) -> timedelta:
 
 
 def resume(call: Call) -> None:
-    """End a pause."""
+    """Resume writing after a pause."""
     with call.memory() as memory:
         was = memory.admin.resume()
     call.answer({"paused": False, "was_paused": was}, [say.paint("resumed", "green") if was else "memory was not paused"])
 
 
 def status(call: Call) -> None:
-    """How this home is: where, whose, what waits, what is wrong."""
+    """Show where this home is, pending work and problems."""
     with call.memory() as memory:
         found, counts = memory.status(), memory.admin.stats()
     call.answer({"status": shapes.plain(found), "stats": shapes.plain(counts)}, _status(found, counts))
 
 
 def _status(found: Status, counts: Stats) -> Iterator[str]:
-    memories = counts.memories
+    memories, limit = counts.memories, say.width()
     rows = [
         ("home", found.home),
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
@@ -81,7 +82,9 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
     ]
     yield from say.table(rows, dim=[0])
     for trouble in found.troubles:
-        yield f"{say.paint('!', 'yellow')} {trouble}"
+        first, *more = say.wrapped(trouble, limit and limit - 2)
+        yield f"{say.paint('!', 'yellow')} {first}"
+        yield from (f"  {line}" for line in more)
     if not found.troubles:
         yield say.paint("all is well", "green")
 
@@ -93,7 +96,7 @@ def _counted(memories: object) -> str:
 
 
 def stats(call: Call) -> None:
-    """How much there is, and how large the files are."""
+    """Show counts and file sizes."""
     with call.memory() as memory:
         found = memory.admin.stats()
     rows = [
@@ -110,30 +113,42 @@ def stats(call: Call) -> None:
     call.answer({"stats": shapes.plain(found)}, say.table(rows, dim=[0], right=[1]))
 
 
-def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50) -> None:
     """
-    What was changed, newest first: when, by whom, why.
+    List changes, newest first: when, what and why.
 
-    The number of an operation is what yiku undo takes.
+    The first column is the number that yiku undo takes.
     """
     with call.memory() as memory:
         found = memory.admin.journal(limit=limit)
     call.answer({"changes": [shapes.plain(change) for change in found]}, _changes(found))
     if not found:
-        call.hint("Nothing was changed yet.")
+        call.hint("There are no changes yet.")
 
 
 def _changes(found: list[ChangeRow]) -> Iterator[str]:
-    rows = [("undo", "at", "operation", "what", "why")]
+    rows = []
     for change in found:
         what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
-        at = say.when(change.at.astimezone())
-        rows.append((str(change.transaction), at, change.operation, what, say.flat(change.reason or change.actor or "")))
-    yield from say.table(rows if found else [], dim=[1, 3], right=[0])
+        why = say.shortened(say.flat(change.reason or change.actor or ""))
+        rows.append((str(change.transaction), say.when(change.at.astimezone()), change.operation, what, why))
+    if (limit := say.width()) is None or limit >= JOURNAL_CELLS:
+        yield from say.table([("undo", "at", "operation", "what", "why"), *rows] if rows else [], dim=[1, 3], right=[0])
+        return
+    for number, at, operation, what, why in rows:
+        yield from say.stacked(f"{number}  {operation}: {what}", [at, why])
 
 
-def config(call: Call) -> None:
-    """Each setting, its value, and where that came from."""
+def config(
+    call: Call, *, names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these settings.")] = None
+) -> None:
+    """
+    Show each setting, its value and its origin.
+
+    \b
+    yiku config
+    yiku config language limit
+    """
     from yiku import settings
 
     place = settings.home(call.home)
@@ -141,11 +156,13 @@ def config(call: Call) -> None:
     home_from = "argument" if call.home else "YIKU_HOME" if os.environ.get("YIKU_HOME") else "default"
     origins = {**found.origins, "home": home_from}
     shape = shapes.plain(found)
-    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in origins]
+    if unknown := [name for name in names or () if name not in origins]:
+        raise InvalidInput(f"there is no setting {unknown[0][:40]!r}; `yiku config` lists them")
+    listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in names or origins]
     rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
     call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
     if found.unknown_variables:
-        call.hint(f"No setting is read from {', '.join(found.unknown_variables)}.")
+        call.hint(f"Unknown settings, ignored: {', '.join(found.unknown_variables)}.")
     call.hint(
         f"To change one: {place.settings}, a YIKU_ variable, or an argument." if place.exists() else "There is no home here yet."
     )
@@ -158,10 +175,10 @@ def _value(value: object) -> str:
 def completion(
     call: Call,
     *,
-    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default yours.")] = None,
+    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell [default: yours].")] = None,
 ) -> None:
     """
-    Print the script that completes verbs and options.
+    Print a completion script for your shell.
 
     \b
     bash: yiku completion bash >> ~/.bashrc
@@ -178,6 +195,6 @@ def completion(
 
 
 def version(call: Call) -> None:
-    """The version of Yiku."""
+    """Print the version of Yiku."""
     data = {"version": __version__, "python": platform.python_version()}
     call.answer(data, [f"yiku {__version__}"])

@@ -20,11 +20,11 @@ from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDe
 if TYPE_CHECKING:
     from yiku.memory import Memory
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or its last characters.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or at least its last 4 characters.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
 Name = str | None
-Key = Annotated[Name, typer.Option("--key", help="An idempotency key: the same call again gives the first result.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+Key = Annotated[Name, typer.Option("--key", help="An idempotency key: repeating the call returns the first result.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and write nothing.")]
 
 REFUSED = 1  # the exit code when a statement was not kept
 WORDS = {"past": "kept as history", "flagged": "kept, but it may contradict", "retracted": "taken back"}
@@ -32,34 +32,36 @@ RETRACTED = "retracted"  # the reason in the journal
 LOOKED_AT = 20  # rows of the journal
 QUOTED_CELLS = 100  # of what was learned; `yiku get` shows it whole
 
-Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to keep with it.")]
+Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to store with it.")]
 SaidAt = Annotated[Name, typer.Option(metavar="TIME", help="When it was said [default: now].")]
-Session = Annotated[Name, typer.Option(help="The session that it was said in.")]
+Session = Annotated[Name, typer.Option(help="The session it was said in.")]
 Agent = Annotated[Name, typer.Option(help="The agent it belongs to.")]
 Project = Annotated[Name, typer.Option(help="The project it belongs to.")]
-External = Annotated[Name, typer.Option(help="Its id elsewhere; a known one is not stored twice.")]
+External = Annotated[Name, typer.Option(help="Its id in another system; a known one is not stored twice.")]
 
 # What may be said of a statement besides its text: the name in `Details`, and the option that takes it.
 DETAILS: dict[str, Any] = {
     "kind": Annotated[Name, typer.Option(help="fact, preference, rule, skill, error, event, task …")],
     "tags": Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")],
-    "subject": Annotated[Name, typer.Option(help="Whom or what it is about.")],
-    "predicate": Annotated[Name, typer.Option(help="What is said of the subject, such as deadline.")],
-    "object": Annotated[Name, typer.Option(help="The value that it has.")],
-    "cardinality": Annotated[Name, typer.Option(help="How many values hold at one time: single or multi.")],
+    "subject": Annotated[Name, typer.Option(help="Who or what it is about.")],
+    "predicate": Annotated[Name, typer.Option(help="The property it states, such as deadline.")],
+    "object": Annotated[Name, typer.Option(help="The value of that property.")],
+    "cardinality": Annotated[Name, typer.Option(help="How many values can hold at a time: single or multi.")],
     "standing": Annotated[Name, typer.Option(help="fact, belief or summary.")],
     "importance": Annotated[float | None, typer.Option(help="From 0 to 1.")],
     "confidence": Annotated[float | None, typer.Option(help="From 0 to 1.")],
-    "pinned": Annotated[bool | None, typer.Option("--pin/--unpin", help="Never fades.")],
-    "entities": Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="Whom it names; may be repeated.")],
+    "pinned": Annotated[bool | None, typer.Option("--pin/--unpin", help="Exempt it from fading.")],
+    "entities": Annotated[
+        list[str] | None, typer.Option("--entity", metavar="NAME", help="A person or thing it names; may be repeated.")
+    ],
     "metadata": Metadata,
     "said_at": SaidAt,
-    "valid_from": Annotated[Name, typer.Option(metavar="TIME", help="Since when it holds [default: when it was said].")],
-    "expires_at": Annotated[Name, typer.Option(metavar="TIME", help="When it stops being recalled.")],
-    "ttl_days": Annotated[int | None, typer.Option(help="After how many days it expires.")],
-    "source": Annotated[Name, typer.Option(metavar="ID", help="The turn that it comes from.")],
+    "valid_from": Annotated[Name, typer.Option(metavar="TIME", help="When it started to hold [default: when it was said].")],
+    "expires_at": Annotated[Name, typer.Option(metavar="TIME", help="When it expires.")],
+    "ttl_days": Annotated[int | None, typer.Option(help="Expire it after this many days.")],
+    "source": Annotated[Name, typer.Option(metavar="ID", help="The turn it comes from.")],
     "session": Session,
-    "speaker": Annotated[Name, typer.Option(help="Who said it; the first person is then the speaker.")],
+    "speaker": Annotated[Name, typer.Option(help='Who said it: "I" then means them.')],
     "origin": Annotated[Name, typer.Option(help="user, assistant, tool, file or import.")],
     "agent": Agent,
     "project": Project,
@@ -92,10 +94,14 @@ def record(
     key: Key = None,
 ) -> None:
     """
-    Store one turn of a conversation, verbatim.
+    Store one message of a conversation, word for word.
 
-    It is on the disk when this returns. What a user plainly says of himself in it is learned at once, and
-    printed; the rest is for yiku learn. Whole conversations: yiku import.
+    It is on disk when this returns. What users say about themselves, people they know and their preferences is
+    learned at once and printed. To store whole conversations, use yiku import.
+
+    \b
+    yiku record "My sister Ann is allergic to peanuts." --session s1
+    yiku record 好的，记下了。 --role assistant --session s1
     """
     details: TurnDetails = given(
         session=session,
@@ -160,12 +166,12 @@ def remember(
     *,
     statement: Text,
     key: Key = None,
-    despite_erasure: Annotated[bool, typer.Option("--despite-erasure", help="Keep it though it was erased before.")] = False,
+    despite_erasure: Annotated[bool, typer.Option("--despite-erasure", help="Store it even if it was erased before.")] = False,
     dry_run: DryRun = False,
     **details: Any,
 ) -> None:
     """
-    Keep one statement; a later one of the same thing replaces it.
+    Store a statement; it replaces an earlier one.
 
     \b
     yiku remember "I live in Oslo."
@@ -207,13 +213,17 @@ def update(
     call: Call,
     *,
     id: Id,
-    statement: Annotated[Name, typer.Argument(metavar="[TEXT]", help="What it says now; - reads it from stdin.")] = None,
+    statement: Annotated[Name, typer.Argument(metavar="[TEXT]", help="The new text; - reads it from stdin.")] = None,
     **details: Any,
 ) -> None:
     """
-    Change what a memory says, or what is noted about it.
+    Change the text of a memory, or its details.
 
-    With a text it gets a new version, and the old one stays as history.
+    A new text makes a new version; the old one stays in its history.
+
+    \b
+    yiku update 3f2a91bc "The retry limit is 5."
+    yiku update 3f2a91bc --importance 0.9 --tag 茶
     """
     with call.memory() as memory:
         call.admit(memory)
@@ -225,7 +235,7 @@ def update(
 
 
 def feedback(
-    call: Call, *, id: Id, access: Annotated[str, typer.Argument(metavar="retrieved|used|mentioned", help="How it was of use.")]
+    call: Call, *, id: Id, access: Annotated[str, typer.Argument(metavar="retrieved|used|mentioned", help="How it was used.")]
 ) -> None:
     """Count that a memory was retrieved, used or mentioned."""
     with call.memory() as memory:
@@ -241,24 +251,29 @@ def forget(
     call: Call,
     *,
     id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
-    session: Annotated[Name, typer.Option(help="All of a session.")] = None,
-    since: Annotated[Name, typer.Option(metavar="TIME", help="All that was said since.")] = None,
-    until: Annotated[Name, typer.Option(metavar="TIME", help="All that was said until.")] = None,
-    reason: Annotated[Name, typer.Option(help="Why; kept in the journal.")] = None,
-    hard: Annotated[bool, typer.Option("--hard", help="Erase it for good, as yiku erase does.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    session: Annotated[Name, typer.Option(help="Everything in this session.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="Everything said since then.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="Everything said until then.")] = None,
+    reason: Annotated[Name, typer.Option(help="Why; stored in the journal.")] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="Erase permanently, like yiku erase.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """
-    Take a memory, a turn, a session or a time range out of memory.
+    Hide a memory, a message or a session from all results.
 
-    It leaves every answer, but not the disk: yiku restore or yiku undo brings it back.
+    A time range can be hidden too. What is hidden stays on disk, and yiku restore or yiku undo brings it back. To
+    remove it for good, use yiku erase.
+
+    \b
+    yiku forget 3f2a91bc --reason "no longer true"
+    yiku forget --session s1
     """
     if hard:
         from yiku.interfaces.cli.erase import erase
 
         if reason is not None:
-            raise InvalidInput("--hard leaves nothing, so no --reason either")
+            raise InvalidInput("--hard leaves nothing behind, so it takes no --reason")
         return erase(call, id=id, session=session, since=since, until=until, yes=yes, dry_run=dry_run)
     with call.memory() as memory:
         if id is None and not yes and not dry_run and (session or since or until):
@@ -271,7 +286,7 @@ def _confirm(call: Call, meant: Forgotten) -> None:
     """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
     much = f"{say.plural(len(meant.turns), 'turn')} and {say.plural(len(meant.memories), 'memory', 'memories')}"
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput(f"this forgets {much}; add --yes, or --dry-run to see them")
+        raise InvalidInput(f"this forgets {much}: add --yes to confirm, or --dry-run to list them")
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 
@@ -289,16 +304,20 @@ def moved(done: Forgotten, word: str) -> Iterator[str]:
 
 
 def restore(call: Call, *, id: Id) -> None:
-    """Bring back what was forgotten."""
+    """Bring back something that was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
     call.answer(shapes.forgotten(done, False), moved(done, "restored"))
 
 
 def undo(
-    call: Call, *, operation: Annotated[int, typer.Argument(metavar="NUMBER", help="As printed, or from yiku journal.")]
+    call: Call,
+    *,
+    operation: Annotated[
+        int, typer.Argument(metavar="NUMBER", help="The number printed by the change, or listed by yiku journal.")
+    ],
 ) -> None:
-    """Take one operation back, by its number."""
+    """Undo one change, by its number."""
     with call.memory() as memory:
         done = memory.admin.undo(operation)
     much = f"{say.plural(done.memories, 'memory', 'memories')}, {say.plural(done.turns, 'turn')}"

@@ -24,16 +24,16 @@ def backup(
     call: Call,
     *,
     to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="Copy the whole home to a new folder.")] = None,
-    nightly: Annotated[bool, typer.Option("--nightly", help="Only if none was made for 20 hours; 7 are kept.")] = False,
+    nightly: Annotated[bool, typer.Option("--nightly", help="Only if the last one is 20 hours old; 7 are kept.")] = False,
 ) -> None:
     """
-    Copy everything as it is now, and read the copy back.
+    Back up everything, and verify the copy.
 
     \b
     yiku backup                        a file in backups/, for yiku restore-backup
-    yiku backup --to /media/stick/yiku the whole home: it opens there, and on any other machine
+    yiku backup --to /media/stick/yiku the whole home; it opens there, and on other machines
 
-    Other programs go on writing meanwhile. A folder holds the key too: keep it as safe as the home.
+    Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """
     with call.memory() as memory, _watched(call, "reading back"):
         made = memory.admin.backup(to, nightly=nightly)
@@ -42,37 +42,37 @@ def backup(
 
 def _made(made: Backup | None) -> Iterator[str]:
     if made is None:
-        yield "the last nightly backup is not 20 hours old, or they are off"
+        yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
     held = f"{say.plural(made.turns, 'turn')} and {say.plural(made.memories, 'memory version')}"
-    yield f"{say.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, read back and sound"
+    yield f"{say.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
     yield f"  {say.harmless(made.path)}, {say.bytes_(made.bytes)}"
     for name in made.left_out:
         yield f"  {say.paint('!', 'yellow')} left out: {say.harmless(name)}"
 
 
 def backups(call: Call) -> None:
-    """The backups that lie in this home, newest first."""
+    """List the backups in this home, newest first."""
     with call.memory() as memory:
         found = memory.admin.backups()
     rows = [(one.name, say.when(one.made_at.astimezone()), say.bytes_(one.bytes)) for one in found]
     call.answer({"backups": shapes.plain(found)}, say.table(rows, dim=[1]))
     if not found:
-        call.hint("There is no backup yet: yiku backup makes one.")
+        call.hint("There are no backups yet: `yiku backup` makes one.")
 
 
 def restore_backup(
     call: Call,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As yiku backups lists it.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be lost.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name listed by yiku backups.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be lost, and change nothing.")] = False,
 ) -> None:
     """
-    Everything is again as it was in a backup.
+    Restore everything from a backup.
 
-    What is there now is kept as a backup itself, so this can be taken back. A database that does not open any more
-    is moved to damaged/ in the home.
+    The present state becomes a backup itself, so this can be reversed. A database that no longer opens is moved
+    to damaged/ in the home.
     """
     from yiku.memory import restore_backup as restore
 
@@ -88,7 +88,7 @@ def restore_backup(
 def _confirm(call: Call, found: Restored) -> None:
     """Ask before everything becomes as it was; where nobody can be asked, refuse."""
     if call.json or not sys.stdin.isatty():
-        raise InvalidInput("this takes the home back to what it was; add --yes, or --dry-run to see what would be lost")
+        raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
     for line in _lost(found):
         call.note(line)
     typer.confirm("Go back to it?", abort=True, err=True)
@@ -107,9 +107,9 @@ def _lost(found: Restored) -> Iterator[str]:
 def _back(found: Restored) -> Iterator[str]:
     yield f"{say.paint('restored', 'green')} {found.name}"
     if found.kept:
-        yield f"  what was there before: yiku restore-backup {found.kept}"
+        yield f"  to reverse this: yiku restore-backup {found.kept}"
     if found.aside:
-        yield f"  the damaged file lies in {found.aside}"
+        yield f"  the damaged file is in {found.aside}"
     yield from _missing(found)
 
 
@@ -120,24 +120,24 @@ def _unread(name: str) -> str:
 
 def _missing(found: Restored) -> Iterator[str]:
     for name in found.missing:
-        yield f"  {say.paint('!', 'yellow')} not there any more: {name}"
+        yield f"  {say.paint('!', 'yellow')} no longer there: {name}"
 
 
 def export(
     call: Call,
     *,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, - for stdout.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - for stdout.")],
     everything: Annotated[bool, typer.Option("--all", help="All scopes of the home, not only yours.")] = False,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was done from then on.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only changes since then.")] = None,
 ) -> None:
     """
-    Write everything that is known of you as JSON Lines.
+    Export everything stored about you as JSON Lines.
 
     \b
     yiku export mei.jsonl
     yiku export - --all | gzip > all.jsonl.gz
 
-    yiku import yiku takes it in without loss. docs/export-format.md says what stands in it; the key does not.
+    `yiku import yiku FILE` imports it without loss. docs/export-format.md describes it; the key is not in it.
     """
     with call.memory() as memory:
         total = memory.admin.stats()

@@ -17,13 +17,13 @@ from yiku.interfaces.cli.keep import became, moved
 from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
 
 Name = str | None
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as yiku review prints them, with or without the #.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as printed by yiku review.")]
 
 SHOWN, COUNTED = 20, 1_000  # of what was learned in one run; `yiku list` has the rest
 SORTS = {
-    "unconfirmed": "Not confirmed: nobody told these outright, so they are not used yet",
-    "conflict": "In conflict: nothing says which of these holds",
-    "belief": "Believed: said with a doubt",
+    "unconfirmed": "Unconfirmed: nobody stated these outright, so they are not used yet",
+    "conflict": "Contradictory: nothing says which of these is true",
+    "belief": "Doubtful: stated with a doubt",
 }
 CHANGED = {  # by a new reading of all turns
     "archived": "archived",
@@ -38,23 +38,24 @@ def learn(
     call: Call,
     *,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", "--budget", metavar="S", help="Stop after so long; the next call goes on.")
+        float | None,
+        typer.Option("--seconds", "--budget", metavar="S", help="Stop after this many seconds; the next call continues."),
     ] = None,
-    session: Annotated[Name, typer.Option(metavar="ID", help="Of what waits for the model, only this session's.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also what is not due yet, and what failed for good.")] = False,
+    session: Annotated[Name, typer.Option(metavar="ID", help="Send only this session to the model.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Include what is not due yet, and retry what failed.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Read all turns again, after an upgrade.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --again: show what would change, and write nothing.")] = False,
 ) -> None:
     """
-    Learn from what was said and waits.
+    Process pending turns: learn memories from them.
 
-    Rules read every turn. A model, where one is set, reads what may hold more; what it finds counts only where
-    the turns say it too. It may be stopped at any time, and goes on from there.
+    Rules read every turn. A model, if one is set, reads the turns that may hold more; what it finds counts only if
+    the turns say it too. It can be stopped at any time and continues from there.
     """
     if again and (session is not None or all_):
-        raise InvalidInput("--again reads all turns with the rules: it takes no --session and no --all")
+        raise InvalidInput("--again reads all turns with the rules, so it takes no --session and no --all")
     if dry_run and not again:
-        raise InvalidInput("--dry-run goes with --again")
+        raise InvalidInput("--dry-run needs --again")
     if again:
         _relearn(call, seconds, dry_run)
         return
@@ -64,23 +65,27 @@ def learn(
             done = memory.learn(budget_s=seconds, session=session, everything=all_, progress=progress)
         found = memory.get_all(where={"created_at": {"gte": began}}, order="updated", limit=COUNTED) if done.outcomes else []
         pending = len(memory.admin.review(limit=COUNTED))
-    call.answer({"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]}, _learned(done, found))
+    call.answer(
+        {"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]},
+        _learned(done, found),
+        wanted=bool(done.troubles),
+    )
     if pending:
-        call.hint(f"{say.plural(pending, 'statement')} to look at: yiku review")
+        call.hint(f"{say.plural(pending, 'statement')} to review: yiku review")
 
 
 def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
     asked = f" and {say.plural(done.jobs, 'question')} to {say.harmless(done.model)}" if done.model else ""
     yield f"{say.paint('learned', 'green')} from {say.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
     yield from say.table(
-        [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]], dim=[0, 1]
+        [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
     )
     if len(found) > SHOWN:
         yield f"  and {len(found) - SHOWN:,} more: yiku list"
     if done.waiting:
-        yield f"  {done.waiting:,} {'waits' if done.waiting == 1 else 'wait'}: yiku queue"
+        yield f"  {done.waiting:,} pending: yiku queue"
     if done.dead:
-        yield f"  {done.dead:,} failed for good: yiku queue says why, yiku learn --all tries once more"
+        yield f"  {done.dead:,} failed: yiku queue says why, yiku learn --all retries"
     for trouble in done.troubles:
         yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
 
@@ -89,7 +94,7 @@ def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
     with call.memory() as memory, call.watched() as progress:
         done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
     lists = {name: [shapes.item(one) for one in getattr(done, name)] for name in CHANGED}
-    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done))
+    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done), wanted=bool(done.troubles))
 
 
 def _relearned(done: Relearned) -> Iterator[str]:
@@ -103,12 +108,12 @@ def _relearned(done: Relearned) -> Iterator[str]:
         yield f"{say.paint('read', 'green')} {say.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
     for word, found in changed.items():
         yield f"{word}:"
-        rows = [(f"  {say.short(one.id)}", one.kind.value, say.flat(one.content) + say.marks(one)) for one in found[:SHOWN]]
-        yield from say.table(rows, dim=[0, 1])
+        rows = [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]]
+        yield from say.table(rows, dim=[0, 1], lines=2)
         if len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN:,} more: --json has all"
     if done.left:
-        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again goes on"
+        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again continues"
     for trouble in done.troubles:
         yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
     if done.dry_run:
@@ -122,17 +127,17 @@ def counted(outcomes: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
 
 
-def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 50) -> None:
+def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50) -> None:
     """
-    What somebody should look at: unconfirmed, in conflict, believed.
+    List memories to confirm or reject, and why.
 
-    yiku confirm ID says that a statement holds, yiku reject ID that it does not.
+    yiku confirm ID accepts one, yiku reject ID removes it.
     """
     with call.memory() as memory:
         found = memory.admin.review(limit=limit)
     data = [{"why": one.why, "memory": shapes.item(one.memory), "others": [*map(shapes.item, one.others)]} for one in found]
     call.answer({"review": data}, _review(_once(found)))
-    call.hint("yiku confirm ID: it holds. yiku reject ID: it does not." if found else "There is nothing to look at.")
+    call.hint("`yiku confirm ID` keeps one, `yiku reject ID` removes it." if found else "There is nothing to review.")
 
 
 def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
@@ -160,10 +165,10 @@ def _review(found: Iterable[ToReview]) -> Iterator[str]:
 
 def confirm(call: Call, *, ids: Ids) -> None:
     """
-    Say that statements hold.
+    Confirm memories: they are true.
 
-    An unconfirmed one counts from then on, a belief is a fact, and of two that contradict each other the
-    confirmed one stays.
+    An unconfirmed memory is used from then on, a belief becomes a fact, and of two memories that contradict
+    each other the confirmed one stays.
     """
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
@@ -173,7 +178,7 @@ def confirm(call: Call, *, ids: Ids) -> None:
 
 def _some(ids: list[str]) -> list[str]:
     if not ids:
-        raise InvalidInput("name at least one id; yiku review lists them")
+        raise InvalidInput("give at least one id; `yiku review` lists them")
     return [*dict.fromkeys(ids)]
 
 
@@ -184,9 +189,9 @@ def _confirmed(done: Iterable[Outcome]) -> Iterator[str]:
 
 def reject(call: Call, *, ids: Ids) -> None:
     """
-    Say that statements do not hold.
+    Reject memories: they are wrong.
 
-    They leave memory, and are not learned again from the same words; yiku restore or yiku undo brings one back.
+    They are hidden, and not learned again from the same words. yiku restore or yiku undo brings one back.
     """
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]
@@ -199,11 +204,11 @@ def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
         yield from moved(one, "rejected")
 
 
-def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed for good.")] = False) -> None:
+def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed permanently.")] = False) -> None:
     """
-    What waits to be learned, and what failed for good.
+    List pending work for the model, and what failed.
 
-    yiku learn does what is due, yiku learn --all everything, and what failed once more.
+    yiku learn processes what is due; yiku learn --all processes everything and retries what failed.
     """
     with call.memory() as memory:
         jobs = memory.admin.queue(dead=True if dead else None)
@@ -211,12 +216,12 @@ def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only
         asked = bool(memory.settings.chat_url)
     call.answer({"jobs": [shapes.plain(job) for job in jobs], "waiting": waiting}, _queue(jobs))
     if jobs and not asked:
-        call.hint("No model is set, so none is asked: docs/settings.md, chat_url.")
+        call.hint("No model is set, so these stay pending: docs/settings.md, chat_url.")
     late = {} if dead else {name: count for name, count in waiting.items() if "learn" in name}
     for name, count in late.items():
-        call.hint(f"{name}: {count:,}. yiku learn reads them.")
+        call.hint(f"{name}: {count:,}. `yiku learn` processes them.")
     if not jobs and not late:
-        call.hint("Nothing failed for good." if dead else "Nothing waits.")
+        call.hint("Nothing failed." if dead else "Nothing is pending.")
 
 
 def _queue(jobs: list[Job]) -> Iterator[str]:

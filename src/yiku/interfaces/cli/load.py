@@ -33,39 +33,38 @@ PROBLEMS_SHOWN = 20  # lines; --json has them all
 def import_(
     call: Call,
     *,
-    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The form that the files have.")],
+    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The format of the files.")],
     path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Take in all scopes of an export, under their own names.")] = False,
-    as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Take an export of one scope into this scope.")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="The files are yours: what they say of origin, pins and rules counts.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Import all scopes of an export, under their own names.")] = False,
+    as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Import an export of one scope into this scope.")] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="These files are yours: keep their origins, pins and rules.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count, and write nothing.")] = False,
 ) -> None:
     """
-    Take in conversations and statements that lie on the disk.
+    Import conversations and memories from files.
 
     \b
     yiku import claude-code ~/.claude/projects --dry-run
     yiku import jsonl turns.jsonl
     yiku import yiku mei.jsonl --trust
 
-    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a statement
-    {"memory", …}. Lines that cannot be read are listed, and the rest is taken; the exit code is 0 unless
-    nothing at all could be read.
+    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a memory
+    {"memory", …}. Lines that cannot be read are listed and skipped. Exits 1 if no line could be read.
     """
     if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
         named = source if source not in SOURCES else "PATH"
-        raise InvalidInput(f"say the form and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}")
+        raise InvalidInput(
+            f"give the format and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}"
+        )
     if source not in SOURCES:
-        raise InvalidInput(f"{source[:40]!r} is not a known source; known are {', '.join(SOURCES)}")
+        raise InvalidInput(f"{source[:40]!r} is not a known format; the formats are {', '.join(SOURCES)}")
     if as_ is not None and source != "yiku":
-        raise InvalidInput("--as is for exports of Yiku; --scope names the scope that other sources go to")
+        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     importer, where = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}"), Path(path)
     where = where.expanduser()
     files = importer.files(where)
     if not files:
-        raise InvalidInput(f"{where} holds no file of the form {source}")
+        raise InvalidInput(f"{where} contains no {source} file")
     reports: list[tuple[Path, ImportReport]] = []
     with call.memory() as memory, _watched(call, importer.size(where)) as consumed:
         for file in files:
@@ -89,7 +88,7 @@ def import_(
         ["yiku", "import", source, shlex.quote(path), *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
     )
     lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], again)]
-    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines)
+    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines, wanted=bool(total["problems"]))
     if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 
@@ -126,19 +125,21 @@ def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
     """What is believed less than the files say, and how it is believed."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
     if told := [say.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules wait in `yiku review`"
+        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
         yield f"  if these files are your own: {say.flat(again)}"
 
 
 def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
-    done = "would take in" if dry_run else "took in"
+    done = "would import" if dry_run else "imported"
     kept = f"{say.plural(total['turns'], 'turn')} and {say.plural(total['memories'], 'memory', 'memories')}"
     files = say.plural(total["files"], "file")
     yield f"{say.paint(done, 'green')} {kept} from {say.plural(total['records'], 'record')} in {files}"
     if total["known"]:
-        yield f"  {total['known']:,} known already"
+        yield f"  {total['known']:,} already known"
     if total["skipped"]:
-        yield "  with nothing to keep: " + ", ".join(f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items())
+        yield "  skipped, nothing to store: " + ", ".join(
+            f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items()
+        )
     if total["problems"]:
         yield f"  {say.paint(say.plural(total['problems'], 'problem'), 'yellow')}, left out:"
         listed = [(file, line, why) for file, report in reports for line, why in report.problems]

@@ -22,24 +22,26 @@ DAMAGED = 1  # the exit code when something is wrong
 def check(
     call: Call,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Only whose file it is, and its pages.")] = False,
-    deep: Annotated[bool, typer.Option("--deep", help="Also make anew what is derived, and read blobs and backups.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only the identity of the file and its pages.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also rebuild what is derived and compare, and read blobs and backups.")
+    ] = False,
 ) -> None:
     """
-    Whether this home is whole. Writes nothing; ends with 1 when something is wrong.
+    Check this home for damage.
 
-    Without an option every row is checked against its digest, and the journal against its chain.
+    Writes nothing; exits 1 if something is wrong. By default every row is checked against its digest, and the journal against its chain.
     """
     from yiku import memory
 
     if quick and deep:
-        raise InvalidInput("--quick and --deep are two depths: choose one")
+        raise InvalidInput("give --quick or --deep, not both")
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
         found = memory.check(call.home, depth, progress=progress)
     call.answer({"check": shapes.plain(found), "sound": not found.problems}, _checked(found))
     if found.problems:
-        call.hint("`yiku repair --dry-run` says what can be mended, and from what.")
+        call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
 
 
@@ -57,14 +59,15 @@ def _checked(found: Checked) -> Iterator[str]:
 def repair(
     call: Call,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would come to; change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    accept: Annotated[bool, typer.Option("--accept", help="Take the older, emptied or foreign database as it is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be repaired, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Accept an older, emptied or foreign database as it is.")] = False,
 ) -> None:
     """
-    Make a damaged home whole, from what can be read there and its backups.
+    Repair a damaged home.
 
-    The damaged file is kept in damaged/. Close other programs that have this home open.
+    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs
+    that have this home open first.
     """
     from yiku import memory
 
@@ -74,7 +77,7 @@ def repair(
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
             found = memory.repair(call.home, accept=accept, progress=progress)
-    call.answer({"repair": shapes.plain(found)}, _repaired(found))
+    call.answer({"repair": shapes.plain(found)}, _repaired(found), wanted=bool(found.lost))
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
@@ -82,7 +85,7 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty() or call.json:
-        raise InvalidInput("a repair changes the home: say --yes, or --dry-run to see what it would do")
+        raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
     for line in _repaired(planned):
         call.note(line)
     what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
@@ -91,7 +94,7 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
 
 def _repaired(found: Repaired) -> Iterator[str]:
     if not found.problems:
-        yield say.paint("nothing to mend", "green")
+        yield say.paint("nothing to repair", "green")
         return
     for problem in found.problems:
         yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
@@ -100,11 +103,11 @@ def _repaired(found: Repaired) -> Iterator[str]:
     ]
     yield from say.table(rows, dim=[0])
     for mended in found.mended:
-        yield f"{say.paint('mended', 'yellow')} {say.harmless(mended)}"
+        yield f"{say.paint('repaired', 'yellow')} {say.harmless(mended)}"
     for lost in found.lost:
         yield f"{say.paint('lost', 'yellow')} {say.harmless(lost)}"
     if not found.dry_run:
-        yield f"{say.paint('whole again', 'green')}; what was there before: {found.kept or 'nothing'}"
+        yield f"{say.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
 
 
 @contextmanager

@@ -21,11 +21,14 @@ from yiku.types.invisible import JOINERS, UNSEEN
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 WIDEST = 100  # cells; longer lines are hard to read
 SHOWN_LINES = 6  # of one hit; `yiku get` shows it whole
+TEXT_CELLS, TEXT_LINES = 40, 3  # the room that a text in a list needs beside other columns, and how many lines it may take there
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
 _CLOSING = "，。！？；：、）】》」』…"
-_UNIT = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
+_WHOLE = r"`[^`\n]{1,60}`|'?\{[^{}\n]{1,60}\}'?"  # a command and JSON, which would be copied with the line feed
+_UNIT = re.compile(rf"\s+|(?:{_WHOLE})[^\s{_WIDE}]*|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
 _UNSEEN, _JOINERS = re.compile(f"[{UNSEEN}]"), re.compile(f"[{JOINERS}]")
+_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
 _PAINTED = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *STYLES.values()])})m)")  # what `paint` puts there
 
 
@@ -35,6 +38,13 @@ _PAINTED = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *STYLES.values()])})m)")  # w
 def width() -> int | None:
     """The cells of a line on this terminal; None when nothing limits it, as in a pipe."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return max(40, min(shutil.get_terminal_size().columns, WIDEST))
+    return None
+
+
+def told_width() -> int | None:
+    """The same for stderr, where hints and errors go."""
+    if sys.stderr.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return max(40, min(shutil.get_terminal_size().columns, WIDEST))
     return None
 
@@ -134,20 +144,56 @@ def _broken(line: str, at_most: int | None) -> Iterator[str]:
         yield row.rstrip()
 
 
-def table(rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iterable[int] = ()) -> Iterator[str]:
-    """Aligned columns; the last takes what is left of the line. `dim` and `right` name columns."""
+def table(
+    rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iterable[int] = (), lines: int | None = None
+) -> Iterator[str]:
+    """
+    Aligned columns; the last is wrapped in what is left of the line.
+
+    dim, right:  columns by number
+    lines:       how many the last column may take
+    """
     if not rows:
         return
     rows = [[part.replace("\n", " ").replace("\t", " ") for part in row] for row in rows]  # a cell is one line, whatever is in it
     sizes = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    limit = width()
-    rest = None if limit is None else max(16, limit - sum(sizes) - 2 * len(sizes))
+    taken, limit = sum(sizes) + 2 * len(sizes), width()
+    rest = None if limit is None else max(16, limit - taken)
     for row in rows:
         parts = [padded(part, size) for part, size in zip(row, sizes, strict=False)]
         for column in right:
             parts[column] = parts[column][len(row[column]) :] + row[column] if column < len(parts) else parts[column]
-        parts.append(cut(row[-1], rest))
+        first, *more = [*wrapped(row[-1], rest, lines=lines)] or [""]
+        parts.append(first)
         yield "  ".join(paint(part, "dim") if column in dim else part for column, part in enumerate(parts)).rstrip()
+        yield from (" " * taken + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
+
+
+def listing(
+    rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), dim: Iterable[int] = (), right: Iterable[int] = ()
+) -> Iterator[str]:
+    """
+    A table whose last column is a text. On a narrow terminal the text takes the whole line, and the other columns follow below it.
+
+    head: the names of the columns, shown where there are columns
+    """
+    dim, right, limit = [*dim], [*right], width()
+    whole = [head, *rows] if head and rows else rows
+    taken = sum(max(cells(row[column]) for row in whole) + 2 for column in range(len(whole[0]) - 1)) if whole else 0
+    longest = max((cells(row[-1]) for row in rows), default=0)
+    if limit is None or taken + min(longest, TEXT_CELLS) <= limit:
+        yield from table(whole, dim=dim, right=right, lines=TEXT_LINES)
+        return
+    for *others, text in rows:
+        yield from stacked(text, others)
+
+
+def stacked(text: str, below: Iterable[str]) -> Iterator[str]:
+    """A text on the whole line, and what belongs to it indented below."""
+    limit = width()
+    yield from wrapped(flat(text) or "-", limit, lines=TEXT_LINES)
+    told = " · ".join(filter(None, (part.strip() for part in below)))
+    yield from (paint(f"  {part}", "dim") for part in wrapped(told, limit and limit - 2))
 
 
 # ------------------------------------------------------------------ our own words
@@ -156,6 +202,11 @@ def table(rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iter
 def short(id: str) -> str:
     """An id as people see it: its last 8 characters."""
     return f"#{id[-8:]}"
+
+
+def shortened(text: str) -> str:
+    """A text of ours with its ids as people see them."""
+    return _ID.sub(lambda match: short(match[0]), text)
 
 
 def when(at: datetime) -> str:
@@ -218,6 +269,12 @@ def marks(memory: SemanticMemory) -> str:
     return f" ({'; '.join(found)})" if found else ""
 
 
+def marked(memory: SemanticMemory) -> str:
+    """What a memory says, with its marks; on a terminal a long text is cut before them, so that they are seen."""
+    tail = marks(memory)
+    return cut(flat(memory.content), 2 * TEXT_CELLS if tail and width() is not None else None) + tail
+
+
 def hits(found: Iterable[Hit]) -> Iterator[str]:
     """Numbered answers, each with its source below."""
     limit = width()
@@ -232,4 +289,4 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
             tail = f" · said later: {short(hit.said_later)}"
         elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with:
             tail = f" · contradicts {', '.join(map(short, hit.item.flagged_with))}"
-        yield f"    {paint(cut(source(hit.item) + tail, limit and limit - 4), 'dim')}"
+        yield from (f"    {paint(line, 'dim')}" for line in wrapped(source(hit.item) + tail, limit and limit - 4))

@@ -19,19 +19,19 @@ def scratchpad(
     call: Call,
     *,
     set_: Annotated[
-        str | None, typer.Option("--set", metavar="FILE", help="Take it as you wrote it, in Markdown; - reads stdin.")
+        str | None, typer.Option("--set", metavar="FILE", help="Replace it with this Markdown file; - reads stdin.")
     ] = None,
-    add_question: Annotated[Lines, typer.Option(metavar="LINE", help="An open question; may be repeated.")] = None,
-    settle_question: Annotated[Lines, typer.Option(metavar="LINE", help="A question that is answered.")] = None,
-    add_step: Annotated[Lines, typer.Option(metavar="LINE", help="A next step; may be repeated.")] = None,
-    settle_step: Annotated[Lines, typer.Option(metavar="LINE", help="A step that is done.")] = None,
-    user: Annotated[str | None, typer.Option(help="Whose [default: the owner of the scope].")] = None,
+    add_question: Annotated[Lines, typer.Option(metavar="LINE", help="Add an open question; may be repeated.")] = None,
+    settle_question: Annotated[Lines, typer.Option(metavar="LINE", help="Remove a question that is answered.")] = None,
+    add_step: Annotated[Lines, typer.Option(metavar="LINE", help="Add a next step; may be repeated.")] = None,
+    settle_step: Annotated[Lines, typer.Option(metavar="LINE", help="Remove a step that is done.")] = None,
+    user: Annotated[str | None, typer.Option(help="Whose scratchpad [default: the scope's owner].")] = None,
 ) -> None:
     """
-    What the user is at: the task, recent ones, open questions, next steps.
+    Show or edit current work: task, questions, next steps.
 
-    It follows from what he says. What he writes himself wins: a section that --set changes is his, until a later
-    --set leaves it out.
+    It follows from the conversations. What you write yourself wins: a section changed with --set stays as you
+    wrote it, until a later --set leaves it out.
 
     \b
     yiku scratchpad > pad.md; nano pad.md; yiku scratchpad --set pad.md
@@ -56,11 +56,11 @@ def scratchpad(
         for line in found.left_out:
             settling = line in patch["settle_open_questions"] or line in patch["settle_next_steps"]
             call.note(
-                f"«{line}» {'is not there to be settled' if settling else 'was left out: it is there already, or has no room'}."
+                f'"{line}" {"is not in the scratchpad" if settling else "was left out: it is there already, or there is no room"}.'
             )
         shown = memory.sessions.to_markdown(found)
     limit = say.width()
     lines = [part for line in shown.splitlines() for part in say.wrapped(line, limit)]
-    call.answer({"scratchpad": shapes.plain(found), "markdown": shown}, lines)
+    call.answer({"scratchpad": shapes.plain(found), "markdown": shown}, lines, wanted=True)
     if not shown:
-        call.hint('It is empty: it follows from what you ask for in `yiku record`, or add a line: --add-step "…"')
+        call.hint('The scratchpad is empty. It follows from what you ask for in `yiku record`; add a line with --add-step "…"')

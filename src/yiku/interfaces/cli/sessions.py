@@ -23,40 +23,39 @@ if TYPE_CHECKING:
 Name = str | None
 
 
-def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20) -> None:
-    """The sessions, the last one first."""
+def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20) -> None:
+    """List sessions, newest first."""
     with call.memory() as memory:
         found = memory.sessions.get_all(limit=limit)
     call.answer({"sessions": [shapes.plain(one) for one in found]}, _sessions(found))
     if not found:
-        call.hint('There is no session yet. Say something in one: yiku record "…" --session s1')
+        call.hint('There are no sessions yet. Start one: yiku record "…" --session s1')
 
 
 def _sessions(found: list[Session]) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [("session", "turns", "from", "to", "state", "task")] if found else []
+    rows = []
     for one in found:
+        times = (say.when(at) if at else "-" for at in (one.started_at, one.ended_at))
         state = f"ended {say.day(one.closed_at.astimezone())}" if one.closed_at else "open"
-        rows.append(
-            (
-                say.flat(one.id),
-                f"{one.turns:,}",
-                *(say.when(at) if at else "-" for at in (one.started_at, one.ended_at)),
-                state,
-                say.flat(one.task or ""),
-            )
-        )
-    yield from say.table(rows, dim=[2, 3, 5], right=[1])
+        rows.append((say.flat(one.id), f"{one.turns:,}", *times, state, say.flat(one.task or "")))
+    table = [("session", "turns", "from", "to", "state", "task"), *rows] if found else []
+    taken, limit = sum(max(say.cells(row[column]) for row in table) + 2 for column in range(5)) if table else 0, say.width()
+    if limit is None or taken < limit:
+        yield from say.table(table, dim=[2, 3, 5], right=[1])
+        return
+    for id, turns, first, last, *rest in rows:
+        yield from say.stacked(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
 
 
 def messages(
     call: Call,
     *,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Turns on a page.")] = 100,
-    after: Annotated[Name, typer.Option(metavar="CURSOR", help="Go on behind the page that gave this cursor.")] = None,
-    last: Annotated[bool, typer.Option("--last", help="The last ones instead of the first.")] = False,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session to print.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Turns per page.")] = 100,
+    after: Annotated[Name, typer.Option(metavar="CURSOR", help="Continue after the page that printed this cursor.")] = None,
+    last: Annotated[bool, typer.Option("--last", help="Print the last ones instead of the first.")] = False,
 ) -> None:
-    """The messages of a session in order, as they were given."""
+    """Print the messages of a session, in order."""
     name = text(session, "session")
     with call.memory() as memory:
         found = memory.sessions.messages(name, limit=limit, after=after, last=last)
@@ -87,13 +86,13 @@ def _part(part: Mapping[str, Any]) -> str:
 def end(
     call: Call,
     *,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session that is over.")],
-    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="How long a model is asked, where one is set.")] = 5.0,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session to end.")],
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Time limit for the model, if one is set.")] = 5.0,
 ) -> None:
     """
-    End a session: it becomes an episode, and what held only for it expires.
+    End a session, and summarise it as an episode.
 
-    What the user was at goes on in the scratchpad. It may be called again when the session went on.
+    What applied to this session only expires. Current work moves to the scratchpad. If the session continues, it can be ended again.
     """
     name = text(session, "session")
     with call.memory() as memory:
@@ -107,7 +106,7 @@ def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
     if done.episode is not None:
         yield from _story(memory, done.episode)
     else:
-        yield "  nothing was said since it was ended before"
+        yield "  nothing was said since it was last ended"
     told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": say.flat(done.scratchpad.current_focus)}
     told["expired"] = f"{say.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
     if done.model is not None:
@@ -119,13 +118,13 @@ def compress(
     call: Call,
     *,
     messages: Annotated[str, typer.Argument(metavar="FILE", help="A JSON list of messages with role and content; - reads stdin.")],
-    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session that they belong to.")],
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The session they belong to.")],
     summary: Annotated[Name, typer.Option(help="Your own summary of them; - reads it from stdin.")] = None,
 ) -> None:
     """
-    Keep messages that leave a model's context.
+    Store and summarise messages that leave a context.
 
-    Each is recorded, unless it was, and learned from; an episode tells of them all.
+    Each message is recorded unless it already was, and learned from; one episode summarises them all.
 
     \b
     yiku compress messages.json --session s1
@@ -169,18 +168,18 @@ def _compressed(memory: Memory, done: Compressed) -> Iterator[str]:
 def episodes(
     call: Call,
     *,
-    session: Annotated[Name, typer.Option(help="Of this session.")] = None,
-    since: Annotated[Name, typer.Option(metavar="TIME", help="That ended since.")] = None,
-    until: Annotated[Name, typer.Option(metavar="TIME", help="That ended until.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="At most so many.")] = 20,
+    session: Annotated[Name, typer.Option(help="Only this session.")] = None,
+    since: Annotated[Name, typer.Option(metavar="TIME", help="Ended since then.")] = None,
+    until: Annotated[Name, typer.Option(metavar="TIME", help="Ended until then.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 20,
 ) -> None:
-    """The stories of sessions and of parts of them, the last one first."""
+    """List summaries of sessions, newest first."""
     with call.memory() as memory:
         found = memory.sessions.episodes(session=session, since=since, until=until, limit=limit)
         lines = [line for one in found for line in _story(memory, one, lead="")]
     call.answer({"episodes": [shapes.plain(one) for one in found]}, lines)
     if not found:
-        call.hint("There is no episode yet. yiku end SESSION and yiku compress tell one.")
+        call.hint("There are no episodes yet. `yiku end SESSION` and `yiku compress` make one.")
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:

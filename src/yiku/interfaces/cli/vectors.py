@@ -18,23 +18,23 @@ def embed(
     call: Call,
     *,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", metavar="S", help="Stop after so long; the next call goes on.")
+        float | None, typer.Option("--seconds", metavar="S", help="Stop after this many seconds; the next call continues.")
     ] = None,
 ) -> None:
     """
-    Make the vectors that are missing, so that search finds meaning, not only words.
+    Compute missing embeddings, to search by meaning.
 
-    It may be stopped at any time, and goes on from there. What waits is found by its words meanwhile.
+    Without them search finds words only. It can be stopped at any time and continues from there.
     """
     with call.memory() as memory, call.watched() as progress:
         found = memory.admin.embed(budget_s=seconds, progress=progress)
-    call.answer({"embed": shapes.plain(found)}, _embedded(found))
+    call.answer({"embed": shapes.plain(found)}, _embedded(found), wanted=bool(found.failed))
 
 
 def _embedded(found: EmbedReport) -> Iterator[str]:
     what = say.plural(found.done, "turn or statement", "turns and statements")
     yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
     if found.waiting:
-        yield f"  {found.waiting:,} wait: call it again"
+        yield f"  {found.waiting:,} pending: run it again"
     if found.failed:
         yield f"  {found.failed:,} are found by words only: the model refuses them"

@@ -29,9 +29,12 @@ from yiku.rules.text.words import flags_of, words
 ENOUGH = 2  # words of the question that both hold before the earlier is marked
 POOL = 10  # of the fused order, whatever the limit
 SHORT = 160  # characters of a hit that is read whole; of a longer one the sentence that holds most words of the question
+NEXT = 3  # hits behind the first of which one may tell a change since
+AS_WELL = 0.8  # of the relevance of the first, that such a hit has at least
 PASSAGES = 8  # of the pool that are read
 LONGEST_READ = 4_000  # characters of a hit in which its sentence is looked for
 _TAKES_BACK = RETRACT | JOKE | CORRECT | CHANGE | NOW  # what a turn may begin with that takes back or corrects the one before
+_TELLS_A_CHANGE = frozenset({"changes", "corrects", "ends"})
 _SORTS = {"place": ("place", "name"), "person": ("name", "person"), "amount": ("amount", "time"), "time": ("time", "amount")}
 
 
@@ -137,6 +140,19 @@ def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], foll
                 break
     current = [each for place, each in enumerate(answers) if place not in gone and each.told]
     return Order(tuple(outdated), taken_back, (*behind, *_only_seeming(asked, found, current)))
+
+
+def tells_a_change(asked: Asked, statement: Statement) -> bool:
+    """
+    Whether a statement plainly tells that something changed: of anything, of the speaker, or of whom the question names.
+
+    Found about as well as what was said before it, it is likelier to answer, even where the words do not say of what it tells.
+    """
+    return any(
+        clause.cue in _TELLS_A_CHANGE and _is_plain(clause) and clause.subject != AGENT
+        for clause in read(statement.text[:LONGEST_READ])
+        if not is_person(clause.subject) or clause.who & asked.subjects
+    )
 
 
 def _only_seeming(asked: Asked, found: Sequence[_Answer], current: Sequence[_Answer]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,252 @@
+"""
+Turns and statements by evidence: their words, their vectors, and what the question says of time, speaker and role.
+
+Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/fuse.py) and added up, and the
+best rows are fetched, until enough of them pass the filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from yiku.flows.find.embed import Asked, by_words_only, waiting
+from yiku.flows.find.embed import question as embedded
+from yiku.flows.find.query import Candidate, Candidates, Key, Query
+from yiku.rules import analyze, chunk, fuse, history, score
+from yiku.rules.analyze import fold
+from yiku.rules.finding import numbers
+from yiku.types import Memories, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Near = tuple["np.ndarray", "np.ndarray", "np.ndarray"]  # row numbers, whether a memory's, shares of the vectors' evidence
+SPARE = 4  # rows fetched beyond the limit, for those that fall away
+FETCH_MORE = 4  # times as many rows, when a filter left too few
+MICROSECONDS = 1_000_000
+MANY = 100_000  # turns, of which not all are ranked
+CANDIDATES = 20_000
+SAMPLE = 16_384  # of resemblances, by which it is known how much the best of them have
+SURELY_NEAR = 500  # rows with most of the question's words: their vectors are measured however many there are
+
+
+class Words(NamedTuple):
+    """Rows that hold words of the question, with their scores; the postings, and the words that are too common to count."""
+
+    ns: np.ndarray
+    scores: np.ndarray
+    postings: Postings
+    dropped: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """
+    What a route found, or all of them.
+
+    scale, evidence: by which it is known how sure that makes; of turns and statements, whichever are asked for
+    """
+
+    candidates: Candidates = field(default_factory=dict)
+    dropped_terms: Collection[str] = ()
+    diagnostics: Sequence[str] = ()
+    scale: fuse.Scale | None = None
+    evidence: Mapping[str, fuse.Evidence] = field(default_factory=dict)
+
+
+def by_evidence(query: Query) -> Found:
+    """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
+    columns, all_heard = _heard(query)
+    words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
+    near, diagnostics = _near(query, words)
+    if not all_heard:  # what is hidden, or was said later, is no measure for the rest
+        if "turn" in words:
+            _, heard = score.places(columns.ns, words["turn"].ns)
+            words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
+        if near is not None:
+            heard = near.memories | score.places(columns.ns, near.ns)[1]
+            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
+    scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
+    shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
+    dropped = {term for each in words.values() for term in each.dropped}
+    evidence = {}
+    if "turn" in words:
+        evidence["turn"] = _of_turns(query, columns, words["turn"], shares, scale, dropped=dropped)
+    if "memory" in words:
+        evidence["memory"] = _of_memories(words["memory"], shares, scale)
+    candidates = {key: found for index, each in evidence.items() for key, found in _fetched(query, index, each).items()}
+    return Found(candidates, dropped, diagnostics, scale, evidence)
+
+
+def _heard(query: Query) -> tuple[TurnColumns, bool]:
+    """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
+    import numpy as np
+
+    columns = query.handle.store.columns(query.scopes)
+    heard = np.ones(len(columns.ns), np.bool_)
+    if query.valid_at is not None:
+        heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
+    if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
+        heard &= ~numbers.among(columns.ns, hidden)
+    return (columns, True) if heard.all() else (_some(columns, heard), False)
+
+
+def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
+    """These of the turns."""
+    return TurnColumns(
+        columns.ns[which],
+        columns.sessions[which],
+        columns.said_at[which],
+        columns.user[which],
+        columns.speakers[which],
+        columns.names,
+    )
+
+
+def _candidates(query: Query, columns: TurnColumns, words: Words, near: Near | None) -> np.ndarray | slice:
+    """Which turns are ranked: all; of very many those with the most words, those that resemble most, and those of its time."""
+    import numpy as np
+
+    if len(columns.ns) <= MANY or query.where is not None:
+        return slice(None)
+    chosen = np.zeros(len(columns.ns), np.bool_)
+    chosen[np.flatnonzero(_in_windows(columns, query.question.windows))[-CANDIDATES:]] = True
+    best = [np.array(score.best(words.ns, words.scores, CANDIDATES)[0], np.int64)]
+    if near is not None:
+        ns, memories, shares = near
+        some = np.sort(shares[:: max(1, len(shares) // SAMPLE)])
+        enough = some[-1 - min(CANDIDATES * len(some) // len(shares), len(some) - 1)]
+        best.append(ns[(shares >= enough) & ~memories])
+    for ns in best:
+        places, there = score.places(columns.ns, ns)
+        chosen[places[there]] = True
+    return np.flatnonzero(chosen)
+
+
+def by_words(query: Query, index: Any) -> Words:
+    """Rows that hold words of the question, their scores with the statistics of the scopes asked."""
+    terms = query.question.terms
+    past = query.past if index == "memory" else query.as_of is not None
+    wanted = (*terms.words, *terms.characters, *query.around)
+    written = {other: term for term in wanted for other in analyze.writings(term) if other not in wanted}
+    postings = query.handle.store.postings(index, query.scopes, (*wanted, *written), past=past, cap=score.COMMON_ROWS)
+    postings = score.in_one_writing(postings, written)
+    ns, scores, dropped = score.bm25(postings, _weights(query))
+    return Words(ns, scores, postings, dropped)
+
+
+def _weights(query: Query) -> list[float]:
+    terms = query.question.terms
+    return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
+
+
+def _near(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
+    """How much everything resembles the question, surely what has its words; None, and a line of why, where that cannot be told."""
+    import numpy as np
+
+    asked = embedded(query.handle, query.text, query.scopes)
+    if not isinstance(asked, Asked):
+        return None, [asked] if asked else []
+    late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
+    surely = [
+        (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
+        for index, each in words.items()
+    ]
+    near = query.handle.vectors.similar(
+        query.scopes, asked.space, asked.vector, unspaced=chunk.unspaced(query.text), surely=surely, common=asked.common
+    )
+    return near, [by_words_only(late)] if late else []
+
+
+def _of_turns(
+    query: Query, columns: TurnColumns, words: Words, near: Near | None, scale: fuse.Scale, *, dropped: Collection[str]
+) -> fuse.Evidence:
+    """What speaks for each turn; what counts as much or recent is of all turns, also where not all are ranked."""
+    import numpy as np
+
+    question = query.question
+    signals: dict[str, np.ndarray] = {}
+    if len(columns.ns):
+        among = _candidates(query, columns, words, near)
+        sessions = columns.sessions - columns.sessions.min()
+        around = score.by_session(words.postings, _weights(query), columns.ns, sessions, dropped)
+        fresh = None if question.wants_history else fuse.freshness(columns.said_at, sessions)
+        if not question.asks_assistant:
+            signals["opening"] = fuse.openings(sessions, columns.user, among)
+        columns, sessions = _some(columns, among), sessions[among]
+        if around is not None:
+            signals["session"] = scale.of_words(around, float(around.max()))[sessions]
+        if fresh is not None:
+            signals["recency"] = fresh[sessions]
+    if question.windows:
+        signals["time"] = _in_windows(columns, question.windows)
+    wanted = columns.user != question.asks_assistant
+    signals["role"] = wanted * (fuse.ASKED_OF_IT if question.asks_assistant else 1.0)
+    named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
+    if len(named) == 1:
+        signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)
+    shares = _placed(columns.ns, words.ns, scale.of_words(words.scores), 0.0)
+    vectors = None
+    if near is not None:
+        turns = ~near[1]
+        vectors = _placed(columns.ns, near[0][turns], near[2][turns], np.nan)
+    return fuse.evidence(scale, columns.ns, shares, vectors, signals)
+
+
+def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
+    """What speaks for each statement."""
+    import numpy as np
+
+    ns, scores = words.ns, words.scores
+    if near is None:
+        return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
+    known = near[0][near[1]]
+    every, *_ = numbers.distinct(np.concatenate([ns, known]))
+    vectors = _placed(every, known, near[2][near[1]], np.nan)
+    return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
+
+
+def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
+    """Values of some rows, at their places among all of them."""
+    import numpy as np
+
+    found = np.full(len(every), missing)
+    places, there = score.places(every, ns)
+    found[places[there]] = values[there]
+    return found
+
+
+def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
+    """1 for turns said in a time that the question names."""
+    import numpy as np
+
+    inside = np.zeros(len(columns.ns))
+    for window in windows:
+        since, until = (int(at.timestamp() * MICROSECONDS) for at in (window.since, window.until))
+        inside[(columns.said_at >= since) & (columns.said_at < until)] = 1.0
+    return inside
+
+
+def _fetched(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
+    """Fetch rows, best first, until enough of them pass the filter and may be shown."""
+    store, fetched = query.handle.store, dict[Key, Candidate]()
+    rows: Sequence[SemanticMemory | Turn]
+    start, size, kept = 0, query.limit + SPARE, 0
+    while kept < query.limit:
+        places = evidence.best_first(start + size)[start:]
+        if not len(places):
+            break
+        place_of = {int(evidence.ns[place]): int(place) for place in places}
+        if index == "memory":
+            rows = store.memories(query.scopes, Memories(ns=list(place_of), where=query.where))
+        else:
+            rows = store.turns(query.scopes, Turns(ns=list(place_of), where=query.where, hidden=query.as_of is not None))
+        for row in rows:
+            place = place_of[row.n]
+            parts = {name: float(part[place]) for name, part in evidence.parts.items() if part[place] > 0}
+            fetched[index, row.n] = Candidate(row, parts, fuse.relevance(float(evidence.total[place])))
+            kept += not isinstance(row, SemanticMemory) or query.past or history.recallable(row, query.now)
+        start, size = start + size, size * FETCH_MORE
+    return fetched

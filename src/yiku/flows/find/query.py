@@ -1,0 +1,54 @@
+"""
+What is asked, and what may answer it: the values that the steps of recall hand on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from yiku.flows.common.handle import Handle
+from yiku.rules import ask
+from yiku.types import Attachment, Episode, Filter, SemanticMemory, Turn
+
+Item = SemanticMemory | Turn | Episode | Attachment
+Key = tuple[str, int]  # (type, row number)
+
+
+class Query(NamedTuple):
+    """
+    A question, checked and taken apart.
+
+    scopes: that are read; where, as_of, valid_at, types: which rows are asked for, and of which time
+    past:   rows out of recall may be wanted
+    around: words of the running conversation, which the question may leave out
+    """
+
+    handle: Handle
+    text: str
+    question: ask.Question
+    scopes: Sequence[int]
+    now: datetime
+    limit: int
+    where: Filter | None
+    as_of: datetime | None
+    valid_at: datetime | None
+    types: Sequence[str]
+    past: bool
+    around: Sequence[str] = ()
+
+
+class Candidate(NamedTuple):
+    """
+    A row that may answer.
+
+    routes: what found it, with the value of each; relevance: of all together
+    """
+
+    item: Item
+    routes: Mapping[str, float]
+    relevance: float
+
+
+Candidates = Mapping[Key, Candidate]

@@ -1,0 +1,93 @@
+"""
+What a shell may complete an option or an argument to: closed sets of values, and names that a home holds.
+
+Loaded only when a shell asks. A closed set opens nothing; sessions, scopes and backups open the home, if there is one,
+and an error completes to nothing: a shell has nowhere to show it.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+import typer
+
+from yiku.errors import YikuError
+from yiku.types import Cardinality, Kind, Origin, Settings, Standing
+
+if TYPE_CHECKING:
+    from yiku.memory import Memory
+
+SESSIONS_AT_MOST = 200  # the newest
+_WORD = re.compile(r"[^\s\x00-\x1f\x7f'\"`$\\]+")  # what a shell takes as one word, as it stands
+FORMATS = ("claude-code", "jsonl", "yiku")  # of `yiku import`
+CLOSED: dict[str, tuple[str, ...]] = {
+    "kind": tuple(Kind),
+    "standing": tuple(Standing),
+    "cardinality": tuple(Cardinality),
+    "origin": tuple(Origin),
+    "role": ("user", "assistant", "system", "tool"),
+    "type": ("memory", "turn", "episode", "attachment"),
+    "access": ("retrieved", "used", "mentioned"),
+    "shell": ("bash", "zsh", "fish"),
+}
+
+
+def _settings() -> Iterable[str]:
+    return (field.name for field in fields(Settings) if field.name not in ("origins", "unknown_variables"))
+
+
+def _sessions(memory: Memory) -> Iterable[str]:
+    return (one.id for one in memory.sessions.get_all(limit=SESSIONS_AT_MOST))
+
+
+def _scopes(memory: Memory) -> Iterable[str]:
+    from yiku.memory import scope_names
+
+    return scope_names(memory)
+
+
+def _backups(memory: Memory) -> Iterable[str]:
+    return (one.name for one in memory.admin.backups())
+
+
+LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {("import", "source"): lambda: FORMATS, ("config", "names"): _settings}
+HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
+    "session": _sessions,
+    "scope": _scopes,
+    "as_": _scopes,
+    "restore-backup name": _backups,
+}
+
+
+def offering(verb: str, name: str, hint: Any) -> Any:
+    """The hint of a parameter, with what it can be completed to, where that is known."""
+    held = HELD.get(f"{verb} {name}") or HELD.get(name)
+    listed = LISTED.get((verb, name)) or (CLOSED.get(name) and (lambda: CLOSED[name]))
+    if get_origin(hint) is not Annotated or not (held or listed):
+        return hint
+
+    def completed(ctx: typer.Context, incomplete: str) -> list[str]:
+        found = listed() if listed else _from_home(ctx, held) if held else ()
+        return [word for word in found if word.startswith(incomplete) and _WORD.fullmatch(word)]
+
+    kind, info = get_args(hint)
+    info = copy.copy(info)
+    info.autocompletion = completed
+    return Annotated[kind, info]
+
+
+def _from_home(ctx: typer.Context, held: Callable[[Memory], Iterable[str]]) -> list[str]:
+    """Names that the home holds which the line names, without making one."""
+    from yiku.memory import Memory
+
+    before = ctx.parent.params if ctx.parent is not None else {}
+    home, scope = (ctx.params.get(name) or before.get(name) for name in ("home", "scope"))
+    try:
+        with Memory(home, scope=scope, create=False) as memory:
+            return [*map(str, held(memory))]
+    except (YikuError, OSError, ValueError):
+        return []
