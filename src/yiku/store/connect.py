@@ -106,5 +106,5 @@ def bytes_of(path: Path) -> int:
     """The size of a file; 0 where there is none."""
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
