@@ -62,11 +62,11 @@ def _claude_code(name: str, lines: Iterator[str]) -> Iterator[Said]:
 def _specstory(name: str, histories: dict[str, str]) -> Iterator[Said]:
     for case, history in histories.items():
         pieces = _SPECSTORY.split(history)[1:]
-        turn = -1  # the user's pieces are counted
+        turn = -1  # the user's pieces are counted; an answer is a part of none
         for who, text in zip(pieces[::2], pieces[1::2], strict=True):
             turn += who == "User"
-            role = "user" if who == "User" else "assistant"
-            yield Said((name, case, "", turn, None), role, text.strip().removesuffix("---").strip(), _UNDATED)
+            role, part = ("user", None) if who == "User" else ("assistant", -1)
+            yield Said((name, case, "", turn, part), role, text.strip().removesuffix("---").strip(), _UNDATED)
 
 
 def _tau_bench(name: str, entry: dict[str, Any]) -> Iterator[Said]:
