@@ -63,6 +63,7 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "confirm": [one],
         "reject": [one],
         "end": ["s1"],
+        "messages": ["s1"],
         "compress": [str(made / "turns.jsonl"), "--session", "s1"],
         "attach": [str(made / "turns.jsonl"), "--session", "s1"],
         "scratchpad": ["--add-step", "call Ann"],
