@@ -267,8 +267,8 @@ class SqliteStore:
         return {id: why for id, (scope, why) in [*self._unreadable.items()] if scope in scopes}
 
     def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._database.guarded():  # not `read`: this is the way of most reads, and one context is a microsecond less than two
-            return self._database.connection().execute(sql, values).fetchall()
+        with self._database.read() as connection:
+            return connection.execute(sql, values).fetchall()
 
     def _one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         found = self._all(sql, *values)
