@@ -12,6 +12,7 @@ PYTEST := $(BIN)/python -m pytest -q
 # pip reads dependency groups itself since 25.1; the pip that comes with a bare Python is older
 GROUP := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
 
+PYTHON = python3.13 python3.12 python3.11 python3.14 python3  # the first that is new enough makes the environment
 ARGS =  # more for the command behind a target: make test ARGS="tests/rules -k fuse"
 DATA =  # files of others for the quality run: make bench-quality DATA="longmemeval_s.json locomo10.json"
 ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
@@ -19,7 +20,7 @@ ONLY =  # some promises of the soak: make soak ONLY=R1, or ONLY="R4 R5"
 # The tests start hundreds of processes; where no bytecode may be kept, each would compile the sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lexicon help demo test check soak-short soak bench bench-quality structure clean
+.PHONY: lexicon help demo test test-lowest picture check soak-short soak bench bench-quality structure clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -35,6 +36,10 @@ test: $(DEV)  ## the fast tests, under two minutes; those of documents and bench
 	    fast=$$(mktemp -d /dev/shm/yiku-test.XXXXXX); trap 'rm -rf "$$fast"' EXIT; export TMPDIR="$$fast"; set -- --basetemp="$$fast/tmp"; \
 	fi; \
 	$(PYTEST) -n auto --dist worksteal "$$@" $(if $(ARGS),$(ARGS),--ignore=tests/docs --ignore=tests/bench)
+
+test-lowest: $(DEV)  ## the same with the lowest versions of the dependencies (Python 3.11 has wheels of all); `make clean` afterwards
+	@$(PIP) $$($(BIN)/python scripts/lowest_versions.py)
+	@$(MAKE) --no-print-directory test
 
 check: $(DEV)  ## format, lint, types, import contracts, spelling, tests of documents and benchmarks; under one minute
 	@$(BIN)/ruff format --quiet --diff .
@@ -60,6 +65,9 @@ bench-quality: $(BENCH)  ## how well it finds, on files that you have: DATA="…
 structure: $(BASE)  ## lengths, call paths, cycles, import time; ARGS=--check to fail over the limits, ARGS=recall to follow one
 	@$(BIN)/python bench/structure.py $(ARGS)
 
+picture: $(BASE)  ## draw docs/terminal.svg, the terminal in the README, from a run
+	@$(BIN)/python scripts/terminal_picture.py
+
 lexicon: $(BASE)  ## compile the words of the languages (rules/lexicon/*/*.toml) to the module that is imported
 	@$(BIN)/python scripts/compile_lexicon.py
 
@@ -68,7 +76,7 @@ clean:  ## remove what these commands made
 	@find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(BASE): pyproject.toml
-	@for python in python3.13 python3.12 python3.11 python3; do \
+	@for python in $(PYTHON); do \
 	    $$python -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
 	done; \
 	if [ -z "$$python" ]; then \

@@ -313,7 +313,7 @@ REFUSAL = "I'm sorry, but I can't help with that. 抱歉，我无法提供帮助
         (says(CUT_OFF, finish="length"), "cut off: ask for less at once, or raise chat_max_tokens", CUT_OFF),
         (says(GOOD, finish="length"), "cut off", GOOD),
         (says(CUT_OFF), "cut off: what it begins", CUT_OFF),
-        (says('[{"content": "x",, }]'), "JSON in it that cannot be read: Expecting property name", '[{"content": "x",, }]'),
+        (says('[{"content": "x", y}]'), "JSON in it that cannot be read: Expecting property name", '[{"content": "x", y}]'),
         (says('[{"content": 5, "importance": 7}]'), r"\[0\]\.content must be text; \[0\]\.importance must be a number from 0 to 1", None),
         (says("<think>嗯</think>[5]"), r"\[0\] must be an object", "[5]"),
         (says("[" + '"茶"' * 5_000), "cut off", ("[" + '"茶"' * 5_000)[:2_000]),

@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ def said(memory: Memory, *texts: str, **details) -> list[str]:
 
 def rows(home: Path, sql: str = "select item, row_n, part from vectors order by seq") -> list[tuple]:
     """What lies in the file, read from outside."""
-    with sqlite3.connect(f"{(home / 'vectors' / 'vectors.db').as_uri()}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"{(home / 'vectors' / 'vectors.db').as_uri()}?mode=ro", uri=True)) as connection:
         return connection.execute(sql).fetchall()
 
 

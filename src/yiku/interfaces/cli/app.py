@@ -22,6 +22,8 @@ from yiku.errors import InvalidInput, YikuError
 from yiku.interfaces.cli import call, streams
 
 USAGE, INTERRUPTED = 2, 130
+# What typer raises for arguments it cannot read; before 0.28 it has no public name.
+Misread: type[Any] = next(kind for kind in reversed(typer.BadParameter.__mro__) if hasattr(kind, "format_message"))
 TABLE = {
     "Daily": {
         "remember": "keep",
@@ -202,7 +204,7 @@ def _done(arguments: Sequence[str]) -> int:
         raise
     except YikuError as error:
         return _report(arguments, type(error).__name__, error.detail, error.advice, _code(error))
-    except typer.TyperException as error:
+    except Misread as error:
         return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _report(arguments, "Interrupted", "interrupted", "What was confirmed is stored.", INTERRUPTED)

@@ -236,9 +236,9 @@ def _plain(hint: Any) -> Any:
 
 
 def _taken(parameter: Any, convert: Callable[[Any], Any], slowly: Callable[..., Any], ctx: Any, value: Any) -> Any:
-    if value in (None, ()) and not parameter.required:
-        return None
-    if value is not None and parameter.callback is None:
+    if value in (None, ()):  # which of the two is nothing, depends on the version
+        return slowly(ctx, value) if parameter.required else None
+    if parameter.callback is None:
         with contextlib.suppress(ValueError):
             return convert(value)
     return slowly(ctx, value)
