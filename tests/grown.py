@@ -42,7 +42,7 @@ def out_of(memory: Memory, turn: Turn, words: Mapping[str, str], *, says: str, f
     job = Job(kind="extract", session=session, turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
     handle.store.apply(scope, [Put(better, episodes.tokens(better)), AddJobs([job])], handle.cause("episode"))
     (n,) = handle.store.apply(scope, [ClaimJobs(now, 1, session)], handle.cause("learn")).rows[0]
-    (job,) = handle.store.jobs(scope, ns=[n])
+    (job,) = handle.store.learning.jobs(scope, ns=[n])
     call = ModelCall(
         at=now,
         purpose="extract",

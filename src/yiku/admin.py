@@ -258,5 +258,5 @@ class Admin:
         """
         from yiku.flows.home import doctor
 
-        self._handle.store.about()  # a memory that was closed says so
+        self._handle.store.upkeep.about()  # a memory that was closed says so
         return doctor.check(Home(self._handle.home), depth, progress)

@@ -26,8 +26,7 @@ from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.flows.learn import at_once
 from yiku.rules import analyze
 from yiku.sessions import Sessions
-from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors import Vectors
+from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
     Access,
     Checked,

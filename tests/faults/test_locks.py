@@ -32,7 +32,7 @@ from yiku.admin import Admin
 from yiku.errors import StoreError
 from yiku.interfaces.cli import app
 from yiku.sessions import Sessions
-from yiku.store import sqlite
+from yiku.store import database
 from yiku.types import TurnRecord
 
 LIVE = ("yiku.db", "yiku.db-wal", "yiku.db-shm")
@@ -355,7 +355,7 @@ def test_R7_no_verb_of_memory_touches_the_live_files(prepared, ask, verb):
 def test_R7_no_verb_of_the_command_line_touches_the_live_files(lived, ask, tmp_path, monkeypatch, verb):
     """The same for each verb in the process of a program that reads the store while it calls it."""
     monkeypatch.setenv("YIKU_BUSY_TIMEOUT_S", "0.05")
-    monkeypatch.setattr(sqlite, "CLOSE_WITHIN_S", 0.05)  # who reads here would be waited for by each close
+    monkeypatch.setattr(database, "CLOSE_WITHIN_S", 0.05)  # who reads here would be waited for by each close
     (tmp_path / "lines.jsonl").write_text('{"role": "user", "content": "导入 one"}\n')
     (tmp_path / "messages.json").write_text('[{"role": "user", "content": "新的 new"}]')
     prepared, names = Path(shutil.copytree(lived[0], tmp_path / "home")), lived[1]
@@ -393,7 +393,7 @@ def lost_beside(home: Path, ours: Callable[[], object], theirs: Callable[[], obj
             if i % EACH == 0:
                 ours()
                 theirs()
-        memory._handle.store._wrote = False  # as if killed: closing could save what lies in a log that nobody else can see
+        memory._handle.store._database.wrote = False  # as if killed: closing could save what lies in a log that nobody else can see
     with opened(home) as memory:
         return COMMITS - len(memory.timeline(limit=COMMITS))
 

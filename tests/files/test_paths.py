@@ -166,7 +166,7 @@ def in_the_way(outside: Path) -> dict[str, Callable[[Path], None]]:
 
 PLACES = (
     "yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused",
-    "blobs", "blobs/*", "blobs/*/*.z", "locks", "locks/write.lock", "backups",
+    "blobs", "blobs/*", "blobs/*/*.z", "locks", "locks/write.lock", "backups", "vectors",
 )  # fmt: skip
 
 

@@ -135,7 +135,7 @@ def test_S4_R4_erasing_while_others_write_read_and_make_backups_meanwhile(tmp_pa
     with Memory(home) as memory:
         assert all(memory.get(id).content.startswith("I am") for done in work[1:] for id in done)
         if any("erasure" in trouble for trouble in memory.status().troubles):
-            memory._handle.store.scrub()
+            memory._handle.store.erasures.scrub()
     assert [] == canaries.sung(home, words)
     integrity.check(home / "yiku.db")
 

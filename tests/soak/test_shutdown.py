@@ -220,7 +220,7 @@ def hold(home: Path, what: str, tell: Connection) -> None:
             tell.recv()
     else:
         with clocked(home) as memory:
-            connection = memory._handle.store._connection()
+            connection = memory._handle.store._database.connection()
             connection.execute("begin")
             connection.execute("select count(*) from meta").fetchall()
             tell.send("held")

@@ -1,5 +1,5 @@
 """
-What any store must do, whatever it lies on: the promises of yiku/store/api.py, one test each.
+What any store must do, whatever it lies on: the promises of yiku/store/protocol.py, one test each.
 
 A backend passes when a class that inherits StoreContract and gives `reopen` passes. What grows out of
 sessions, and what waits to be learned, is in contract_work.py. Nothing here knows of SQLite, of files or of processes; those
@@ -127,7 +127,7 @@ class StoreContract(WorkContract):
             assert (1, 1) == (totals(store, "turn", [scope])[0], totals(store, "memory", [scope])[0])
             assert (b"%d" % i, i) == (store.receipt(scope, "key")[0], store.receipt(scope, "key")[1]["i"])
             assert {scope_of(store, change.table, change.row) for change in store.journal([scope])} == {f"scope-{i}"}
-            assert (1, 1, 1) == tuple(store.counts([scope])[name] for name in ("turns", "sessions", "tags"))
+            assert (1, 1, 1) == tuple(store.upkeep.counts([scope])[name] for name in ("turns", "sessions", "tags"))
 
     @pytest.mark.spec("S1-52")
     def test_a_read_of_several_scopes_sees_just_those(self, store):
@@ -606,7 +606,7 @@ class StoreContract(WorkContract):
         chained(store, scope, first, second)
         store.apply(scope, [kept(a_full_memory())], cause())
 
-        counts = store.counts([scope])
+        counts = store.upkeep.counts([scope])
         assert {"active": 2, "superseded": 1} == counts["memories"]
         assert {"fact": 1, "skill": 1} == counts["kinds"]
         assert (2, 2, NOW, other) == tuple(counts[n] for n in ("turns", "sessions", "first_said_at", "last_said_at"))
@@ -624,14 +624,14 @@ class StoreContract(WorkContract):
         ]
         store.apply(scope, [kept(row) for row in rows], cause())
 
-        assert (2, 1) == store.unsettled([scope])
+        assert (2, 1) == store.upkeep.unsettled([scope])
 
     def test_turns_that_nobody_learned_from_are_counted(self, store, scope):
         """Behind the mark, and not dealt with ahead of it; of this scope alone."""
         ns = [n for _ in range(4) for n in store.apply(scope, [added(a_turn())], cause()).rows[0]]
         store.apply(scope, [Learned(upto=ns[0], since=0), Learned(turns=[ns[2]])], cause())
 
-        assert 2 == store.waiting(scope)
+        assert 2 == store.learning.waiting(scope)
 
     def test_a_merge_changes_nothing_that_is_found(self, store, scope):
         """Postings in recall and out of it are the same before and after; a row that leaves afterwards is gone."""
@@ -645,16 +645,16 @@ class StoreContract(WorkContract):
             ]
 
         before = found(False), found(True)
-        store.merge()
+        store.upkeep.merge()
         assert before == (found(False), found(True))
         store.apply(scope, [SetTurnHidden(ns[4], NOW, tokens(turns[4]))], cause())
         assert [28, 28] == [len(each) for each in found(False)]
 
     def test_the_store_says_what_it_is(self, reopen, store):
         """Its id stays the same for ever; its schema, analyzer and engine are named."""
-        about = store.about()
+        about = store.upkeep.about()
 
-        assert about["store_id"] == reopen().about()["store_id"]
+        assert about["store_id"] == reopen().upkeep.about()["store_id"]
         assert analyze.VERSION == about["analyzer"]
         assert about["schema"] >= 1
         assert about["bytes"] > 0
@@ -676,8 +676,8 @@ class StoreContract(WorkContract):
             lambda: totals(store, "memory", [scope]),
             lambda: store.journal([scope]),
             lambda: store.receipt(scope, "k"),
-            lambda: store.counts([scope]),
-            store.about,
+            lambda: store.upkeep.counts([scope]),
+            store.upkeep.about,
         ):
             with pytest.raises(Closed):
                 call()

@@ -215,7 +215,7 @@ class WorkContract:
         assert 4 == len(store.apply(scope, [AddJobs(jobs)], cause()).rows[0])
         assert () == store.apply(scope, [AddJobs(jobs)], cause()).rows[0]
 
-        assert [replace(job, n=i + 1) for i, job in enumerate(jobs)] == reopen().jobs(scope)
+        assert [replace(job, n=i + 1) for i, job in enumerate(jobs)] == reopen().learning.jobs(scope)
 
     def test_jobs_are_taken_in_the_order_in_which_they_are_due(self, store, scope):
         """The first due first, only what is due unless all are wanted, of one session if that is said, at most so many."""
@@ -224,11 +224,11 @@ class WorkContract:
             for i, (due, session) in enumerate(((1, "s1"), (0, "s1"), (-1, "s1"), (-2, "s2")))
         )
         store.apply(scope, [AddJobs([later, now, first, other])], cause())
-        assert [3, 2, 1, 0] == [job.turn_n for job in store.jobs(scope)]
+        assert [3, 2, 1, 0] == [job.turn_n for job in store.learning.jobs(scope)]
 
         def taken(**how: Any) -> list[int]:
             claimed = store.apply(scope, [ClaimJobs(NOW + HOUR, **{"limit": 9, **how})], cause()).rows[0]
-            return sorted(job.turn_n for job in store.jobs(scope, ns=claimed))
+            return sorted(job.turn_n for job in store.learning.jobs(scope, ns=claimed))
 
         assert [2] == taken(limit=1, session="s1")
         assert [1, 3] == taken()
@@ -249,9 +249,9 @@ class WorkContract:
                 reopen().apply(scope, [kept(a_memory("too late 太晚了")), late], cause())
         assert [] == reopen().memories([scope], Memories())
         reopen().apply(scope, [KeepReply(second, '["回答"]')], cause())
-        assert ['["回答"]'] == [job.reply for job in reopen().jobs(scope)]
+        assert ['["回答"]'] == [job.reply for job in reopen().learning.jobs(scope)]
         reopen().apply(scope, [EndJob(second)], cause())
-        assert [] == reopen().jobs(scope)
+        assert [] == reopen().learning.jobs(scope)
 
     def test_who_is_alone_takes_what_another_held(self, reopen, store, scope):
         """Of two leases that run, the one named as held counts; the other job is taken at once, and who had it comes too late."""
@@ -267,7 +267,7 @@ class WorkContract:
 
     def _taken(self, store: Store, scope: int, *, at: Any) -> Job | None:
         claimed = store.apply(scope, [ClaimJobs(at + HOUR, 1)], cause(at=at)).rows[0]
-        return store.jobs(scope, ns=claimed)[0] if claimed else None
+        return store.learning.jobs(scope, ns=claimed)[0] if claimed else None
 
     def test_a_job_that_failed_is_put_off_then_dead_then_alive_again(self, store, scope):
         """With why and how often; a dead one is not taken, and comes to life when it is added again, without its reply."""
@@ -275,17 +275,17 @@ class WorkContract:
         job = self._taken(store, scope, at=NOW)
         assert job is not None
         store.apply(scope, [KeepReply(job, "x"), EndJob(replace(job, tries=1), "没有回答 no reply", NOW + HOUR)], cause())
-        (waiting,) = store.jobs(scope, dead=False)
+        (waiting,) = store.learning.jobs(scope, dead=False)
         assert (False, 1, "没有回答 no reply", NOW + HOUR) == (waiting.dead, waiting.tries, waiting.error, waiting.due_at)
         assert None is self._taken(store, scope, at=NOW)
 
         job = self._taken(store, scope, at=NOW + HOUR)
         assert job is not None
         store.apply(scope, [EndJob(replace(job, tries=3), "没有回答 no reply")], cause())
-        assert ([], [True]) == (store.jobs(scope, dead=False), [job.dead for job in store.jobs(scope, dead=True)])
+        assert ([], [True]) == (store.learning.jobs(scope, dead=False), [job.dead for job in store.learning.jobs(scope, dead=True)])
         assert () == store.apply(scope, [ClaimJobs(NOW + 9 * HOUR, 9, due=False)], cause(at=NOW + 8 * HOUR)).rows[0]
-        store.apply(scope, [AddJobs(store.jobs(scope, dead=True))], cause())
-        (alive,) = store.jobs(scope)
+        store.apply(scope, [AddJobs(store.learning.jobs(scope, dead=True))], cause())
+        (alive,) = store.learning.jobs(scope)
         assert (False, 0, None, None) == (alive.dead, alive.tries, alive.error, alive.reply)
 
     def test_the_queue_of_another_scope_is_not_there(self, store, scope):
@@ -295,19 +295,19 @@ class WorkContract:
         job = self._taken(store, scope, at=NOW)
         assert job is not None
 
-        assert [] == store.jobs(other) == store.jobs(other, ns=[job.n])
+        assert [] == store.learning.jobs(other) == store.learning.jobs(other, ns=[job.n])
         assert () == store.apply(other, [ClaimJobs(NOW + HOUR, 9, due=False)], cause(at=NOW + 2 * HOUR)).rows[0]
         for change in (KeepReply(job, "x"), EndJob(job)):
             with pytest.raises(Stale):
                 store.apply(other, [change], cause())
-        assert [job] == store.jobs(scope)
+        assert [job] == store.learning.jobs(scope)
 
     # ---------------------------------------------------------- how far learning came
 
     def test_learning_goes_on_where_it_stopped_and_nothing_is_learned_twice(self, reopen, store, scope):
         """The mark moves from where it was read; who read it before another moved it is refused, whole. So is a turn a second time."""
         ns = list(store.apply(scope, [added(*(a_turn(f"句 {i}") for i in range(4)))], cause()).rows[0])
-        assert (0, set()) == (store.learned(scope), store.extracted(scope, ns))
+        assert (0, set()) == (store.learning.upto(scope), store.learning.extracted(scope, ns))
         store.apply(scope, [Learned(upto=ns[1])], cause())
 
         for stale in (Learned(upto=ns[2]), Learned([ns[1]]), Learned([ns[0], ns[3]])):
@@ -317,8 +317,8 @@ class WorkContract:
         with pytest.raises(Stale):
             store.apply(scope, [Learned([ns[2], ns[3]])], cause())
         assert (ns[1], {ns[3]}, []) == (
-            reopen().learned(scope),
-            reopen().extracted(scope, ns),
+            reopen().learning.upto(scope),
+            reopen().learning.extracted(scope, ns),
             reopen().memories([scope], Memories()),
         )
 
@@ -332,11 +332,11 @@ class WorkContract:
         store.apply(scope, [SetLearning(under_way)], cause())
 
         store = reopen()
-        assert (under_way, LearningState(3)) == (store.learning(scope), store.learning(new))
+        assert (under_way, LearningState(3)) == (store.learning.state(scope), store.learning.state(new))
         assert last == store.journal([scope, new])[0].number
         store.apply(scope, [SetLearning(LearningState(3))], cause())
-        assert LearningState(3) == store.learning(scope)
-        assert LearningState() == store.learning(new_scope(store, "user:old"))
+        assert LearningState(3) == store.learning.state(scope)
+        assert LearningState() == store.learning.state(new_scope(store, "user:old"))
 
     def test_the_operations_of_a_run_are_read_together(self, store, scope):
         """All of one run and nothing else, newest first."""
@@ -354,8 +354,8 @@ class WorkContract:
         (n,) = store.apply(scope, [added(a_turn())], cause()).rows[0]
         store.apply(other, [Learned([n]), MarkCompressed([n], "e")], cause())
 
-        assert (set(), {}) == (store.extracted(other, [n]), store.compressions(other, [n]))
-        assert (set(), {}) == (store.extracted(scope, [n]), store.compressions(scope, [n]))
+        assert (set(), {}) == (store.learning.extracted(other, [n]), store.learning.compressions(other, [n]))
+        assert (set(), {}) == (store.learning.extracted(scope, [n]), store.learning.compressions(scope, [n]))
 
     def test_a_turn_that_was_read_at_once_is_still_learned_from(self, reopen, store, scope):
         """It does not wait, and is dealt with later; another scope's is not marked."""
@@ -365,9 +365,9 @@ class WorkContract:
         store.apply(other, [Learned(read=ns[1:])], cause())
         store = reopen()
 
-        assert (set(), 1) == (store.extracted(scope, ns), store.waiting(scope))
+        assert (set(), 1) == (store.learning.extracted(scope, ns), store.learning.waiting(scope))
         store.apply(scope, [Learned(ns)], cause())
-        assert {*ns} == store.extracted(scope, ns)
+        assert {*ns} == store.learning.extracted(scope, ns)
 
     def test_a_compressed_turn_names_its_episode(self, reopen, store, scope):
         """The last one that tells of it; it is as little learned from as before, and all there."""
@@ -375,7 +375,7 @@ class WorkContract:
         store.apply(scope, [MarkCompressed(ns[:1], "e1")], cause())
         store.apply(scope, [MarkCompressed(ns[:1], "e2")], cause())
 
-        assert ({ns[0]: "e2"}, set()) == (reopen().compressions(scope, ns), reopen().extracted(scope, ns))
+        assert ({ns[0]: "e2"}, set()) == (reopen().learning.compressions(scope, ns), reopen().learning.extracted(scope, ns))
         assert 2 == len(reopen().turns([scope], Turns()))
 
     # ---------------------------------------------------------- sessions and models
@@ -431,10 +431,10 @@ class WorkContract:
         ]
         store.apply(scope, [Spend(call) for call in calls], cause())
 
-        assert calls == reopen().spent(scope)
-        assert calls[1:] == reopen().spent(scope, since=NOW + HOUR)
-        assert calls[:1] == reopen().spent(scope, session="会话")
-        assert [] == reopen().spent(other)
+        assert calls == reopen().learning.spent(scope)
+        assert calls[1:] == reopen().learning.spent(scope, since=NOW + HOUR)
+        assert calls[:1] == reopen().learning.spent(scope, session="会话")
+        assert [] == reopen().learning.spent(other)
 
     def test_what_was_shown_since_is_told(self, store, scope):
         """Live statements that somebody was shown since a time; not those used, nor shown before."""

@@ -73,7 +73,7 @@ def filled(home: Path) -> None:
         job = Job(kind="extract", session="s2", turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
         handle.store.apply(scope, [AddJobs([job])], handle.cause("learn"))
         (n,) = handle.store.apply(scope, [ClaimJobs(now, 1, "s2")], handle.cause("learn")).rows[0]
-        (job,) = handle.store.jobs(scope, ns=[n])
+        (job,) = handle.store.learning.jobs(scope, ns=[n])
         (pad,) = handle.store.records(Scratchpad, [scope], Records())
         busy = replace(pad, recent=(Task(text="light the lamp", since=now, session="s2"),))
         handle.store.apply(scope, [Put(busy)], handle.cause("scratchpad"))

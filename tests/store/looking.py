@@ -82,7 +82,7 @@ def everything(store: Store, scope: int) -> object:
         store.filled(store.memories([scope], Memories())),
         store.turns([scope], Turns(hidden=True)),
         store.journal([scope]),
-        dict(store.counts([scope])),
+        dict(store.upkeep.counts([scope])),
         [totals(store, index, [scope]) for index in ("turn", "tool", "memory")],
     )
 

@@ -56,7 +56,7 @@ def _queue(world: World, me: View) -> None:
     )
     cause = me.memory._handle.cause("learn")
     taken = store.apply(scope, [AddJobs(jobs), ClaimJobs(now, 9), Spend(call)], cause).rows[1]
-    first, *rest = store.jobs(scope, ns=taken)
+    first, *rest = store.learning.jobs(scope, ns=taken)
     store.apply(scope, [KeepReply(first, mark), EndJob(first, mark, now), *map(EndJob, rest)], cause)
     assert {mark} == {job.reply for job in world.ask(me, me.memory.admin.queue)}
     assert {mark} == {call.model for call in world.ask(me, lambda: me.memory.admin.spent(since=now))}

@@ -9,8 +9,9 @@ import pytest
 from workers import clocked
 
 from yiku.flows.home.doctor import WORDS
-from yiku.store import gate, pages
+from yiku.store import pages
 from yiku.store.check import Look, look
+from yiku.store.mark import Mark
 
 BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how deep it is found, what is said
     "a successor that is not there": ("update memories set superseded_by = 'x' where n = 1", "full", "superseded by x"),
@@ -84,7 +85,7 @@ def database(sound: Path, home: Path) -> Path:
 
 def looked(database: Path, depth: str, **more: object) -> Look:
     found = Look(bytes.fromhex(database.with_name("key").read_text()))
-    look(found, database, depth, gate.Mark(database.with_name("store.id")).read(), WORDS)
+    look(found, database, depth, Mark(database.with_name("store.id")).read(), WORDS)
     return found
 
 

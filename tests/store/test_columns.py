@@ -57,9 +57,9 @@ def test_what_other_scopes_said_since_is_looked_at_once(memory: Memory, blank, h
         say(other, *"abc")
     columns(memory)
     store, read = memory._handle.store, []
-    store._connection().set_exec_trace(lambda cursor, sql, bound: read.append((sql, bound)) or True)
+    store._database.connection().set_exec_trace(lambda cursor, sql, bound: read.append((sql, bound)) or True)
     columns(memory)
-    store._connection().set_exec_trace(None)
+    store._database.connection().set_exec_trace(None)
 
     assert [1] == columns(memory).ns.tolist()
     assert not [sql for sql, _ in read if "group_concat" in sql]

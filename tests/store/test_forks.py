@@ -1,4 +1,4 @@
-"""A fork waits until no thread is inside SQLite, and for no longer than a second (store/gate.py)."""
+"""A fork waits until no thread is inside SQLite, and for no longer than a second (store/forks.py)."""
 
 import os
 import threading
@@ -8,7 +8,7 @@ from pathlib import Path
 from workers import READY, clocked
 
 from yiku import check
-from yiku.store import gate
+from yiku.store import forks
 
 FOR_LONG_S = 120.0  # what nobody waits for, however busy the machine is
 
@@ -26,11 +26,11 @@ def ended(child: int) -> int:
 
 def fork_beside_a_call(call_s: float, patience_s: float) -> None:
     """A thread is inside for so long; the child says whether that had ended before it was made."""
-    gate.FORK_WAITS_S = patience_s
+    forks.FORK_WAITS_S = patience_s
     begun, done = threading.Event(), threading.Event()
 
     def call() -> None:
-        with gate.inside():
+        with forks.inside():
             begun.set()
             time.sleep(call_s)
             done.set()
@@ -38,7 +38,7 @@ def fork_beside_a_call(call_s: float, patience_s: float) -> None:
     threading.Thread(target=call, daemon=True).start()
     begun.wait()
     if (child := os.fork()) == 0:
-        with gate.inside():  # the child has no thread but this one
+        with forks.inside():  # the child has no thread but this one
             os._exit(0 if done.is_set() else 7)
     os._exit(ended(child))
 
@@ -51,11 +51,11 @@ def test_a_fork_waits_for_the_calls_of_other_threads() -> None:
 
 def fork_while_waiting_outside() -> None:
     """A thread waits for another process in the middle of a call."""
-    gate.FORK_WAITS_S = FOR_LONG_S
+    forks.FORK_WAITS_S = FOR_LONG_S
     begun = threading.Event()
 
     def call() -> None:
-        with gate.inside(), gate.outside():
+        with forks.inside(), forks.outside():
             begun.set()
             time.sleep(FOR_LONG_S)
 

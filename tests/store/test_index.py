@@ -33,10 +33,10 @@ def store(tmp_path, made):
 
 def written(store: SqliteStore, name: str) -> Counter[str]:
     """Every token that an index holds, as it is written there, and in how many rows."""
-    connection = store._connection()
-    if name not in store._local.indexed:
+    connection = store._database.connection()
+    if name not in store._database.indexed():
         index.prepare(connection, name)
-        store._local.indexed.add(name)
+        store._database.indexed().add(name)
     return Counter(dict(connection.execute(f"select term, count(*) from temp.{name}_places group by term").fetchall()))
 
 
@@ -65,7 +65,7 @@ def test_the_index_holds_as_many_tokens_as_the_analyzer_made(store, text):
 @pytest.mark.long
 def test_any_text_at_all_is_indexed_token_for_token(store, texts):
     """The same, for texts that nobody thought of."""
-    scope = new_scope(store, f"scope{store.scope('x') or 0}-{len(store._scopes)}")
+    scope = new_scope(store, f"scope{store.scope('x') or 0}-{len(store._database.scopes)}")
     store.apply(scope, [added(*(a_turn(text) for text in texts))], cause())
 
     prefix = f"s{scope}q"

@@ -154,7 +154,7 @@ def test_R26_every_statement_keeps_to_its_scope(tmp_path: Path) -> None:
 )
 def test_a_dropped_scope_is_noticed(memory: Memory, sql: str, wrong: int) -> None:
     """The judge of statements can say no."""
-    tables = scoped_tables(memory._handle.store._connection())
+    tables = scoped_tables(memory._handle.store._database.connection())
     assert wrong == len(judged(sql, tables)[0])
 
 

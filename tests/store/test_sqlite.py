@@ -24,8 +24,9 @@ from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, 
 from yiku.flows.common.turn_texts import tokens
 from yiku.rules import analyze
 from yiku.rules.slots import index_tokens
-from yiku.store import connect, schema, sqlite, where
-from yiku.store.gate import Gate, Mark
+from yiku.store import connect, database, schema, where
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Kind, Memories, SetTurnHidden, Turns, UpdateMemory
@@ -73,7 +74,7 @@ def filled(folder: Path) -> Path:
 
 
 def pragma(store: SqliteStore, name: str) -> object:
-    return store._connection().pragma(name)
+    return store._database.connection().pragma(name)
 
 
 # ------------------------------------------------------------------ settings
@@ -96,7 +97,7 @@ def test_every_connection_is_set_up_alike(store):
         for look in (lambda f: f(), lambda f: pool.submit(f).result()):
             found = look(lambda: tuple(pragma(store, name) for name in ("secure_delete", "foreign_keys", "temp_store")))
             assert (1, 1, 2) == found
-            assert look(lambda: store._connection().config(apsw.SQLITE_DBCONFIG_DEFENSIVE, -1))
+            assert look(lambda: store._database.connection().config(apsw.SQLITE_DBCONFIG_DEFENSIVE, -1))
 
 
 def test_forgotten_words_leave_no_trace_in_the_index(tmp_path):
@@ -143,25 +144,25 @@ def test_fast_still_flushes_within_a_second(tmp_path):
     """`fast` may lose the last second and no more: what nobody writes after is flushed too, and the mark says so."""
     store = opened(tmp_path, durability="fast")
     scope = new_scope(store, "user:mei")
-    with store.alone():  # nothing is flushed meanwhile
+    with store.exclusive():  # nothing is flushed meanwhile
         last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
         assert (store.store_id, last) != Mark(tmp_path / "store.id").read(), "the mark never runs ahead of the disk"
     while Mark(tmp_path / "store.id").read() != (store.store_id, last):
         time.sleep(0.02)
-    assert sqlite.FLUSH_AFTER_S < 1
+    assert database.FLUSH_AFTER_S < 1
     store.close()
 
 
 def flushed(store: SqliteStore) -> bool:
     """Wait until no write waits for its flush any more."""
-    while store._flushing is not None:
+    while store._database._flushing is not None:
         time.sleep(0.005)
     return True
 
 
 def test_a_flush_that_fails_says_so_and_is_tried_with_the_next_write(tmp_path, monkeypatch, caplog):
     """A home that is out of reach for a moment: no thread ends with a traceback, and the next write is flushed, and the one before."""
-    monkeypatch.setattr("yiku.store.sqlite.FLUSH_AFTER_S", 0.3)  # the home is away by then, on a busy machine too
+    monkeypatch.setattr("yiku.store.database.FLUSH_AFTER_S", 0.3)  # the home is away by then, on a busy machine too
     home = tmp_path / "home"
     home.mkdir()
     store = opened(home, durability="fast")
@@ -173,7 +174,7 @@ def test_a_flush_that_fails_says_so_and_is_tried_with_the_next_write(tmp_path, m
 
     last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
     assert flushed(store)
-    with store.alone():  # the flush still holds the gate when it says that nothing waits
+    with store.exclusive():  # the flush still holds the gate when it says that nothing waits
         assert (store.store_id, last) == Mark(home / "store.id").read()
     store.close()
 
@@ -289,8 +290,8 @@ def test_opening_and_reading_write_nothing(tmp_path):
     (
         totals(store, "turn", [1]),
         store.journal([1]),
-        store.counts([1]),
-        store.about(),
+        store.upkeep.counts([1]),
+        store.upkeep.about(),
         store.receipt(1, "k"),
         store.scope("none"),
     )
@@ -405,7 +406,7 @@ def test_a_read_only_home_can_be_read_and_says_so_when_written(tmp_path, beside)
         store = opened(tmp_path)
         assert ["住在 Oslo"] == [memory.content for memory in store.memories([1], Memories())]
         assert 1 == store.postings("memory", [1], ["oslo"], past=False, cap=9).found[0].documents
-        assert store.about()["read_only"]
+        assert store.upkeep.about()["read_only"]
         with pytest.raises(ReadOnly):
             store.apply(1, [added(a_turn())], cause())
         store.close()
@@ -447,7 +448,7 @@ def test_a_long_writer_makes_others_wait_then_busy(tmp_path, store):
     """Held longer than the waiting time: StoreBusy, nothing written; reads go on meanwhile; then all works."""
     scope = new_scope(store, "user:mei")
     other = opened(tmp_path, busy_timeout_s=0.05)
-    with store._gate.held():
+    with store._database.gate.held():
         with pytest.raises(StoreBusy):
             other.apply(scope, [added(a_turn())], cause())
         assert [] == other.turns([scope], Turns())

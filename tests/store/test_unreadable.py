@@ -15,7 +15,7 @@ from workers import clocked
 import yiku
 from yiku import Memory
 from yiku.errors import Damaged, YikuError
-from yiku.store import gather, pages, records, rows
+from yiku.store import damaged_rows, pages, records, rows
 
 # Values of each type of column that are of no use to it, as an older Yiku may have taken them in.
 HOSTILE: dict[str, list[Any]] = {
@@ -75,8 +75,8 @@ def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
         assert found, f"no row of {table} to try it on"
         (rowid,) = found
         connection.execute(f"update {table} set {column} = ? where {_key(table)} = ?", (value, rowid))
-        if table in gather.DIGESTED:
-            told = connection.execute(f"select {gather.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
+        if table in damaged_rows.DIGESTED:
+            told = connection.execute(f"select {damaged_rows.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
             connection.execute(f"update {table} set digest = ? where n = ?", (rows.digest(told), rowid))
         return True
     except apsw.ConstraintError:

@@ -12,10 +12,11 @@ from faults.smalldisk import KINDS, MiB, Space, in_little_space
 from powers import read_only
 
 from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, StoreBusy
-from yiku.store import vectors as module
-from yiku.store.gate import Gate, Mark
-from yiku.store.held import coded
-from yiku.store.vectors import Vectors
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
+from yiku.store.vectors import file as module
+from yiku.store.vectors.cache import coded
+from yiku.store.vectors.file import Vectors
 from yiku.types import Vector
 
 SPACE, SCOPE, LENGTH = "test 24", 7, 24

@@ -1,7 +1,7 @@
 """
 Sentences that anybody says, in both scripts: what their vectors have in common is what a language adds to a vector.
 
-A home knows it from its own texts, once it has some of a script (store/likeness.py). Until then these stand for them,
+A home knows it from its own texts, once it has some of a script (store/vectors/similarity.py). Until then these stand for them,
 or a Chinese question would find any Chinese text before the English one that answers it. They are embedded once, and
 their means lie beside the model's files.
 """

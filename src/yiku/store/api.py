@@ -1,199 +1,79 @@
 """
-What a store must do: one way to write, a few ways to read. Every store passes tests/store/contract.py.
+All that the rest of Yiku knows of the store: flows import this module, and nothing behind it.
 
-`apply` is the only write: all of its changes or none, and only if what the decision rested on still
-holds. Reads take the numbers of the scopes that may be seen; no read crosses them. The changes and the
-selections are values, so a flow says what it wants without knowing how it lies in tables.
+`apply` is the only write: all of its changes or none, and only if what the decision rested on still holds. Reads take
+the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
+what each does is said where it stands.
+
+    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, Learning, Mark, Reserve,
+                   | SqliteStore, Store, Upkeep, Vectors, dumps, identified, micros, moment, offline, one_at_a_time,
+                   | record_tokens, record_was, search_bytes
+    Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, met, memories,
+                   | count, version, turn, filled, turns, unreadable, postings, columns, hidden, records,
+                   | retrieved_since, sessions, journal, receipt, close
+    Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
+                   | compressions, jobs, spent
+    Store.erasures | what was erased, and whether any of it is left: all, last, known, sealed, holding, still_said,
+                   | held, found, scrub
+    Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, unsettled, merge,
+                   | copied, since, put_back, go_on
+    Vectors        | vectors, in a file of their own: exist, embedded, others, loaded, similar, settle, add, forget,
+                   | drop, keep_only, fits, fit, cached, cache, begin_anew, close, start_over
+    Mark           | which store a home has, and how far it came: read, shut, write
+    Reserve        | space for forgetting on a full disk: size, keep, release
+    offline        | a database that no store has open: Depth, Look, Words, check_backup, erasures, flushed,
+                   | has_tables, identity, install, is_foreign, look, named_blobs, put_aside, read_backup, removed,
+                   | rescued, unpack_backup
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from yiku.types import (
-    Applied,
-    Attachment,
-    Cause,
-    Change,
-    ChangeRow,
-    Copied,
-    Episode,
-    Expect,
-    HeldText,
-    Job,
-    LearningState,
-    Memories,
-    Met,
-    ModelCall,
-    Postings,
-    Records,
-    Scratchpad,
-    SemanticMemory,
-    Session,
-    Turn,
-    TurnColumns,
-    Turns,
-)
+from yiku.store.byte_search import search as search_bytes
+from yiku.store.erase import identified
+from yiku.store.gate import one_at_a_time
+from yiku.store.mark import Mark
+from yiku.store.protocol import Erasures, Index, Learning, Store, Upkeep
+from yiku.store.records import KINDS as RECORD_KINDS
+from yiku.store.records import TABLES as RECORD_TABLES
+from yiku.store.records import tokens as record_tokens
+from yiku.store.records import was as record_was
+from yiku.store.reserve import Reserve
+from yiku.store.rows import dumps, micros, moment
+from yiku.store.sqlite import SqliteStore
+from yiku.store.vectors.file import Vectors
 
-R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
-Index = Literal["turn", "tool", "memory", "episode", "attachment"]
+if TYPE_CHECKING:
+    from yiku.store import offline
+
+__all__ = [
+    "RECORD_KINDS",
+    "RECORD_TABLES",
+    "Erasures",
+    "Index",
+    "Learning",
+    "Mark",
+    "Reserve",
+    "SqliteStore",
+    "Store",
+    "Upkeep",
+    "Vectors",
+    "dumps",
+    "identified",
+    "micros",
+    "moment",
+    "offline",
+    "one_at_a_time",
+    "record_tokens",
+    "record_was",
+    "search_bytes",
+]
 
 
-class Journal(Protocol):
-    """What the code that makes changes tells of them, inside their transaction (store/write.py)."""
-
-    cause: Cause
-    transaction: int  # the number of its first row
-
-    def note(self, action: str, table: str, row: int, before: dict[str, Any] | None = None, *, count: int = 1) -> int:
-        """One row of the journal; its number."""
-
-
-class Store(Protocol):
-    """The narrow protocol. Raises the errors under StoreError, and Closed after `close`."""
-
-    store_id: str  # 32 hexadecimal digits
-
-    def scope(self, name: str) -> int | None:
-        """The number of a scope; None while nothing was ever written to it."""
-
-    def scopes(self) -> list[tuple[int, str, str | None]]:
-        """Number, name and label of each scope, oldest first."""
-
-    def apply(self, scope: int, changes: Sequence[Change], cause: Cause, expect: Expect | None = None) -> Applied:
-        """All changes in one transaction of one scope. Raises Stale, and writes nothing, if `expect` does not hold."""
-
-    def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
-        """The last change numbers of these slots and texts, to decide on."""
-
-    def alone(self) -> AbstractContextManager[None]:
-        """While this is held no other thread or process writes; the holder may."""
-
-    def met(self, scope: int, new: SemanticMemory) -> Met:
-        """What a new statement meets: its slot's neighbours, or rows with its words. Raises Damaged where one cannot be read."""
-
-    def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
-        """Version rows, without their sources, entities, relations and tags; without those that are `unreadable`."""
-
-    def count(self, scopes: Sequence[int], select: Memories) -> int:
-        """How many version rows a selection has, whatever its page; with those that cannot be read."""
-
-    def version(self, scope: int, id: str) -> SemanticMemory:
-        """One version by its id, whole. Raises NotFound, Damaged."""
-
-    def turn(self, scopes: Sequence[int], id: str) -> Turn:
-        """One turn by its id. Raises NotFound, Damaged."""
-
-    def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-        """The same rows with their sources, entities, relations and tags."""
-
-    def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
-        """Turns, in order; without those that are `unreadable`."""
-
-    def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
-        """Rows of these scopes that were met since the store was opened and cannot be read, by id with the reason: they were left out."""
-
-    def postings(self, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
-        """Where each term occurs; with `past` also out of recall. Terms with over `cap` rows are only counted."""
-
-    def columns(self, scopes: Sequence[int]) -> TurnColumns:
-        """What ranking asks of every turn of the scopes."""
-
-    def hidden(self, scopes: Sequence[int]) -> list[int]:
-        """The turns of the scopes that are out of recall."""
-
-    def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
-        """Episodes, scratchpads or attachments."""
-
-    def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
-        """Live statements that were shown to somebody since."""
-
-    def learned(self, scope: int) -> int:
-        """The number of the turn up to which learning has dealt with all."""
-
-    def extracted(self, scope: int, ns: Sequence[int]) -> set[int]:
-        """Which of these turns learning has dealt with ahead of that."""
-
-    def waiting(self, scope: int) -> int:
-        """How many turns of a scope nothing was learned from, neither at once nor since."""
-
-    def learning(self, scope: int) -> LearningState:
-        """With which version of the rules the turns of a scope were last read, and how far a run with a newer one came."""
-
-    def compressions(self, scope: int, ns: Sequence[int]) -> Mapping[int, str]:
-        """Which of these turns left a host's context, and the ids of the episodes that tell of them."""
-
-    def jobs(self, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
-        """The queue of a scope: what is due first, first."""
-
-    def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
-        """Sessions, the newest first."""
-
-    def spent(self, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
-        """What models were asked for, oldest first."""
-
-    def journal(
-        self,
-        scopes: Sequence[int],
-        *,
-        transaction: int | None = None,
-        run: str | None = None,
-        table: str | None = None,
-        row_ns: Sequence[int] | None = None,
-        since: datetime | None = None,
-        after: int | None = None,
-        limit: int | None = None,
-    ) -> list[ChangeRow]:
-        """Rows of the journal, newest first; those after a number oldest first. Of one transaction or run all, or Damaged."""
-
-    def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
-        """Digest and result of the call made under an idempotency key."""
-
-    def last_erasure(self) -> int:
-        """The number of the last erasure; 0 while nothing was erased."""
-
-    def erased(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
-        """Which of these seals stand for something that was erased, and since when."""
-
-    def erasures(self) -> list[dict[str, Any]]:
-        """Every erasure as a JSON object: id, number, scope, at, rows, seals, done."""
-
-    def known_erasures(self, ids: Sequence[str]) -> set[str]:
-        """Which of these erasures were done here."""
-
-    def scrub(self, *, rewrite: bool = False) -> bool:
-        """Empty the WAL, with `rewrite` after writing the file anew; False when a reader kept it from being emptied."""
-
-    def merge(self) -> None:
-        """Write each search index as one segment: a question then looks in one place for each of its words."""
-
-    def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
-        """Bytes of the store's files, and which of the needles are in them."""
-
-    def held(self, needles: Iterable[bytes]) -> set[bytes]:
-        """Which of the needles stand in a field of some row, of an index, too, and not only where two fields meet."""
-
-    def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """The texts in any column of a scope's rows that hold all words of some of these groups, but for what was said in turns."""
-
-    def still_said(self, texts: Sequence[str]) -> set[str]:
-        """Those texts that some row holds."""
-
-    def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
-        """How much there is of everything, for `stats`."""
-
-    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
-        """How many memories wait to be confirmed, and how many live ones contradict each other."""
-
-    def about(self) -> Mapping[str, Any]:
-        """Store id, schema, analyzer, SQLite version, durability, size in bytes."""
-
-    def copied(self, path: Path) -> Copied:
-        """Copy all of it, as it is at one moment, to a file; the copy is read back before it gets its name. Raises Stale, Damaged."""
-
-    def close(self) -> None:
-        """Let go of the files. Closing twice is allowed."""
+def __getattr__(name: str) -> Any:
+    """`offline` is imported when it is asked for: only check, repair and the way back to a backup need its 20 ms."""
+    if name == "offline":
+        return import_module("yiku.store.offline")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

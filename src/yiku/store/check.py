@@ -20,7 +20,7 @@ import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
 from yiku.store import connect, copy, erase, index, pages, records, rows, schema, write
-from yiku.store.api import Index
+from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
 Depth = Literal["quick", "full", "deep"]

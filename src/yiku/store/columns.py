@@ -3,7 +3,7 @@ Columns of all turns of a scope, kept in memory: what ranking asks of each turn,
 
 Turns are added and go, but never change in these columns, and numbers are never given twice. So only what came
 since is read. After an erasure, or where the newest turn is there no more (a backup was put back), all is read
-again.
+again. Of a large scope a file has them (`column_file`), so that a process need not read them all for its first answer.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from yiku.store import column_file
+from yiku.store.gate import Gate
 from yiku.store.index import one
 from yiku.store.write import LAST_ERASURE
 from yiku.types import TurnColumns
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 SCOPES_KEPT = 64
+FILED_FROM = 20_000  # turns of a scope: fewer are read in 20 ms
 READ_AT_ONCE = 50_000  # turns: of a million, all at once would be half a gigabyte of text
 # Lists of numbers as text take a third of the time and memory of rows.
 _LISTS = """
@@ -45,7 +49,8 @@ class Known:
 class Columns:
     """The columns of the scopes last asked for. Safe to use from several threads and after a fork."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder  # of the files
         self._kept: dict[int, Known] = {}
         self._lock = threading.Lock()
         _EVERY.add(self)
@@ -59,8 +64,8 @@ class Columns:
         return _merged(each)
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
-        known = self._kept.pop(scope, None)
         upto = one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
+        known = self._kept.pop(scope, None) or self._filed(connection, scope, upto)
         if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
             columns = _merged([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
@@ -72,6 +77,38 @@ class Columns:
         while len(self._kept) > SCOPES_KEPT:
             del self._kept[next(iter(self._kept))]
         return columns
+
+    def _filed(self, connection: apsw.Connection, scope: int, upto: int) -> Known | None:
+        """What the file of a scope has, where that is of this store, and only a little came since."""
+        found = column_file.mapped(self._folder, _store_id(connection), scope)
+        if found is None:
+            return None
+        of, columns = found
+        if not 0 <= upto - of.upto <= READ_AT_ONCE or _newest(connection, scope, columns) != of.newest:
+            return None
+        return Known(of.upto, of.erasure, columns)
+
+    def settle(self, connection: apsw.Connection, gate: Gate) -> None:
+        """Write the file of each large scope of which there is none, or one of fewer turns. Raises OSError."""
+        sql = "select scope_id from conversation_turns group by scope_id having count(*) >= ?"
+        large: list[Any] = connection.execute(sql, (FILED_FROM,)).fetchall()
+        for (scope,) in large:
+            with self._lock:
+                self._scope(connection, scope, one(connection, LAST_ERASURE)[0])
+                known = self._kept[scope]
+            found = column_file.mapped(self._folder, _store_id(connection), scope)
+            if found is not None and (found[0].upto, found[0].erasure) == (known.upto, known.erasure):
+                continue
+            with gate.held():  # nothing is erased meanwhile
+                newest = _newest(connection, scope, known.columns)
+                if newest is not None and one(connection, LAST_ERASURE)[0] == known.erasure:
+                    of = column_file.Of(_store_id(connection), scope, known.erasure, known.upto, newest)
+                    column_file.write(self._folder, of, known.columns)
+
+    def forget(self) -> None:
+        """Something was erased: nothing is known of any scope. Files that are left say what they were made after."""
+        with self._lock:
+            self._kept = {}
 
     def start_over(self) -> None:
         """In a forked child: a lock that one of the parent's threads holds is nobody's."""
@@ -85,6 +122,17 @@ def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> boo
         return True
     sql = "select 1 from conversation_turns where n = ? and +scope_id = ?"
     return connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone() is not None
+
+
+def _newest(connection: apsw.Connection, scope: int, columns: TurnColumns) -> str | None:
+    """The id of the newest of these turns; None where it is there no more."""
+    sql = "select id from conversation_turns where n = ? and +scope_id = ?"
+    found = connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone()
+    return found and str(found[0])
+
+
+def _store_id(connection: apsw.Connection) -> str:
+    return str(one(connection, "select value from meta where key = ?", "store_id")[0])
 
 
 def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[TurnColumns]:

@@ -4,6 +4,7 @@ How a connection to the store is opened, set up and closed.
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,3 +88,23 @@ def closed(connection: apsw.Connection, deadline: float) -> None:
             if time.monotonic() > deadline:
                 return None  # it goes with its thread
             time.sleep(0.001)
+
+
+def has_moved(connection: apsw.Connection) -> bool:
+    """Whether another file has taken the name of the one that is open here."""
+    moved = ctypes.c_int(0)
+    connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
+    return bool(moved.value)
+
+
+def wal_bytes(path: Path) -> int:
+    """How much lies in the WAL of a database."""
+    return bytes_of(Path(f"{path}-wal"))
+
+
+def bytes_of(path: Path) -> int:
+    """The size of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return 0

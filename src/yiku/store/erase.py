@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 
 from yiku.store import index, jobs, pages, records, rows, texts
-from yiku.store.api import Journal
+from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, RedactedTurn, State
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long

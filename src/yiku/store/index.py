@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from yiku.store.api import Index
+from yiku.store.protocol import Index
 from yiku.types import Posting, Postings, Tokens
 
 if TYPE_CHECKING:

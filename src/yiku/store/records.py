@@ -18,7 +18,7 @@ import apsw
 
 from yiku.errors import Stale, Unreadable
 from yiku.store import index, names, rows
-from yiku.store.api import Index, Journal, R
+from yiku.store.protocol import Index, Journal, R
 from yiku.types import ActionNode, Attachment, Drop, Episode, Put, Record, Records, Scratchpad, Task, Tokens
 
 TABLES: dict[type[Any], str] = {Episode: "episodes", Scratchpad: "scratchpad", Attachment: "attachments"}

@@ -17,7 +17,7 @@ import apsw
 
 from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreError, StoreMismatch
 from yiku.store import copy, erase, index, pages, records, rows, write
-from yiku.store.gate import Mark
+from yiku.store.mark import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
 MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql", "0004_learning.sql", "0005_spans.sql", "0006_endings.sql")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import apsw
 
 from yiku.store import records, rows
-from yiku.store.raw import folded
+from yiku.store.byte_search import folded
 from yiku.types import HeldText
 
 Way = Literal["empty", "row", "kept"]

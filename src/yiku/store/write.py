@@ -20,7 +20,7 @@ import apsw
 
 from yiku.errors import Stale
 from yiku.store import erase, index, jobs, names, records, rows
-from yiku.store.api import Index
+from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
     AddMemory,

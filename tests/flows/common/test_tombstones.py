@@ -113,7 +113,7 @@ def test_erased_turns_are_left_out(memory, home, clock, how, long):
         "scope": {"everything": True, "confirm": memory.scope},
     }[how]
     assert memory.admin.erase(**meant).clean
-    memory._handle.store._scopes.clear()  # a scope that was erased has another number now: see the store
+    memory._handle.store._database.scopes.clear()  # a scope that was erased has another number now: see the store
     old = {"role": "user", "content": content, "said_at": turn.said_at, "tool_results": [{"content": word * 9_000}]}
     again = memory.record([old | {"session": "s1", "external_id": "x-1"}, old | {"session": "s1"}])
     imported = memory.admin.import_([TurnRecord(1, old | {"session": "s1", "external_id": "y-9"})], source="jsonl")
@@ -272,7 +272,7 @@ def test_an_older_home_that_is_migrated_is_swept_when_it_is_a_backup(memory, hom
     memory.record_turn("user", "hello")
     repeat(memory._handle, [entry])
 
-    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erased([bytes(16)])])
+    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erasures.sealed([bytes(16)])])
 
 
 def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, clock):

@@ -206,11 +206,11 @@ def test_what_a_model_still_has_in_hand_comes_too_late(memory, scene):
         for session, n in [*zip(sessions, ns, strict=True), ("s1", ns[0] + 1)]
     ]
     handle.store.apply(scope, [AddJobs(jobs), ClaimJobs(now, 9)], handle.cause("learn"))
-    _, other, neighbour = taken = handle.store.jobs(scope)
+    _, other, neighbour = taken = handle.store.learning.jobs(scope)
     handle.store.apply(scope, [KeepReply(job, f"[{WORD}]") for job in taken], handle.cause("learn"))
     memory.admin.erase(scene["said"])
 
-    assert [(other.n, f"[{WORD}]"), (neighbour.n, None)] == [(job.n, job.reply) for job in handle.store.jobs(scope)]
+    assert [(other.n, f"[{WORD}]"), (neighbour.n, None)] == [(job.n, job.reply) for job in handle.store.learning.jobs(scope)]
     handle.store.apply(scope, [KeepReply(other, "[]")], handle.cause("learn"))
     with pytest.raises(Stale):
         handle.store.apply(scope, [KeepReply(neighbour, f"[{WORD}]")], handle.cause("learn"))

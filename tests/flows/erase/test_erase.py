@@ -480,7 +480,7 @@ def test_a_dry_run_lists_and_changes_nothing(memory, home):
 
     assert files == sorted(home.rglob("*"))
     assert ([kept.id], ["[erased] 你好"]) == ([one.id for one in erased.memories], [one.content for one in erased.redacted[:1]])
-    assert (before, False, 0) == (reads(memory), erased.clean, memory._handle.store.last_erasure())
+    assert (before, False, 0) == (reads(memory), erased.clean, memory._handle.store.erasures.last())
 
 
 def test_turns_can_be_kept(memory):

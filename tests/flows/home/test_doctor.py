@@ -283,7 +283,7 @@ def test_what_was_dropped_or_done_since_does_not_come_back_from_a_backup(home):
         handle.store.apply(handle.writes(), [AddJobs([job])], handle.cause("learn"))
         memory.admin.backup()
         memory.admin.undo(operation)
-        (job,) = handle.store.jobs(handle.writes())
+        (job,) = handle.store.learning.jobs(handle.writes())
         handle.store.apply(handle.writes(), [EndJob(job)], handle.cause("learn"))
     connection = apsw.Connection(str(home / "yiku.db"))
     connection.execute("delete from changes where number = 3")

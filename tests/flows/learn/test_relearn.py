@@ -669,7 +669,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(memory, home, cloc
     before, number = seen(memory), memory.admin.journal(limit=1)[0].number
     said = memory.admin.relearn(dry_run=True)
     assert (before, number) == (seen(memory), memory.admin.journal(limit=1)[0].number)
-    assert LearningState(1) == memory._handle.store.learning(memory._handle.own()[0])
+    assert LearningState(1) == memory._handle.store.learning.state(memory._handle.own()[0])
     done = memory.admin.relearn()
 
     for name in ("archived", "learned", "unflagged", "unpinned"):
@@ -803,7 +803,7 @@ def test_status_proposes_it_once_after_an_upgrade(memory, rules, monkeypatch):
     rules.finds = {"一": [draft("Half past two 两点半", "一")]}
     say(memory, "一")
     assert [] == proposed(memory)
-    assert LearningState(LEARNING_VERSION) == memory._handle.store.learning(memory._handle.own()[0])
+    assert LearningState(LEARNING_VERSION) == memory._handle.store.learning.state(memory._handle.own()[0])
 
     older(memory)
     assert 1 == len(proposed(memory))
@@ -830,4 +830,4 @@ def test_a_run_for_an_earlier_version_begins_anew(memory, clock, rules):
     handle.store.apply(handle.writes(), [SetLearning(left)], handle.cause("test"))
 
     assert 8 == memory.admin.relearn().turns
-    assert reread.LEARNING_VERSION == handle.store.learning(handle.own()[0]).version
+    assert reread.LEARNING_VERSION == handle.store.learning.state(handle.own()[0]).version

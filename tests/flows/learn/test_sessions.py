@@ -66,11 +66,11 @@ def test_compressed_is_not_extracted(blank, home, clock, server):
         turns = memory.search_traces(session="s", limit=100)
         scope, store = memory._handle.own()[0], memory._handle.store
         ns = [turn.n for turn in turns]
-        assert dict.fromkeys(ns, done.episode.id) == store.compressions(scope, ns)
-        assert (set(), 0) == (store.extracted(scope, ns), store.learned(scope))
+        assert dict.fromkeys(ns, done.episode.id) == store.learning.compressions(scope, ns)
+        assert (set(), 0) == (store.learning.extracted(scope, ns), store.learning.upto(scope))
         memory.learn()
 
-        assert max(ns) == store.learned(scope)
+        assert max(ns) == store.learning.upto(scope)
         assert {"extract", "episode"} == {purpose(asked) for asked in server.asked}
 
 

@@ -20,8 +20,7 @@ from yiku.errors import IdempotencyMismatch, Stale
 from yiku.files.vault import Home
 from yiku.rules.learning.reread import LEARNING_VERSION
 from yiku.rules.scopes import PUBLIC
-from yiku.store.api import Store
-from yiku.store.vectors import Vectors
+from yiku.store.api import Store, Vectors
 from yiku.types import AddScope, Cause, Settings
 
 if TYPE_CHECKING:
@@ -174,5 +173,5 @@ def retry_if_stale(handle: Handle, attempt: Callable[[], T]) -> T:
     try:
         return attempt()
     except Stale:
-        with handle.store.alone():
+        with handle.store.exclusive():
             return attempt()

@@ -25,7 +25,7 @@ SWITCH = ".yiku-off"  # in a folder
 
 def pause(handle: Handle, until: datetime | str | None = None) -> datetime | None:
     """Keep nothing new until then, or until `resume`. A second pause takes the place of the first."""
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     end = checks.optional_time(until, "until", now=handle.now())
     if end is not None and end <= handle.now():
         checks.refuse("until", f"{end.isoformat()} has passed")
@@ -35,7 +35,7 @@ def pause(handle: Handle, until: datetime | str | None = None) -> datetime | Non
 
 def resume(handle: Handle) -> bool:
     """End a pause; whether there was one."""
-    handle.store.about()
+    handle.store.upkeep.about()
     there = paused(handle)[0]
     try:
         _file(handle).unlink(missing_ok=True)

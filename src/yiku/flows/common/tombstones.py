@@ -22,8 +22,7 @@ from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import blob_names, content, texts, without
 from yiku.rules import analyze, erasure, redaction
-from yiku.store.api import Store
-from yiku.store.erase import identified
+from yiku.store.api import Store, identified
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
@@ -56,7 +55,7 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
 def mirror(handle: Handle) -> None:
     """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
     home, store = handle.paths, handle.store
-    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures()])
+    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures.all()])
 
 
 def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
@@ -79,7 +78,7 @@ def named(home: Home, store_id: str) -> set[str]:
 def _missing(home: Home, store: Store) -> set[str]:
     """The ids of the erasures that files tell of and the store does not know."""
     told = named(home, store.store_id)
-    return told - store.known_erasures(sorted(told)) if told else set()
+    return told - store.erasures.known(sorted(told)) if told else set()
 
 
 def compare(home: Home, store: Store) -> None:
@@ -109,7 +108,7 @@ def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> 
     """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
     named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}
     for name in sorted(named):
-        with handle.store.alone():
+        with handle.store.exclusive():
             if not is_named(handle, name):
                 blobs.remove(handle.blobs, name)
 
@@ -161,7 +160,7 @@ def _still_said(handle: Handle, text: str, at: datetime) -> bool:
 def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
     """Which of these texts stand for something that was erased, and since when."""
     seals = {handle.sealed(text): text for text in told}
-    return {seals[seal]: at for seal, at in handle.store.erased(list(seals)).items()}
+    return {seals[seal]: at for seal, at in handle.store.erasures.sealed(list(seals)).items()}
 
 
 # ------------------------------------------------------------------ records

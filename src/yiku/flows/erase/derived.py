@@ -23,7 +23,7 @@ from yiku.flows.learn import episodes
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
 from yiku.rules.text.sure import pieces, sure_sentences
-from yiku.store import records
+from yiku.store.api import RECORD_KINDS, RECORD_TABLES, record_was
 from yiku.types import (
     Attachment,
     Change,
@@ -61,7 +61,7 @@ class DerivedRecords:
         """The records that go, those too that come back with less, by their tables."""
         found: dict[str, list[str]] = {}
         for record in (*self.gone, *(before for before, _ in self.left)):
-            found.setdefault(records.TABLES[type(record)], []).append(record.id)
+            found.setdefault(RECORD_TABLES[type(record)], []).append(record.id)
         return found
 
     def blobs(self) -> set[str]:
@@ -107,12 +107,12 @@ def everything(handle: Handle, *, until: datetime | None = None, ids: Collection
     own = handle.own()
     if not own:
         return DerivedRecords()
-    every: list[Record] = [record for kind in records.TABLES for record in handle.store.records(kind, own, Records())]
+    every: list[Record] = [record for kind in RECORD_TABLES for record in handle.store.records(kind, own, Records())]
     return DerivedRecords(
         gone=[one for one in every if until is None or one.updated_at <= until or one.id in ids],
         images={row.number: dict(row.before or {}) for row in _older(handle, own) if until is None or row.at <= until},
         states=[state for state in _states(handle, own) if until is None or state.ended_at is None or state.ended_at <= until],
-        jobs=[job for job in handle.store.jobs(own[0]) if until is None or job.created_at <= until],
+        jobs=[job for job in handle.store.learning.jobs(own[0]) if until is None or job.created_at <= until],
     )
 
 
@@ -120,7 +120,7 @@ def named(handle: Handle, ids: Collection[str], *, suffix: str | None = None) ->
     """The records with these ids, or the one whose id ends so."""
     own, found = handle.own(), list[Record]()
     select = Records(suffix=suffix) if suffix is not None else Records(ids=[*ids])
-    for kind in records.TABLES if own and (ids or suffix) else ():
+    for kind in RECORD_TABLES if own and (ids or suffix) else ():
         found += handle.store.records(kind, own, select)
     return found if suffix is None or len(found) == 1 else []
 
@@ -130,9 +130,9 @@ def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
     own, store = handle.own(), handle.store
     if not own:
         return DerivedRecords()
-    every: list[Record] = [record for kind in records.TABLES for record in store.records(kind, own, Records())]
+    every: list[Record] = [record for kind in RECORD_TABLES for record in store.records(kind, own, Records())]
     images = {row.number: row for row in _older(handle, own)}
-    older = {number: records.was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
+    older = {number: record_was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
     states = _states(handle, own)
     told = [text for record in (*every, *older.values()) for text in _lines(record)]
     judge = _Judge(handle, goes, says(handle, goes, [*told, *(text for state in states for text in _of_state(state))]))
@@ -160,13 +160,13 @@ def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
         states=[
             state for state in states if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _of_state(state)))
         ],
-        jobs=[job for job in store.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken],
+        jobs=[job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken],
     )
 
 
 def _older(handle: Handle, own: Sequence[int]) -> Iterator[Any]:
     """The rows of the journal that keep an older form of a record."""
-    for table in records.KINDS:
+    for table in RECORD_KINDS:
         yield from (row for row in handle.store.journal(own, table=table, after=0) if row.before)
 
 

@@ -17,7 +17,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes, verify
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
 from yiku.flows.erase.take_out import blobs, named_rows, seals, take_out
-from yiku.store.gate import Reserve
+from yiku.store.api import Reserve
 from yiku.types import Erased, HeldText
 
 
@@ -78,7 +78,7 @@ def _erased(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
         sealed = seals(handle, found)
         return found, take_out(handle, handle.writes(), found, cause=handle.cause("erase"), seals=sealed, named=named_rows(found))
 
-    with handle.store.alone():  # what is said meanwhile is said after the erasure
+    with handle.store.exclusive():  # what is said meanwhile is said after the erasure
         try:
             return attempt()
         except StorageFull:  # what is left of a long content wants a blob

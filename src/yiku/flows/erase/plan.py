@@ -23,7 +23,7 @@ from yiku.flows.erase import derived, quotes, redact
 from yiku.flows.erase.derived import DerivedRecords, ErasureContext
 from yiku.flows.erase.redact import Redaction
 from yiku.rules import analyze, conflict, erasure
-from yiku.store import rows
+from yiku.store.api import micros
 from yiku.types import (
     Condition,
     Group,
@@ -312,7 +312,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
 
 def source_key(source: Source) -> SourceKey:
     """A source without a word of it."""
-    return source.seq, rows.micros(source.recorded_at)
+    return source.seq, micros(source.recorded_at)
 
 
 def told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from yiku.flows.common.handle import Handle
 from yiku.rules import analyze, erasure, keys, redaction
 from yiku.rules.text.sure import sure, sure_sentences
-from yiku.store import rows
+from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
 SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "text"))  # what somebody told, of its own
@@ -52,7 +52,7 @@ def held(handle: Handle, sought: Sought) -> list[HeldText]:
     if not own or not told:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.holding(own[0], [analyze.plain(text).split() for text in told])
+    found = handle.store.erasures.holding(own[0], [analyze.plain(text).split() for text in told])
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, told)]
 
 
@@ -84,7 +84,7 @@ def emptied(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, s
 def _left(one: HeldText, told: Sequence[str]) -> str | None:
     if one.column != "before" and one.text[:1] in ("{", "["):
         with suppress(ValueError):
-            return rows.dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, told)))
+            return dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, told)))
     return None
 
 

@@ -18,8 +18,7 @@ from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements,
 from yiku.flows.erase.redact import Redaction
 from yiku.flows.erase.take_out import take_out
 from yiku.rules import erasure, redaction
-from yiku.store import rows
-from yiku.store.erase import identified
+from yiku.store.api import identified, moment
 from yiku.types import Cause, Memories, SemanticMemory, Turns
 
 
@@ -31,10 +30,10 @@ def repeat(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
     """
     told, count = [*{entry["id"]: entry for entry in map(identified, entries)}.values()], 0  # each once, wherever it is told
     names = {number: name for number, name, _ in handle.store.scopes()}
-    known = handle.store.known_erasures([entry["id"] for entry in told])
+    known = handle.store.erasures.known([entry["id"] for entry in told])
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
     for entry in told:
-        at = rows.moment(entry["at"])
+        at = moment(entry["at"])
         assert at is not None
         one = replace(handle, scope=names.get(entry["scope"], handle.scope))
         plan = _plan(one, entry["rows"], seals, at) if entry["scope"] in names else ErasurePlan()

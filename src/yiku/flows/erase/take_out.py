@@ -60,7 +60,7 @@ def take_out(
         seals=seals,
         rows=named,
     )
-    expect = Expect(rows={memory.n: memory.changed for memory in plan.statements.gone}, erasure=handle.store.last_erasure())
+    expect = Expect(rows={memory.n: memory.changed for memory in plan.statements.gone}, erasure=handle.store.erasures.last())
     done = handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
     for forget in (read.cache_clear, keys.forget, values.forget, redaction.forget):  # what was read of it goes, too
         forget()

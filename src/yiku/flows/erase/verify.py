@@ -26,10 +26,7 @@ from yiku.flows.erase import quotes
 from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze, erasure, redaction
 from yiku.rules.slots import index_tokens
-from yiku.store import raw
-from yiku.store.api import Index, Store
-from yiku.store.gate import alone
-from yiku.store.sqlite import SqliteStore
+from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
@@ -97,7 +94,7 @@ def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
 
     Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
     """
-    waiting = [entry for entry in handle.store.erasures() if not entry["done"]]
+    waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     if not waiting:
         raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
@@ -111,7 +108,7 @@ def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
 
 def _receipted(handle: Handle, done: Erased) -> None:
     """The receipt, without a word of what went; and the mirror, which knows that all is done."""
-    entry = next(entry for entry in handle.store.erasures() if entry["number"] == done.operation)
+    entry = next(entry for entry in handle.store.erasures.all() if entry["number"] == done.operation)
     receipt = {
         "memories": len(done.memories),
         "turns": len(done.turns),
@@ -147,7 +144,7 @@ def _copies_swept(handle: Handle, needles: Needles, sought: quotes.Sought, tell:
 
     yield _tried("erasures", mirrored)
     try:
-        with alone(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
+        with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
@@ -175,7 +172,7 @@ def _swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) 
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
-        repeat(copy, handle.store.erasures())
+        repeat(copy, handle.store.erasures.all())
         kept = {one.text for one in quotes.erased_in(copy, sought)}
         _, size, left = _scrubbed(store, needles)
         return size, (*left, *sorted(kept))
@@ -188,7 +185,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     name = f"backups/{path.name}"
     if not needles.known:
         return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
-    size, found = raw.search(sweep.content(path), needles.texts)
+    size, found = search_bytes(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
     sweep.removed(path)
@@ -201,7 +198,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     """Blobs that nobody names any more leave the disk."""
     removed = 0
-    with handle.store.alone():
+    with handle.store.exclusive():
         for name in sorted(names):
             if not tombstones.is_named(handle, name):
                 removed += blobs.remove(handle.blobs, name)
@@ -217,13 +214,13 @@ def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
 
 def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
-    emptied = store.scrub()
-    size, found = store.found([*needles.texts])
+    emptied = store.erasures.scrub()
+    size, found = store.erasures.found([*needles.texts])
     left = _unexplained(found, needles, store)
     if left and emptied:
-        emptied = store.scrub(rewrite=True)
-        size, found = store.found([*needles.texts])
-        left = _unexplained(store.held(found) if emptied else found, needles, store)
+        emptied = store.erasures.scrub(rewrite=True)
+        size, found = store.erasures.found([*needles.texts])
+        left = _unexplained(store.erasures.held(found) if emptied else found, needles, store)
     return emptied, size, left
 
 
@@ -263,7 +260,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
     def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
-            size, found = raw.search(pieces, wanted)
+            size, found = search_bytes(pieces, wanted)
             return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
 
         return looked
@@ -297,7 +294,7 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
     if not found:
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
-    said = store.still_said([*left])
+    said = store.erasures.still_said([*left])
     indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
     return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
 

@@ -22,7 +22,7 @@ from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import spoken
 from yiku.rules import chunk, redaction
-from yiku.store.gate import alone
+from yiku.store.api import one_at_a_time
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def embed(
     """
     checks.optional_call(progress, "progress")
     checks.optional_seconds(budget_s, "budget_s")
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     began, own, done = time.monotonic(), handle.own(), 0
     model, why = handle.embedder()
     if model is None:
@@ -101,7 +101,7 @@ def embed(
     refused: set[tuple[Item, int]] = set()
     if not own:
         return EmbedReport(model.space, 0, 0)
-    with alone(handle.paths.locks / "embedder.lock", "another process is embedding"):
+    with one_at_a_time(handle.paths.locks / "embedder.lock", "another process is embedding"):
         total = _sound(handle, own[0], model)
         while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
             batch = _next(handle, own[0], model.space, refused)
@@ -137,7 +137,7 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
 
 def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
     """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
-    erasure, state = handle.store.last_erasure(), handle.vectors.embedded(scope, space)
+    erasure, state = handle.store.erasures.last(), handle.vectors.embedded(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
         turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
         memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
@@ -170,7 +170,7 @@ def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[
     """Embed a batch; how many rows have vectors now."""
 
     def still() -> bool:
-        return handle.store.last_erasure() == batch.erasure
+        return handle.store.erasures.last() == batch.erasure
 
     try:
         vectors, bad = _tried(handle, model, batch.rows, still)

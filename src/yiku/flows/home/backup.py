@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
@@ -30,9 +31,8 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
 from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze
-from yiku.store import copy, putback, sqlite
-from yiku.store.gate import Mark, alone, translated
-from yiku.store.vectors import Vectors
+from yiku.store import api
+from yiku.store.api import Mark, SqliteStore, Store, Vectors, one_at_a_time
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
 NIGHTLY_KEPT = 7
@@ -67,11 +67,11 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
         with _one_at_a_time(home, 0 if nightly else LOCK_S):
             began = time.monotonic()
             path = _free(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
-            copied = retry_if_stale(handle, lambda: handle.store.copied(path))
+            copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(path))
             if nightly:
                 _prune(home.backups, path)
                 with suppress(StoreError):  # the copy is made; the next night merges
-                    handle.store.merge()
+                    handle.store.upkeep.merge()
             return _report(path, copied, began, _missing(home, copied))
     except StoreBusy:
         if nightly:  # another process is making it
@@ -81,7 +81,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
 
 def backups(handle: Handle) -> list[BackupFile]:
     """The backups in the home, newest first."""
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     found = [path for path in _files(Home(handle.home).backups) if not path.name.startswith(".")]
     listed = [BackupFile(name=path.name, made_at=_made_at(path), bytes=path.stat().st_size) for path in found]
     return sorted(listed, key=lambda one: (one.made_at, one.name), reverse=True)
@@ -109,12 +109,12 @@ def due_quickly(home: Home) -> bool:
 def overdue(handle: Handle) -> str | None:
     """A line of `yiku status`, when the last backup is old or there is none."""
     made = [_made_at(path) for path in _files(Home(handle.home).backups)]
-    if handle.settings.backups == "off" or handle.store.about()["read_only"]:
+    if handle.settings.backups == "off" or handle.store.upkeep.about()["read_only"]:
         return None
     if Home(handle.home).backups.is_symlink():
         return "backups/ is a link, so no backup is made: remove the link, or run `yiku backup --to` another folder"
     if not made:
-        small = handle.store.about()["bytes"] <= AFTER_AN_ANSWER_BYTES  # the next writing command makes one
+        small = handle.store.upkeep.about()["bytes"] <= AFTER_AN_ANSWER_BYTES  # the next writing command makes one
         return None if small else "there is no backup yet: run `yiku backup`"
     days = (handle.now() - max(made)).days
     return f"the last backup is {days} days old: run `yiku backup`" if days >= OVERDUE_AFTER.days else None
@@ -172,7 +172,7 @@ def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
     """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes. Raises InvalidInput for a link."""
     if home.backups.is_symlink():
         raise InvalidInput(f"{home.backups} is a link, and what belongs to a home lies in it: remove the link")
-    with alone(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
+    with one_at_a_time(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
         for path in home.backups.glob(".*") if home.backups.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
         yield
@@ -196,7 +196,7 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(mode=0o700)
-        copied = retry_if_stale(handle, lambda: handle.store.copied(temporary / "yiku.db"))
+        copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
         left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
         Mark(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
@@ -226,7 +226,7 @@ def _copied_files(source: Path, target: Path) -> Iterator[str]:
 
 def _flush(folder: Path) -> None:
     for path in (*folder.rglob("*"), folder):
-        copy.flushed(path)
+        api.offline.flushed(path)
 
 
 # ------------------------------------------------------------------ going back to one
@@ -239,9 +239,8 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
     Raises NotFound, Damaged when the backup is not sound, ForeignStore when it is of another home; then nothing has changed.
     """
     home, store = Home(handle.home), handle.store
-    assert isinstance(store, sqlite.SqliteStore)
     checks.flag(dry_run, "dry_run")
-    store.about()  # a memory that was closed says so
+    store.upkeep.about()  # a memory that was closed says so
     with _one_at_a_time(home, LOCK_S):
         path, copied = _named(home, name)
         if copied.store_id != store.store_id:
@@ -249,12 +248,13 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
         restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
         if dry_run:
             return restored
-        with _prepared(home, path, handle.key) as prepared, store.alone():
+        with _prepared(home, path, handle.key) as prepared, store.exclusive():
             restored = _outcome(home, path, copied, store)
             before = _free(home.backups, BEFORE_RESTORE, handle.now())
-            store.copied(before)
+            store.upkeep.copied(before)
             cause = handle.cause("restore backup", f"from {path.name}")
-            number = store.put_back(prepared, cause, handle.scope, lambda: sweep_erased(replace(handle, store=prepared)))
+            sweep = partial(sweep_erased, replace(handle, store=prepared))
+            number = store.upkeep.put_back(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
         return replace(restored, kept=before.name, operation=number)
 
 
@@ -271,22 +271,22 @@ def restore_damaged(
         restored = replace(_outcome(home, path, copied, None), dry_run=dry_run)
         if dry_run:
             return restored
-        writing = alone(home.write_lock, "another program is writing", settings.busy_timeout_s)
+        writing = one_at_a_time(home.write_lock, "another program is writing", settings.busy_timeout_s)
         with _prepared(home, path, key) as prepared, writing:
             handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
             aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
-            number = prepared.go_on(home.database, ours, handle.cause("restore backup", f"from {path.name}"), scope)
+            cause = handle.cause("restore backup", f"from {path.name}")
+            number = prepared.upkeep.go_on(home.database, ours, cause, prepared.scope(scope) or 0)
             sweep_erased(handle)
             prepared.close()
-            with translated(str(path)):
-                putback.install(prepared.path, home.database, aside)
+            api.offline.install(prepared.path, home.database, aside)
             mark.write(copied.store_id, number)
         return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
 
 
 def sweep_erased(handle: Handle) -> None:
     """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures()])
+    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:
@@ -295,13 +295,12 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
         raise NotFound(f"there is no backup {name[:80]}", "`yiku backups` lists them.")
-    with translated(str(path)):
-        return path, copy.read_through(path)
+    return path, api.offline.read_backup(path)
 
 
-def _outcome(home: Home, path: Path, copied: Copied, store: sqlite.SqliteStore | None) -> Restored:
+def _outcome(home: Home, path: Path, copied: Copied, store: Store | None) -> Restored:
     """What the store has more than the backup, as far as it can be asked."""
-    more = store.since({table: last for table, (last, _) in copied.rows.items()}) if store is not None else {}
+    more = store.upkeep.since({table: last for table, (last, _) in copied.rows.items()}) if store is not None else {}
     return Restored(
         name=path.name,
         made_at=_made_at(path),
@@ -313,15 +312,14 @@ def _outcome(home: Home, path: Path, copied: Copied, store: sqlite.SqliteStore |
 
 
 @contextmanager
-def _prepared(home: Home, path: Path, key: bytes) -> Iterator[sqlite.SqliteStore]:
+def _prepared(home: Home, path: Path, key: bytes) -> Iterator[SqliteStore]:
     """The content of a backup as a store of its own, of today's schema."""
     folder = home.backups / f".restoring-{secrets.token_hex(6)}"
     folder.mkdir(mode=0o700)
     try:
-        with translated(str(path)), closing(copy.opened(path)) as connection:
-            copy.kept(connection, folder / "yiku.db")
+        api.offline.unpack_backup(path, folder / "yiku.db")
         lock = folder / "write.lock"
-        with closing(sqlite.SqliteStore(folder / "yiku.db", gate=lock, analyzer=analyze.VERSION, key=key)) as prepared:
+        with closing(SqliteStore(folder / "yiku.db", gate=lock, analyzer=analyze.VERSION, key=key)) as prepared:
             yield prepared
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -24,15 +24,11 @@ from yiku.flows.erase import verify
 from yiku.flows.erase.repeat import repeat
 from yiku.rules import analyze, scopes
 from yiku.rules.slots import index_tokens
-from yiku.store import check as whole
-from yiku.store import salvage
-from yiku.store.gate import Mark, alone
-from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors import Vectors
+from yiku.store.api import Mark, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 
-DEPTHS: tuple[whole.Depth, ...] = ("quick", "full", "deep")
-WORDS = whole.Words(tokens, tool_tokens, index_tokens)
+DEPTHS: tuple[offline.Depth, ...] = ("quick", "full", "deep")
+WORDS = offline.Words(tokens, tool_tokens, index_tokens)
 Say = Callable[[str], None]
 
 
@@ -54,8 +50,8 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     if not place.exists() and lost is None:
         raise HomeMissing(str(place.root))
     began = time.monotonic()
-    look = whole.Look(_key(place), say=say)
-    whole.look(look, place.database, chosen, _mark(place).read(), WORDS)
+    look = offline.Look(_key(place), say=say)
+    offline.look(look, place.database, chosen, _mark(place).read(), WORDS)
     if lost is not None:
         look.problems.append(lost)
     else:
@@ -68,7 +64,7 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
 
 def _undone(place: vault.Home) -> Iterator[str]:
     """Whether the database knows every erasure that the files beside it tell of."""
-    found = whole.erasures(place.database)
+    found = offline.erasures(place.database)
     if found is not None and (missing := tombstones.named(place, found[0]) - found[1]):
         yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
 
@@ -84,10 +80,10 @@ def _key(place: vault.Home) -> bytes:
     return b""
 
 
-def _blobs(look: whole.Look, place: vault.Home) -> Iterator[str]:
+def _blobs(look: offline.Look, place: vault.Home) -> Iterator[str]:
     """Each long content against its name, and whether each that is named is there."""
     there = {path.stem for path in place.blobs.glob("*/*.z")}
-    for name in sorted(there | whole.named_blobs(place.database)):
+    for name in sorted(there | offline.named_blobs(place.database)):
         look.counted("blobs")
         try:
             blobs.get_bytes(place.blobs, name)
@@ -97,10 +93,10 @@ def _blobs(look: whole.Look, place: vault.Home) -> Iterator[str]:
             yield f"blob {name}, which a turn or an attachment names, is not there"
 
 
-def _backups(look: whole.Look, place: vault.Home) -> Iterator[str]:
+def _backups(look: offline.Look, place: vault.Home) -> Iterator[str]:
     for path in _copies(place):
         look.counted("backups")
-        yield from (f"backup {path.name}: {problem}" for problem in whole.backup(path))
+        yield from (f"backup {path.name}: {problem}" for problem in offline.check_backup(path))
 
 
 def _copies(place: vault.Home) -> list[Path]:
@@ -129,7 +125,7 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     if not place.exists() and place.lost() is None:
         raise HomeMissing(str(place.root))
     place.prepare()
-    with alone(place.write_lock, "another program is writing", timeout_s=10.0):
+    with one_at_a_time(place.write_lock, "another program is writing", timeout_s=10.0):
         repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
     undone = tuple(_undone(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
@@ -140,10 +136,10 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
 
 def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
     key = place.key()
-    here = whole.identity(place.database)
+    here = offline.identity(place.database)
     meant = mark.read() or here
-    look = whole.Look(key, say=say)
-    whole.look(look, place.database, "deep", meant, WORDS)
+    look = offline.Look(key, say=say)
+    offline.look(look, place.database, "deep", meant, WORDS)
     problems = tuple(look.problems)
     if not problems:
         if mark.read() is None and here is not None and not dry_run:
@@ -151,15 +147,17 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         return Repaired(problems, {}, (), None, dry_run)
     if here is not None and meant is not None and here[0] != meant[0]:
         raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
-    theirs = whole.is_foreign(place.database)
-    copies = [path for path in _copies(place) if (of := whole.identity(path, copied=True)) and (meant is None or of[0] == meant[0])]
-    if not copies and (theirs or not whole.has_tables(place.database)):
+    theirs = offline.is_foreign(place.database)
+    copies = [
+        path for path in _copies(place) if (of := offline.identity(path, copied=True)) and (meant is None or of[0] == meant[0])
+    ]
+    if not copies and (theirs or not offline.has_tables(place.database)):
         if theirs:
             raise ForeignStore(str(place.database))
         why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
         raise (StoreMismatch if meant or place.lost() else Damaged)(why)
     now = datetime.now(UTC)
-    done = salvage.rescued(
+    done = offline.rescued(
         place.database,
         kept=place.root / "damaged" / f"{now:%Y%m%dT%H%M%S%fZ}",
         readable=not theirs,
@@ -171,7 +169,7 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         words=WORDS,
         dry_run=dry_run,
     )
-    if not dry_run and (put := whole.identity(place.database)) is not None:
+    if not dry_run and (put := offline.identity(place.database)) is not None:
         mark.write(*put, shut=True)
     return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run, tuple(done.mended))
 
@@ -179,10 +177,10 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
 def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
     """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
     lost = place.lost()
-    told, here = mark.read(), whole.identity(place.database)
-    if whole.is_foreign(place.database):
+    told, here = mark.read(), offline.identity(place.database)
+    if offline.is_foreign(place.database):
         raise ForeignStore(str(place.database))
-    if here is None and whole.has_tables(place.database):
+    if here is None and offline.has_tables(place.database):
         raise Damaged(f"{place.database}: repair it without --accept")
     problems = (f"store.id means store {told[0][:8]}… with {told[1]:,} changes",) if told and told != here else ()
     if lost is not None:
@@ -191,10 +189,10 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
         return Repaired(problems, {}, (), None, dry_run)
     kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     if there := place.database.exists() or mark.path.exists():
-        salvage.put_aside(place.database, mark.path, kept)
+        offline.put_aside(place.database, mark.path, kept)
     Vectors(place.vectors).drop()  # numbers that other texts had may be given again
     if here is None:
-        salvage.removed(place.database, mark.path)
+        offline.removed(place.database, mark.path)
     else:
         mark.write(*here)
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)

@@ -150,7 +150,9 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
 def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Out:
     out = _Out(file, progress=progress)
     head = {"type": FORMAT, "version": VERSION, "made_at": handle.now().astimezone(UTC).isoformat()}
-    out.line({**head, "schema": handle.store.about()["schema"], "since": plain(since), "scopes": [name for name, _ in scopes]})
+    out.line(
+        {**head, "schema": handle.store.upkeep.about()["schema"], "since": plain(since), "scopes": [name for name, _ in scopes]}
+    )
     for name, label in scopes:
         if (number := handle.store.scope(name)) is None:
             continue  # erased meanwhile
@@ -204,7 +206,7 @@ def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _
     """The lines of one row of the journal."""
     if row.table == "conversation_turns":
         turns = _turns(handle, scope, range(row.row, row.row + row.count))
-        upto, known = handle.store.learned(scope), handle.store.extracted(scope, [turn.n for turn in turns])
+        upto, known = handle.store.learning.upto(scope), handle.store.learning.extracted(scope, [turn.n for turn in turns])
         for turn in turns:
             took_back = handle.store.receipt(scope, f"retract {turn.id}") is not None  # the key under which learning does it once
             learned = {"learned": True} if turn.n <= upto or turn.n in known or took_back else {}

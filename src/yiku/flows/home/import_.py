@@ -137,7 +137,7 @@ def import_(
     run.sessions |= replayed.sessions
     if not dry_run and run.counts["turns"] + run.counts["memories"] >= MERGED_FROM:
         with suppress(StoreError):  # all of it is in; the night merges
-            handle.store.merge()
+            handle.store.upkeep.merge()
     return ImportReport(
         source=name,
         records=run.counts["records"],

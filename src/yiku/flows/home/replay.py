@@ -101,7 +101,7 @@ class Replay:
     erasure: int = 0  # the last that the pending changes were held against
 
     def __post_init__(self) -> None:
-        self.erasure = self.handle.store.last_erasure()
+        self.erasure = self.handle.store.erasures.last()
 
     def take(self, item: OperationRecord) -> None:
         """One operation."""
@@ -139,14 +139,14 @@ class Replay:
         if self.learned and not self.dry_run:
             self._learned()
         self.pending, self.fresh, self.size, self.learned = [], set(), 0, []
-        self.erasure = self.handle.store.last_erasure()
+        self.erasure = self.handle.store.erasures.last()
 
     def _write(self) -> None:
         """All of it in one transaction; where the store refuses an operation, each by itself, and that one is a problem."""
         try:
             self._apply(self.pending)
         except Stale:
-            if self.erasure != self.handle.store.last_erasure():
+            if self.erasure != self.handle.store.erasures.last():
                 raise
             for one in self.pending:
                 try:
@@ -163,8 +163,8 @@ class Replay:
         """What was learned from turns came with them: they are not learned from again, nor taken back twice."""
         own, store = self.handle.own(), self.handle.store
         there = store.turns(own, Turns(ids=self.learned, hidden=True)) if own else []
-        ns = [turn.n for turn in there if turn.n > store.learned(own[0])]
-        if fresh := sorted({*ns} - store.extracted(own[0], ns)) if ns else []:
+        ns = [turn.n for turn in there if turn.n > store.learning.upto(own[0])]
+        if fresh := sorted({*ns} - store.learning.extracted(own[0], ns)) if ns else []:
             with suppress(Stale):  # somebody learned from them meanwhile
                 store.apply(own[0], [Learned(fresh)], self.handle.cause("import"))
 

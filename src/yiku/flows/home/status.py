@@ -25,16 +25,16 @@ WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 def stats(handle: Handle) -> Stats:
     """Counts of what this handle reads, and the sizes of the files."""
-    counts = dict(handle.store.counts(handle.reads() or [0]))
-    about = handle.store.about()
+    counts = dict(handle.store.upkeep.counts(handle.reads() or [0]))
+    about = handle.store.upkeep.about()
     size = blobs.size(handle.blobs)
     return Stats(scope=handle.scope, database_bytes=about["bytes"], blob_bytes=size, **counts)
 
 
 def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
-    about, settings = handle.store.about(), handle.settings
-    candidates, flagged = handle.store.unsettled(handle.reads() or [0])
+    about, settings = handle.store.upkeep.about(), handle.settings
+    candidates, flagged = handle.store.upkeep.unsettled(handle.reads() or [0])
     space, missing, late, why = _search(handle)
     return Status(
         home=settings.home,
@@ -84,7 +84,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
     yield from modes.troubles(handle.paths, read_only=about["read_only"])
-    if (waiting := sum(not entry["done"] for entry in handle.store.erasures())) > 0:
+    if (waiting := sum(not entry["done"] for entry in handle.store.erasures.all())) > 0:
         yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} cut short: yiku erase --resume"
     if (late := backup.overdue(handle)) is not None:
         yield late
@@ -101,7 +101,7 @@ def _to_settle(handle: Handle, candidates: int) -> Iterator[str]:
     if handle.put_off is not None:
         yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
     own = handle.own()
-    if dead := len(handle.store.jobs(own[0], dead=True)) if own else 0:
+    if dead := len(handle.store.learning.jobs(own[0], dead=True)) if own else 0:
         what = "question to the model" if dead == 1 else "questions to the model"
         yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
     if (proposed := relearn.proposal(handle)) is not None:

@@ -73,7 +73,7 @@ def recorded(
     drafts = [turn for turn, _ in told]
     files = {turn.id: kept for turn, _, kept in read if kept}
     fresh = _fresh(handle, drafts)
-    if len(fresh) < len(drafts) and handle.store.last_erasure():
+    if len(fresh) < len(drafts) and handle.store.erasures.last():
         # what was known may have been erased since, and has its long contents here again
         tombstones.tidied(handle, drafts, kept=fresh)
     if not fresh and idempotency_key is None:
@@ -89,7 +89,7 @@ def recorded(
             stored = handle.store.turns([scope], Turns(ids=first["ids"], hidden=True))
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"]), {}
-        erasure = handle.store.last_erasure()
+        erasure = handle.store.erasures.last()
         kept = tombstones.turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
         noted = [one for turn in kept if turn.id in files for one in messages.noted(handle, turn, files[turn.id])]
@@ -104,7 +104,7 @@ def recorded(
 
     if not files:
         return retry_if_stale(handle, attempt)
-    with handle.store.alone():  # no other may record the same messages meanwhile, and leave their files without turns
+    with handle.store.exclusive():  # no other may record the same messages meanwhile, and leave their files without turns
         fresh = _fresh(handle, fresh)
         return attempt()
 
@@ -144,7 +144,7 @@ def write_read(handle: Handle) -> None:
     if handle.read and (own := handle.own()):
         ns, handle.read = handle.read, []
         with suppress(YikuError):
-            upto = handle.store.learned(own[0])
+            upto = handle.store.learning.upto(own[0])
             if late := [n for n in ns if n > upto]:  # `learn` has not been at them since
                 handle.store.apply(own[0], [Learned(read=late)], handle.cause("learn"))
 

@@ -99,7 +99,7 @@ def remember(
     def attempt() -> Outcome:
         if idempotency_key is not None and (first := handle.first_result(idempotency_key, digest)):
             return _outcome(handle, KINDS[first["outcome"]], first["ids"], first["operation"])
-        erasure, turn = handle.store.last_erasure(), new.sources[0].turn
+        erasure, turn = handle.store.erasures.last(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
         if erasure and (at := tombstones.since(handle, new)) is not None:
@@ -126,7 +126,7 @@ def remember(
 
     if keyed is None or dry_run:
         return retry_if_stale(handle, attempt)
-    with handle.store.alone():  # two that tell one id for the first time would each make a line
+    with handle.store.exclusive():  # two that tell one id for the first time would each make a line
         return attempt()
 
 

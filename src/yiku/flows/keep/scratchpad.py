@@ -33,7 +33,7 @@ def changed(
     """The scratchpad after a change; as it is where what was said, on which that rests, was erased meanwhile."""
 
     def attempt() -> Scratchpad:
-        erasure, before = handle.store.last_erasure(), of(handle, user)
+        erasure, before = handle.store.erasures.last(), of(handle, user)
         after = change(before)
         if after == before or (said is not None and not _still_said(handle, said)):
             return before

@@ -18,7 +18,7 @@ from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
 from yiku.rules.slots import index_tokens
-from yiku.store import records
+from yiku.store.api import RECORD_KINDS, record_tokens, record_was
 from yiku.types import (
     AddSource,
     Change,
@@ -50,7 +50,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         done = _done(handle, number)
         memories = [change for change in done if change.table == "memories"]
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
-        grown = [change for change in done if change.table in records.KINDS]
+        grown = [change for change in done if change.table in RECORD_KINDS]
         if not memories and not turns and not grown:
             raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
         _refuse_under_later(handle, number, done)
@@ -79,9 +79,9 @@ def _done(handle: Handle, number: int) -> list[ChangeRow]:
 
 def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
     """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
-    since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *records.KINDS)}
+    since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *RECORD_KINDS)}
     for change in done:  # newest first: of each row the first operation that touched it stays
-        if change.table in records.KINDS:
+        if change.table in RECORD_KINDS:
             since[change.table][change.row] = change.transaction
         elif change.table in ("memories", "memory_sources"):
             since["memories"][change.row] = since["memory_sources"][change.row] = change.transaction
@@ -163,14 +163,14 @@ def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
 
 def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
     """A record that was put goes, or is what it was; one that was dropped comes back."""
-    found = handle.store.records(records.KINDS[change.table], handle.own(), Records(ns=[change.row]))
+    found = handle.store.records(RECORD_KINDS[change.table], handle.own(), Records(ns=[change.row]))
     if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
         raise CannotUndo(f"operation {number}: what it changed was erased or lost")
     if change.action == "insert":
         return Drop(found[0])
     image = dict(change.before or {})
-    was: Record = records.was(change.table, image, handle.scope)
-    return Put(replace(was, changed=found[0].changed if found else 0), records.tokens(image.get("tokens")))
+    was: Record = record_was(change.table, image, handle.scope)
+    return Put(replace(was, changed=found[0].changed if found else 0), record_tokens(image.get("tokens")))
 
 
 def journal(handle: Handle, limit: int) -> list[ChangeRow]:

@@ -100,7 +100,7 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
             row,
             {field: value for field, value in details.items() if field in IN_PLACE} or {"importance": row.importance},
         )
-    erasure = handle.store.last_erasure()
+    erasure = handle.store.erasures.last()
     if erasure and tombstones.since(handle, new) is not None:
         raise WasErased("that text")
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}

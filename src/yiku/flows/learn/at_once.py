@@ -34,7 +34,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
         from yiku.flows.learn import by_rules  # loaded when somebody says something, not for each line of a log
 
         with _kept_for_later(handle):
-            if by_rules.said_by_person(turn) and turn.n > handle.store.learned(handle.writes()):  # else it was known already
+            if by_rules.said_by_person(turn) and turn.n > handle.store.learning.upto(handle.writes()):  # else it was known already
                 learn_from(handle, turn)
                 by_rules.follow(handle, turn)
                 if turn.id in handle.learned:  # else it is long, and waits

@@ -73,8 +73,8 @@ class Asking:
 def jobs_for(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Job]:
     """Jobs for user turns that may hold more than rules see; beyond a session's budget they wait for the night."""
     now, jobs = handle.now(), list[Job]()
-    asked = Counter(call.session for call in handle.store.spent(scope, since=now - NIGHT) if call.purpose == "extract")
-    asked.update(job.session for job in handle.store.jobs(scope) if job.kind == "extract")
+    asked = Counter(call.session for call in handle.store.learning.spent(scope, since=now - NIGHT) if call.purpose == "extract")
+    asked.update(job.session for job in handle.store.learning.jobs(scope) if job.kind == "extract")
     for turn in map(fence.own_words, turns):
         if said_by_person(turn) and _weight(turn.content) >= ASKED_CHARS and importance.score(turn.content) >= ASKED_FROM:
             asked[turn.session] += 1
@@ -102,18 +102,18 @@ def queue(handle: Handle, *, dead: bool | None = None) -> list[Job]:
     if dead is not None:
         checks.flag(dead, "dead")
     own = handle.own()
-    return handle.store.jobs(own[0], dead=dead) if own else []
+    return handle.store.learning.jobs(own[0], dead=dead) if own else []
 
 
 def spent(handle: Handle, *, since: datetime | str | None = None) -> list[ModelCall]:
     """What models were asked for in this scope, oldest first."""
     own, start = handle.own(), checks.optional_time(since, "since", now=handle.now())
-    return handle.store.spent(own[0], since=start) if own else []
+    return handle.store.learning.spent(own[0], since=start) if own else []
 
 
 def revive(handle: Handle, scope: int, session: str | None) -> None:
     """What failed for good is tried once more."""
-    if dead := [job for job in handle.store.jobs(scope, dead=True) if session in (None, job.session)]:
+    if dead := [job for job in handle.store.learning.jobs(scope, dead=True) if session in (None, job.session)]:
         handle.store.apply(scope, [AddJobs(dead)], handle.cause("learn"))
 
 
@@ -134,7 +134,7 @@ def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], 
             claimed = store.apply(scope, [claim], handle.cause("learn")).rows[0]
             if not claimed:
                 return
-            job = store.jobs(scope, ns=claimed)[0]
+            job = store.learning.jobs(scope, ns=claimed)[0]
             tried.append(job.n)
             done, results = 0, list[Result]()
             try:

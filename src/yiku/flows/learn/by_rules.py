@@ -178,7 +178,7 @@ def _from_those_before(handle: Handle, scope: int, turn: Turn) -> Iterator[Resul
 
     These look back no further: else each of n jokes would have all before it read again, 2ⁿ turns.
     """
-    select = Turns(session=turn.session, after=handle.store.learned(scope), newest_first=True, limit=BEFORE)
+    select = Turns(session=turn.session, after=handle.store.learning.upto(scope), newest_first=True, limit=BEFORE)
     for earlier in reversed(handle.store.turns([scope], select)):
         if earlier.n < turn.n and said_by_person(earlier) and earlier.id not in handle.learned:
             yield from from_user(handle, scope, earlier, looks_back=False)

@@ -53,7 +53,7 @@ def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: 
     """The episode of these turns: told anew where there is one of them already."""
 
     def attempt() -> Episode:
-        erasure = handle.store.last_erasure()
+        erasure = handle.store.erasures.last()
         turns = handle.store.turns(handle.own(), Turns(ns=[turn.n for turn in given], hidden=True))  # what is left of them
         if not turns:
             raise NotFound("the turns of this session were erased")
@@ -101,7 +101,7 @@ def tokens(episode: Episode) -> Tokens:
 
 def by_model(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
     """An episode's story by a model, in the place of that by rules; what it leaves open goes to the scratchpad."""
-    erasure = handle.store.last_erasure()
+    erasure = handle.store.erasures.last()
     found = handle.store.records(Episode, handle.own(), Records(ids=[job.content_hash.decode()]))
     if not found or found[0].method != "rules":
         return

@@ -22,7 +22,7 @@ from yiku.flows.learn.keep_draft import Result, Step, Unfinished, counted, troub
 from yiku.models.api import ChatModel
 from yiku.rules import fence
 from yiku.rules.analyze import fold
-from yiku.store.gate import alone
+from yiku.store.api import one_at_a_time
 from yiku.types import AddJobs, Change, CountAccess, Expect, Learned, LearnReport, Turn, Turns
 
 BATCH = 100  # turns between two steps of the mark
@@ -54,7 +54,7 @@ def learn(
     checks.optional_name(session, "session")
     checks.flag(everything, "everything")
     checks.optional_seconds(budget_s, "budget_s")
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     pause.refuse(handle)
     began, own = time.monotonic(), handle.own()
     model = handle.chat()
@@ -65,7 +65,7 @@ def learn(
         return stopped() or (budget_s is not None and time.monotonic() - began >= budget_s)
 
     outcomes, lines, turns, jobs = Counter[str](), dict[str, None](), 0, 0
-    with alone(handle.paths.locks / "learner.lock", "another process is learning"):
+    with one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning"):
         total = sum(waiting(handle).values())
         with closing(_steps(handle, own[0], model, session, everything=everything, over=over)) as steps:
             for step in steps:
@@ -81,7 +81,7 @@ def learn(
         jobs=jobs,
         outcomes=dict(outcomes),
         waiting=sum(left.values()),
-        dead=len(handle.store.jobs(own[0], dead=True)),
+        dead=len(handle.store.learning.jobs(own[0], dead=True)),
         model=model.name if model else None,
         seconds=round(time.monotonic() - began, 3),
         troubles=tuple(lines),
@@ -97,10 +97,10 @@ def waiting(handle: Handle) -> Mapping[str, int]:
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return {}
-    late = handle.store.waiting(own[0])
-    if read := [n for n in {*handle.read} if n > handle.store.learned(own[0])]:  # which is written when this memory is closed
-        late -= len({*read} - handle.store.extracted(own[0], read) - {*handle.store.compressions(own[0], read)})
-    queued = len(handle.store.jobs(own[0], dead=False)) if handle.chat() is not None else 0
+    late = handle.store.learning.waiting(own[0])
+    if read := [n for n in {*handle.read} if n > handle.store.learning.upto(own[0])]:  # which is written when this memory is closed
+        late -= len({*read} - handle.store.learning.extracted(own[0], read) - {*handle.store.learning.compressions(own[0], read)})
+    queued = len(handle.store.learning.jobs(own[0], dead=False)) if handle.chat() is not None else 0
     return {name: count for name, count in (("turns to learn from", late), ("questions to the model", queued)) if count}
 
 
@@ -123,14 +123,14 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
     """
     store, begun = handle.store, False
     while not over():
-        erasure, upto = store.last_erasure(), store.learned(scope)
+        erasure, upto = store.erasures.last(), store.learning.upto(scope)
         turns = store.turns([scope], Turns(after=upto, limit=BATCH))
         if not turns:
             hidden = store.turns([scope], Turns(after=upto, limit=1, hidden=True))
             if not hidden:
                 return
         last = turns[-1].n if turns else hidden[-1].n
-        known = store.extracted(scope, [turn.n for turn in turns])  # where an import has them from
+        known = store.learning.extracted(scope, [turn.n for turn in turns])  # where an import has them from
         results, read, used = list[Result](), list[Turn](), set[int]()
         for turn in (turn for turn in turns if turn.n not in known):
             results += by_rules.from_turn(handle, scope, turn, over if begun else by_rules.never)
@@ -146,7 +146,7 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
         if asks and (jobs := by_model.jobs_for(handle, scope, read)):
             changes.append(AddJobs(jobs))
         cause = handle.cause("learn")
-        with suppress(Stale), store.alone():  # something was erased meanwhile: what is left is read again
+        with suppress(Stale), store.exclusive():  # something was erased meanwhile: what is left is read again
             files = attach.named_in(handle, scope, read)  # the end of a session notes them, too
             store.apply(scope, [*changes, *files], cause, Expect(erasure=erasure))
         yield Step(results, turns=len(read))

@@ -31,7 +31,7 @@ from yiku.rules.history import RETRACTED
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
 from yiku.rules.slots import index_tokens
-from yiku.store.gate import alone
+from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,
     Condition,
@@ -137,7 +137,7 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
     checks.optional_call(progress, "progress")
     checks.flag(dry_run, "dry_run")
     checks.optional_seconds(budget_s, "budget_s")
-    handle.store.about()  # a memory that was closed says so
+    handle.store.upkeep.about()  # a memory that was closed says so
     pause.refuse(handle)
     began, own = time.monotonic(), handle.own()
     if not own or handle.settings.learn == "off":
@@ -149,7 +149,7 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
     archived, unpinned, unflagged = dict[str, SemanticMemory](), dict[str, SemanticMemory](), dict[str, SemanticMemory]()
     learned, outcomes, lines, turns = dict[bytes, SemanticMemory](), Counter[str](), list[str](), 0
     upto: int | None = None  # the last turn that was read; None when all were
-    lock = nullcontext() if dry_run else alone(handle.paths.locks / "learner.lock", "another process is learning")
+    lock = nullcontext() if dry_run else one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning")
     with lock:
         state = _begun(handle, own[0], dry_run)
         for batch in _batches(_Run(replace(handle, run=state.run), own[0], dry_run), state, over):
@@ -191,7 +191,7 @@ def proposal(handle: Handle) -> str | None:
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return None
-    state = handle.store.learning(own[0])
+    state = handle.store.learning.state(own[0])
     if state.version >= LEARNING_VERSION:
         return None
     if state.run is not None and state.target == LEARNING_VERSION:
@@ -204,7 +204,7 @@ def proposal(handle: Handle) -> str | None:
 
 def _begun(handle: Handle, scope: int, dry_run: bool) -> LearningState:
     """The run that was cut off, or a new one: its name is on the disk before it changes anything."""
-    state = handle.store.learning(scope)
+    state = handle.store.learning.state(scope)
     if dry_run:
         return LearningState()
     if state.run is None or state.target != LEARNING_VERSION:
@@ -258,7 +258,7 @@ def _revise(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
     handle, store = run.handle, run.handle.store
 
     def attempt() -> _Revision:
-        erasure = store.last_erasure()
+        erasure = store.erasures.last()
         revision = _revision(run, readings, turns)
         if revision.columns and not run.dry_run:
             expect = Expect(rows={n: row.changed for n, row in revision.rows.items()}, erasure=erasure)

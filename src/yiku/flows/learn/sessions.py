@@ -26,7 +26,7 @@ from yiku.flows.learn import at_once, by_rules, episodes, learn
 from yiku.rules import episodes as rules
 from yiku.rules import fence, retention
 from yiku.rules.slots import index_tokens
-from yiku.store.gate import alone
+from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,
     Compressed,
@@ -76,7 +76,7 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
 
 
 def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
-    return alone(
+    return one_at_a_time(
         handle.paths.locks / "sessions.lock", "another process ends or compresses a session", handle.settings.busy_timeout_s
     )
 
@@ -161,7 +161,7 @@ def _ended(handle: Handle, name: str) -> Ended:
     for turn in turns:
         learned.update(at_once.learn_from(handle, turn))
         by_rules.follow(handle, turn, again=True)
-    with handle.store.alone():  # a learner notes them, too
+    with handle.store.exclusive():  # a learner notes them, too
         if own and (files := attach.named_in(handle, own[0], turns)):
             handle.store.apply(handle.writes(), files, handle.cause("attach"))
     episode = None
@@ -219,7 +219,7 @@ def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], ta
     columns: dict[str, Any] = {}
     if task is not None:
         columns["task"] = intake.clean(handle, checks.text(task, "task", at_most=1_000))
-    with handle.store.alone():  # another may be setting another variable
+    with handle.store.exclusive():  # another may be setting another variable
         own = handle.own()
         known = handle.store.sessions(own[0], id=name) if own else []
         before = known[0].variables if known else {}

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from yiku.store import likeness, matrix
-from yiku.store.vectors import Vectors
+from yiku.store.vectors import sign_index, similarity
+from yiku.store.vectors.file import Vectors
 from yiku.types import Vector
 
 SCOPE, SPACE, COUNT, DIMENSIONS = 3, "test tiny", 600, 300  # 300 signs are not whole numbers of 64
@@ -17,9 +17,9 @@ SCOPE, SPACE, COUNT, DIMENSIONS = 3, "test tiny", 600, 300  # 300 signs are not 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """A matrix is made of a few hundred vectors, and a search measures few of them."""
-    monkeypatch.setattr(matrix, "FROM", 200)
-    monkeypatch.setattr(matrix, "MEASURED", 40)
-    monkeypatch.setattr(matrix, "SAMPLE", 100)
+    monkeypatch.setattr(sign_index, "FROM", 200)
+    monkeypatch.setattr(sign_index, "MEASURED", 40)
+    monkeypatch.setattr(sign_index, "SAMPLE", 100)
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_it_finds_what_the_rows_say(vectors):
 @pytest.mark.long
 def test_a_scope_that_fits_into_the_sample_is_measured_whole(vectors, monkeypatch):
     """Where there are fewer rows than what signs say is learned on, none is guessed."""
-    monkeypatch.setattr(matrix, "SAMPLE", COUNT + 1)
-    monkeypatch.setattr(matrix, "MEASURED", 1)
+    monkeypatch.setattr(sign_index, "SAMPLE", COUNT + 1)
+    monkeypatch.setattr(sign_index, "MEASURED", 1)
     add(vectors, COUNT, 1)
     vectors.settle(SCOPE, SPACE)
     question = drawn(1, 9)[0]
@@ -119,7 +119,7 @@ def exact(vectors: Vectors, question: np.ndarray) -> np.ndarray:
     return left @ rest / np.linalg.norm(left, axis=1) / np.linalg.norm(rest)
 
 
-def _mapped(vectors: Vectors, question: np.ndarray) -> tuple[np.ndarray, matrix.Matrix]:
+def _mapped(vectors: Vectors, question: np.ndarray) -> tuple[np.ndarray, sign_index.SignIndex]:
     found(vectors, question)
     mapped = vectors._held[SCOPE, 1].matrix
     return question - mapped.means[0], mapped
@@ -177,13 +177,13 @@ def test_rows_embedded_anew_are_not_answered_by_an_old_matrix(vectors):
 
 
 @pytest.mark.spec("T-36")
-@pytest.mark.parametrize("column", [None, "head", *(name for name in matrix.COLUMNS if name != "numbers")])
+@pytest.mark.parametrize("column", [None, "head", *(name for name in sign_index.COLUMNS if name != "numbers")])
 def test_a_damaged_matrix_is_no_answer(vectors, column):
     """A byte that flipped anywhere but in the numbers, or a file cut short: the rows are read, and `settle` makes it anew."""
     add(vectors, COUNT, 1)
     vectors.settle(SCOPE, SPACE)
     whole = bytearray(file(vectors).read_bytes())
-    layout = {name: at for name, at, _ in matrix._layout(COUNT, DIMENSIONS)} | {"head": 30}
+    layout = {name: at for name, at, _ in sign_index._layout(COUNT, DIMENSIONS)} | {"head": 30}
     if column is None:
         whole = whole[: len(whole) // 2]
     else:
@@ -205,7 +205,7 @@ def test_damaged_numbers_are_noticed_when_they_are_measured(vectors):
     question = drawn(COUNT, 1)[41]
     right = found(vectors, question)
     assert (False, 42) == max(right, key=right.get)
-    at = {name: at for name, at, _ in matrix._layout(COUNT, DIMENSIONS)}["numbers"] + 41 * DIMENSIONS
+    at = {name: at for name, at, _ in sign_index._layout(COUNT, DIMENSIONS)}["numbers"] + 41 * DIMENSIONS
     with file(vectors).open("r+b") as damaged:
         damaged.seek(at)
         damaged.write(bytes([100]) * 20)
@@ -232,7 +232,7 @@ def test_a_matrix_of_another_file_is_not_taken(vectors):
 
 def test_a_small_scope_has_none(vectors, monkeypatch):
     """Under FROM vectors all are measured, and no file is made."""
-    monkeypatch.setattr(matrix, "FROM", COUNT + 1)
+    monkeypatch.setattr(sign_index, "FROM", COUNT + 1)
     add(vectors, COUNT, 1)
     vectors.settle(SCOPE, SPACE)
 
@@ -245,8 +245,8 @@ def test_means_and_lengths_are_those_of_likeness(vectors):
     vectors.settle(SCOPE, SPACE)
     _, mapped = _mapped(vectors, drawn(1, 9)[0])
     columns = mapped.columns
-    codes = likeness.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
-    centre = likeness.centre([codes], None)
+    codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
+    centre = similarity.centre([codes], None)
 
     assert centre.means == pytest.approx(mapped.means, abs=1e-5)
     assert centre.lengths[0] == pytest.approx(columns["lengths"], abs=1e-4)

@@ -61,7 +61,7 @@ FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 
 
 @dataclass(slots=True)
-class Salvaged:
+class Rescued:
     """How many rows of each table came from where, and what was found nowhere."""
 
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Salvaged:
             of[origin] = of.get(origin, 0) + count
 
 
-def all_of(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Salvaged) -> None:
+def all_of(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Rescued) -> None:
     """Read what is there, the file before its backups."""
     for path in damaged:
         with suppress(*check.UNREADABLE), _source(path) as source:
@@ -110,7 +110,7 @@ def _source(path: Path) -> Iterator[apsw.Connection]:
         connection.close()
 
 
-def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Salvaged) -> None:
+def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Rescued) -> None:
     """All rows of sound pages; and of the others those that have a digest, and hold it."""
     failed: list[str] = []
     done.came(table, "the file", _inserted(connection, source, table, _read(source, table, failed, connection), done))
@@ -122,7 +122,7 @@ def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: 
         source.pragma("checksum_verification", "on")
 
 
-def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Salvaged) -> None:
+def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Rescued) -> None:
     """
     What is not there yet. Of a memory's details only where it has none, and could not keep them: one that was
     taken from it since then must not come back. Nor must what was done or dropped, where the file's own table is whole.
@@ -143,7 +143,7 @@ def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: 
 
 
 def _inserted(
-    connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Salvaged
+    connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Rescued
 ) -> int:
     """Rows whose key is not taken, and whose digest holds, go in, mended where that is needed; how many did."""
     names = _columns(source, table, connection)
@@ -168,7 +168,7 @@ def _digest(table: str, told: Mapping[str, Any]) -> bytes:
     return rows.digest([told[name] for name in DIGESTED[table].split(", ")])
 
 
-def _mended(table: str, told: dict[str, Any], done: Salvaged) -> dict[str, Any] | None:
+def _mended(table: str, told: dict[str, Any], done: Rescued) -> dict[str, Any] | None:
     """The row as it can be read, and a line for what could not; None for a record, which stays behind whole."""
     if table in records.KINDS:
         try:
@@ -261,14 +261,14 @@ def _keyed(source: apsw.Connection, table: str, columns: str, failed: list[str],
                 ).fetchall()
 
 
-def _highest(source: apsw.Connection, done: Salvaged) -> None:
+def _highest(source: apsw.Connection, done: Rescued) -> None:
     with suppress(*check.UNREADABLE):
         for table, number in check.every(source, "select name, seq from sqlite_sequence"):
             if table in NUMBERED and number < HIGHEST:
                 done.highest[table] = max(number, done.highest.get(table, 0))
 
 
-def _known_ids(source: apsw.Connection, done: Salvaged) -> None:
+def _known_ids(source: apsw.Connection, done: Rescued) -> None:
     """Which turns and memories there were, as their indexes have it."""
     for table, by_id in IDS.items():
         for order in ("", " desc"):

@@ -4,7 +4,7 @@ Vectors: what a model made of turns and memories, in a file of its own beside th
 Rows of int8 numbers are the truth, and all of them can be made again; so this file is never backed up, and where
 it is damaged, or of another store, it is begun anew, while questions are answered by words. What was read of a scope
 is kept in memory, and only what came since is read. A search looks at every vector of the scopes asked: exact, and
-a scope costs what the scope has. A large scope has a matrix, too (matrix.py): it is mapped, and what came since is read.
+a scope costs what the scope has. A large scope has a matrix, too (sign_index.py): it is mapped, and what came since is read.
 
 One connection a process, under a lock that nobody holds while he waits for another process: who writes takes the
 gate first. Each page carries a checksum, as in the database.
@@ -27,12 +27,15 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError, VectorsDamaged
-from yiku.store import connect, index, likeness, matrix, pages, write
-from yiku.store import held as held_
-from yiku.store.gate import Gate, Mark, bytes_of, has_moved, translated
-from yiku.store.held import READ_AT_ONCE, Held
-from yiku.store.likeness import Centre, Codes
-from yiku.store.matrix import Matrix
+from yiku.store import connect, index, pages, write
+from yiku.store.connect import bytes_of, has_moved
+from yiku.store.error_mapping import mapped_errors
+from yiku.store.gate import Gate
+from yiku.store.mark import Mark
+from yiku.store.vectors import cache, sign_index, similarity
+from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
+from yiku.store.vectors.sign_index import SignIndex
+from yiku.store.vectors.similarity import Centre, Codes
 from yiku.types import Embedded, Item, Similar, Vector
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ class Vectors:
         self._gate = Gate(path.with_name("lock"), busy_timeout_s)
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
-        self._held: dict[tuple[int, int], Held] = {}
+        self._held: dict[tuple[int, int], ScopeVectors] = {}
         self._centres: dict[tuple[Any, ...], Centre] = {}
         self._fitting: set[str] = set()
         self._damaged: set[tuple[int, int]] = set()  # scopes and spaces whose matrix is not what was written
@@ -122,7 +125,7 @@ class Vectors:
         """
         How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded.
 
-        unspaced: the script of the question, for what they have in common beyond their languages (likeness.py)
+        unspaced: the script of the question, for what they have in common beyond their languages (similarity.py)
         common:   gives what texts of each script have in common, where these scopes have too few to tell
         surely:   rows that are measured exactly however large the scope is: whether memories, and their numbers, ascending
         """
@@ -135,7 +138,7 @@ class Vectors:
             kept = {scope: self._loaded(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             held = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [held_.rows(each) for each in held.values()]
+            rows = [cache.rows(each) for each in held.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
             centre = self._centre(number, held, vectors, largest, common) if held and unspaced is not None else None
@@ -143,7 +146,7 @@ class Vectors:
         found = []
         for scope, each in mapped.items():
             try:
-                alike = matrix.beyond(each, question, unspaced=bool(unspaced), surely=surely)
+                alike = sign_index.beyond(each, question, unspaced=bool(unspaced), surely=surely)
             except Damaged:  # its rows are read from now on
                 with self._lock:
                     self._damaged.add((scope, number))
@@ -152,9 +155,9 @@ class Vectors:
             found.append((each.ns, each.memories, each.unspaced, alike))
         for place, (of, some) in enumerate(zip(rows, vectors, strict=True)):
             if centre is None or unspaced is None:
-                alike = likeness.cosines(some, question)
+                alike = similarity.cosines(some, question)
             else:
-                alike = likeness.beyond(some, lengths[place], centre.means, question, unspaced=unspaced)
+                alike = similarity.beyond(some, lengths[place], centre.means, question, unspaced=unspaced)
             found.append((of.ns, of.memories, of.unspaced, np.maximum.reduceat(alike[of.order], of.starts)))
         if not found:
             return None
@@ -165,9 +168,9 @@ class Vectors:
     def _centre(
         self,
         space: int,
-        held: Mapping[int, Held],
+        held: Mapping[int, ScopeVectors],
         vectors: Sequence[Codes],
-        largest: Matrix | None,
+        largest: SignIndex | None,
         common: Callable[[], Array] | None,
     ) -> Centre:
         """What the texts of these scopes have in common; made anew when they are twice as many, or some were taken out."""
@@ -177,36 +180,36 @@ class Vectors:
             largest and largest.of,
         )
         given = None if largest is None else largest.means
-        self._centres[key] = likeness.centre(vectors, self._centres.pop(key, None), given, common)
+        self._centres[key] = similarity.centre(vectors, self._centres.pop(key, None), given, common)
         while len(self._centres) > SCOPES_KEPT:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
 
-    def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> Held:
+    def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
         """The vectors of a scope as they are now: what is known, and what came since."""
         last, removals = _progress(connection, scope, space)
         held = self._held.pop((scope, space), None)
         if held is None or held.removals != removals or held.last > last:
-            held = Held(removals)
-        if last - held.last >= matrix.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
-            held = Held(removals, known, known.of.last)
+            held = ScopeVectors(removals)
+        if last - held.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
+            held = ScopeVectors(removals, known, known.of.last)
         if held.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
             found = connection.execute(sql, (scope, space, held.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                held_.add(held, some)
+                cache.add(held, some)
             held.last = last
         self._held[scope, space] = held
         while len(self._held) > SCOPES_KEPT:
             del self._held[next(iter(self._held))]
         return held
 
-    def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> Matrix | None:
+    def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
         """The matrix of a scope, where there is one that is sound and of these rows."""
         if (scope, space) in self._damaged:
             return None
         dimensions = index.one(connection, "select dimensions from spaces where n = ?", space)[0]
-        return matrix.mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
+        return sign_index.mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
 
     def _matrix(self, scope: int, space: int) -> Path:
         return self._own_folder() / f"{scope}-{space}.matrix"
@@ -224,16 +227,16 @@ class Vectors:
                 if connection is None or number is None or dimensions is None:
                     return
                 last, removals = _progress(connection, scope, number)
-                known = self._mapped(connection, scope, number, removals) if last >= matrix.FROM else None
+                known = self._mapped(connection, scope, number, removals) if last >= sign_index.FROM else None
             so_far = known.of.last if known else 0
-            if last - so_far < max(matrix.FROM, so_far // BEYOND_MATRIX):
+            if last - so_far < max(sign_index.FROM, so_far // BEYOND_MATRIX):
                 return
             own = self._connected()
             try:
-                of = matrix.Of(_made(own), last, removals, dimensions)
+                of = sign_index.Of(_made(own), last, removals, dimensions)
                 sql = "select count(*), total(item = 'turn') from vectors where scope_id = ? and space = ?"
                 count, turns = index.one(own, sql, scope, number)
-                matrix.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
+                sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
             finally:
                 own.close()
         with self._lock:
@@ -279,7 +282,7 @@ class Vectors:
             connection.executemany(
                 f"insert into vectors values ({index.marks(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *held_.coded(vector.values))
+                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *cache.coded(vector.values))
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -377,7 +380,7 @@ class Vectors:
             columns = "provider, model, provider_key, hash, factor, code, dims, updated_at"
             connection.executemany(
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, text, *held_.coded(values), len(values), now) for text, values in found],
+                [(*key, text, *cache.coded(values), len(values), now) for text, values in found],
             )
             over = index.one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
@@ -409,7 +412,7 @@ class Vectors:
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
-            with translated(str(self.path)):
+            with mapped_errors(str(self.path)):
                 yield
         except (Damaged, ForeignStore) as error:
             raise VectorsDamaged(f"{self.path} cannot be read") from error

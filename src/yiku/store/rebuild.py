@@ -29,7 +29,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, connect, copy, erase, gather, index, pages, records, rows, schema, write
+from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, rows, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -57,7 +57,7 @@ def rescued(
     cause: Cause,
     words: check.Words,
     dry_run: bool = False,
-) -> gather.Salvaged:
+) -> damaged_rows.Rescued:
     """
     Put a whole store in the place of a damaged one; with `dry_run` only say what it would hold.
 
@@ -66,7 +66,7 @@ def rescued(
     Raises StoreBusy while another process has the store
     open, and Damaged, with nothing changed, when what was built is not whole.
     """
-    done = gather.Salvaged()
+    done = damaged_rows.Rescued()
     work = kept.with_name(f".{kept.name}.{secrets.token_hex(4)}")  # gets its name when all that is in it is there
     with ExitStack() as last:
         held = last.enter_context(_nobody_else(database))
@@ -96,6 +96,7 @@ def rescued(
         copy.flushed(database.parent)
         new.rename(database)
         copy.flushed(database.parent)
+        column_file.remove(database.with_name("vectors"))  # of rows that may be lost
     return done
 
 
@@ -196,7 +197,7 @@ def _build(
     new: Path,
     damaged: Sequence[Path],
     backups: Sequence[Path],
-    done: gather.Salvaged,
+    done: damaged_rows.Rescued,
     *,
     mark: tuple[str, int] | None,
     analyzer: str,
@@ -211,7 +212,7 @@ def _build(
         connection.pragma("foreign_keys", "OFF")
         with write.transaction(connection):
             guards = _without_guards(connection)
-            gather.all_of(connection, damaged, backups, done)
+            damaged_rows.all_of(connection, damaged, backups, done)
             _erased_stays_erased(connection)
             _identified(connection, mark, analyzer, key, cause)
             _parents(connection, done)
@@ -280,7 +281,7 @@ def _identified(connection: apsw.Connection, mark: tuple[str, int] | None, analy
     write.key_known(connection, key, cause.at)
 
 
-def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
+def _parents(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
     """What hangs on a row that is not there goes; a scope or a session whose name is lost gets one that says so."""
     for table in ("sessions", "conversation_turns", "memories", *records.KINDS):
         sql = f"select distinct scope_id from {table} where scope_id not in (select id from scopes)"
@@ -294,7 +295,7 @@ def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
         done.lost.append(f"the name of session {number}: it is lost-{number} now")
     for table in ("turn_state", "turn_work"):
         connection.execute(f"delete from {table} where turn_n not in (select n from conversation_turns)")
-    for table in gather.DETAILS:
+    for table in damaged_rows.DETAILS:
         connection.execute(f"delete from {table} where memory_n not in (select n from memories)")
     connection.execute("delete from memory_tag_rel where tag_id not in (select id from memory_tags)")
     connection.execute("update memory_sources set turn = null where turn not in (select id from conversation_turns)")
@@ -306,7 +307,7 @@ def _parents(connection: apsw.Connection, done: gather.Salvaged) -> None:
 
 
 def _journal(
-    connection: apsw.Connection, done: gather.Salvaged, mark: tuple[str, int] | None, key: bytes, cause: Cause
+    connection: apsw.Connection, done: damaged_rows.Rescued, mark: tuple[str, int] | None, key: bytes, cause: Cause
 ) -> write.Journal:
     """The journal without gaps: a row for each run of rows that are lost; chained anew, and ready to go on."""
     numbers = [number for (number,) in connection.execute("select number from changes order by number")]
@@ -381,7 +382,7 @@ def _sessions(connection: apsw.Connection) -> None:
               from conversation_turns group by session_n) t where t.session_n = sessions.n""")
 
 
-def _lost(connection: apsw.Connection, done: gather.Salvaged) -> None:
+def _lost(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
     """Name what the file knew of and nobody has; what was erased is not lost."""
     erasures = [_taken(json.loads(told)) for (told,) in check.every(connection, "select rows from erasures")]
     for table, what in WHAT.items():

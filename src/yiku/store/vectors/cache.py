@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from yiku.store.matrix import Matrix
+from yiku.store.vectors.sign_index import SignIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,11 +31,11 @@ class Rows:
 
 
 @dataclass(slots=True)
-class Held:
+class ScopeVectors:
     """All vectors of a scope in a space as they were at some moment: a matrix, and what came since, in that order."""
 
     removals: int
-    matrix: Matrix | None = None
+    matrix: SignIndex | None = None
     last: int = 0
     memories: list[Array] = field(default_factory=list)
     unspaced: list[Array] = field(default_factory=list)
@@ -53,7 +53,7 @@ def coded(values: Array) -> tuple[float, bytes]:
     return factor, np.rint(values / factor).astype(np.int8).tobytes()
 
 
-def add(held: Held, found: Sequence[tuple[Any, ...]]) -> None:
+def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
     """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
     import numpy as np
 
@@ -70,7 +70,7 @@ def add(held: Held, found: Sequence[tuple[Any, ...]]) -> None:
             column[-2:] = [np.concatenate(column[-2:])]
 
 
-def rows(held: Held) -> Rows:
+def rows(held: ScopeVectors) -> Rows:
     """The rows that these vectors are of. A row's windows lie side by side in its order."""
     import numpy as np
 

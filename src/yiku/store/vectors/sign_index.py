@@ -2,7 +2,7 @@
 The vectors of a large scope as one file that is mapped instead of read, and searched by their signs first.
 
 A search over hundreds of thousands of vectors need not look at all their numbers: the signs of what is left of each
-beyond its language (likeness.py) say which few thousand come near a question, and only those are measured exactly.
+beyond its language (vectors/similarity.py) say which few thousand come near a question, and only those are measured exactly.
 The rest get what their signs say on average, learned on a fixed sample, so that means and deviations stay right.
 
 The file is derived from the rows of vectors.db, written whole under another name and then renamed; it says of which
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import Damaged
-from yiku.store import likeness
+from yiku.store.vectors import similarity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ class Of:
 
 
 @dataclass(slots=True)
-class Matrix:
+class SignIndex:
     """
     A mapped matrix: its k vectors lie turns first, each in the order of row numbers, the windows of a row side by side.
 
@@ -90,7 +90,7 @@ class Matrix:
 # ------------------------------------------------------------------ searching
 
 
-def beyond(matrix: Matrix, question: Array, *, unspaced: bool, surely: Sequence[tuple[bool, Array]] = ()) -> Array:
+def beyond(matrix: SignIndex, question: Array, *, unspaced: bool, surely: Sequence[tuple[bool, Array]] = ()) -> Array:
     """
     How much each row resembles a question beyond its language: (r,) float32.
 
@@ -158,7 +158,7 @@ def _nearest(apart: Array, most: int) -> Array:
     return found
 
 
-def _places(matrix: Matrix, memories: bool, ns: Array) -> Array:
+def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
     """Where the vectors of some rows are."""
     import numpy as np
 
@@ -171,7 +171,7 @@ def _places(matrix: Matrix, memories: bool, ns: Array) -> Array:
     return found
 
 
-def _measured(matrix: Matrix, places: Array, rest: Array) -> Array:
+def _measured(matrix: SignIndex, places: Array, rest: Array) -> Array:
     """How much these vectors resemble a question from which what is common to its script is taken off."""
     import numpy as np
 
@@ -181,7 +181,7 @@ def _measured(matrix: Matrix, places: Array, rest: Array) -> Array:
         raise Damaged("the matrix of vectors")
     common = (columns["means"] @ rest)[columns["unspaced"][places].astype(np.int8)]
     alike = np.vecdot(numbers.astype(np.float32), rest) * columns["factors"][places] - common
-    found: Array = alike / (columns["lengths"][places] * max(float(np.linalg.norm(rest)), likeness.SHORTEST))
+    found: Array = alike / (columns["lengths"][places] * max(float(np.linalg.norm(rest)), similarity.SHORTEST))
     return found
 
 
@@ -198,7 +198,7 @@ def _signs(floats: Array) -> Array:
 # ------------------------------------------------------------------ the file
 
 
-def mapped(path: Path, made: str, removals: int, dimensions: int) -> Matrix | None:
+def mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
     """The matrix of a file, or None where it is missing, of other rows, or damaged."""
     import numpy as np
 
@@ -223,7 +223,7 @@ def mapped(path: Path, made: str, removals: int, dimensions: int) -> Matrix | No
         another[turns - 1] = True
     starts = np.concatenate([[0], np.flatnonzero(another) + 1])
     one_each = slice(None) if len(starts) == len(ns) else starts  # then nothing is copied
-    return Matrix(of, columns, turns, starts, ns[one_each], columns["unspaced"][one_each], starts >= turns)
+    return SignIndex(of, columns, turns, starts, ns[one_each], columns["unspaced"][one_each], starts >= turns)
 
 
 def write(path: Path, of: Of, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
@@ -271,11 +271,11 @@ def _beyond_language(columns: Mapping[str, Array]) -> None:
     """What the vectors of each script have in common; of each vector the length and the signs of what is left."""
     import numpy as np
 
-    codes = likeness.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
-    columns["means"][:] = likeness.means([codes], [len(columns["ns"])])
-    for start, floats in likeness.blocks(codes, 0):
+    codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
+    columns["means"][:] = similarity.means([codes], [len(columns["ns"])])
+    for start, floats in similarity.blocks(codes, 0):
         left = floats - columns["means"][columns["unspaced"][start : start + len(floats)].astype("i1")]
-        columns["lengths"][start : start + len(floats)] = np.maximum(np.linalg.norm(left, axis=1), likeness.SHORTEST)
+        columns["lengths"][start : start + len(floats)] = np.maximum(np.linalg.norm(left, axis=1), similarity.SHORTEST)
         columns["signs"][:, start : start + len(floats)] = _signs(left)
 
 

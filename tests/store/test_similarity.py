@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from yiku.store import likeness
-from yiku.store.held import coded
-from yiku.store.likeness import Codes
+from yiku.store.vectors import similarity
+from yiku.store.vectors.cache import coded
+from yiku.store.vectors.similarity import Codes
 
 DIMENSIONS = 32
 
@@ -36,11 +36,11 @@ def test_a_question_finds_its_topic_in_the_other_language(two_languages):
     """By cosines alone every text of the own language comes first; beyond what is common, the translation does."""
     texts, unspaced, _ = two_languages
     vectors = kept(texts, unspaced)
-    centre = likeness.centre([vectors], None)
+    centre = similarity.centre([vectors], None)
     for topic in range(0, 40, 7):
         question = texts[40 + topic]  # asked in the second language
-        plain = likeness.cosines(vectors, question)
-        beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, question, unspaced=True)
+        plain = similarity.cosines(vectors, question)
+        beyond = similarity.beyond(vectors, centre.lengths[0], centre.means, question, unspaced=True)
 
         assert plain[:40].max() < plain[40:].min()
         assert [topic] == np.flatnonzero(beyond[:40] == beyond[:40].max()).tolist()
@@ -52,11 +52,11 @@ def test_pieces_make_no_difference(two_languages, pieces):
     """However the vectors came, the same stands for each."""
     texts, unspaced, _ = two_languages
     whole, cut = kept(texts, unspaced), kept(texts, unspaced, pieces)
-    one, other = likeness.centre([whole], None), likeness.centre([cut], None)
+    one, other = similarity.centre([whole], None), similarity.centre([cut], None)
 
     assert one.means == pytest.approx(other.means, abs=1e-5)
     assert one.lengths[0] == pytest.approx(other.lengths[0], abs=1e-5)
-    assert likeness.cosines(whole, texts[3]) == pytest.approx(texts @ texts[3], abs=0.02)
+    assert similarity.cosines(whole, texts[3]) == pytest.approx(texts @ texts[3], abs=0.02)
 
 
 def test_who_came_late_ranks_as_who_has_watched(two_languages):
@@ -64,8 +64,8 @@ def test_who_came_late_ranks_as_who_has_watched(two_languages):
     texts, unspaced, _ = two_languages
     centre = None
     for count in range(1, 81):
-        centre = likeness.centre([kept(texts[:count], unspaced[:count])], centre)
-    at_once = likeness.centre([kept(texts, unspaced)], None)
+        centre = similarity.centre([kept(texts[:count], unspaced[:count])], centre)
+    at_once = similarity.centre([kept(texts, unspaced)], None)
 
     assert centre is not None
     assert centre.means == pytest.approx(at_once.means, abs=1e-5)
@@ -76,8 +76,8 @@ def test_a_handful_of_texts_has_no_mean():
     """Among fewer than eight the plain cosine counts."""
     texts = unit(np.random.default_rng(1).normal(size=(5, DIMENSIONS)))
     vectors = kept(texts, np.array([False] * 5))
-    centre = likeness.centre([vectors], None)
-    beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, texts[2], unspaced=False)
+    centre = similarity.centre([vectors], None)
+    beyond = similarity.beyond(vectors, centre.lengths[0], centre.means, texts[2], unspaced=False)
 
     assert beyond == pytest.approx(texts @ texts[2], abs=0.02)
 
@@ -89,11 +89,11 @@ def test_of_a_few_texts_everyday_ones_say_what_they_have_in_common(two_languages
     some = [*range(first), *range(45, 45 + second)]
     vectors, asked = kept(texts[some], unspaced[some]), texts[40]  # the first topic, in the second language
     everyday = unit(languages) * np.linalg.norm(texts[:40].mean(0))
-    centre = likeness.centre([vectors], None, None, lambda: everyday)
-    beyond = likeness.beyond(vectors, centre.lengths[0], centre.means, asked, unspaced=True)
+    centre = similarity.centre([vectors], None, None, lambda: everyday)
+    beyond = similarity.beyond(vectors, centre.lengths[0], centre.means, asked, unspaced=True)
 
     assert 0 == beyond.argmax()
-    assert [count < likeness.FEW for count in (first, second)] == [
+    assert [count < similarity.FEW for count in (first, second)] == [
         bool(np.allclose(mean, of, atol=1e-5)) for mean, of in zip(centre.means, everyday, strict=True)
     ]
 
@@ -105,4 +105,4 @@ def test_of_many_texts_nobody_asks_what_is_usual(two_languages):
     def unused() -> np.ndarray:
         raise AssertionError("asked for what is usual")
 
-    assert 2 == len(likeness.centre([kept(texts, unspaced)], None, None, unused).means)
+    assert 2 == len(similarity.centre([kept(texts, unspaced)], None, None, unused).means)

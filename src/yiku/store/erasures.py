@@ -1,0 +1,69 @@
+"""
+Store.erasures on SQLite: what was erased (`erase`), and whether any of it is left (`texts`, `byte_search`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from yiku.store import byte_search, column_file, erase, index, rows, texts, write
+from yiku.store.database import Database
+from yiku.types import HeldText
+
+
+class SqliteErasures:
+    """See yiku.store.protocol.Erasures."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[dict[str, Any]]:
+        """See Erasures.all."""
+        with self._database.read() as connection:
+            return list(erase.erasures(connection))
+
+    def last(self) -> int:
+        """See Erasures.last."""
+        with self._database.read() as connection:
+            return int(index.one(connection, write.LAST_ERASURE)[0])
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        """See Erasures.known."""
+        sql = "select id from erasures where id in (select value from json_each(?))"
+        with self._database.read() as connection:
+            return {id for (id,) in connection.execute(sql, (json.dumps([*ids]),))}
+
+    def sealed(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
+        """See Erasures.sealed."""
+        with self._database.read() as connection:
+            found = erase.sealed(connection, seals)
+        return {seal: rows.EPOCH + rows.MICROSECOND * at for seal, at in found.items()}
+
+    def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
+        """See Erasures.holding."""
+        with self._database.read() as connection:
+            return list(texts.holding(connection, scope, groups))
+
+    def still_said(self, texts: Sequence[str]) -> set[str]:
+        """See Erasures.still_said."""
+        with self._database.read() as connection:
+            return byte_search.still_said(connection, texts)
+
+    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+        """See Erasures.held."""
+        with self._database.read() as connection:
+            return byte_search.held(connection, needles)
+
+    def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
+        """See Erasures.found."""
+        with self._database.guarded():
+            return byte_search.found_live(self._database.path, needles)
+
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """See Erasures.scrub."""
+        with self._database.guarded(), self._database.gate.held():
+            column_file.remove(self._database.derived)
+            return erase.scrub(self._database.connection(), rewrite=rewrite)
