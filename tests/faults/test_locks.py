@@ -41,7 +41,7 @@ SHARED = ("yiku.db", 0x40000002, 510)
 READING = ("yiku.db-shm", 123, 5)
 CONNECTED = ("yiku.db-shm", 128, 1)
 LONG = "灯笼 Lantern " * 8_000  # goes into a blob
-TRIES = 5  # of what depends on who is first
+TRIES = 25  # of what depends on who is first; the first that shows it is enough
 COMMITS, EACH = 100, 10  # of a writer; after so many of them somebody else opens and closes the store
 
 

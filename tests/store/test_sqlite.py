@@ -162,7 +162,7 @@ def flushed(store: SqliteStore) -> bool:
 
 def test_a_flush_that_fails_says_so_and_is_tried_with_the_next_write(tmp_path, monkeypatch, caplog):
     """A home that is out of reach for a moment: no thread ends with a traceback, and the next write is flushed, and the one before."""
-    monkeypatch.setattr("yiku.store.database.FLUSH_AFTER_S", 0.3)  # the home is away by then, on a busy machine too
+    monkeypatch.setattr("yiku.store.database.FLUSH_AFTER_S", 1.0)  # the home is away by then, on a busy machine too
     home = tmp_path / "home"
     home.mkdir()
     store = opened(home, durability="fast")
