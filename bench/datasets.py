@@ -216,7 +216,7 @@ def _role(role: str) -> str:
 
 
 def _dialogue_id(evidence: str) -> list[str]:
-    """The turns that a piece of evidence names, as D1:3; the files also have «D1:3; D2:4», «D:1:3» and «D01:03»."""
+    """The turns that a piece of evidence names, as D1:3; the files also have `D1:3; D2:4`, `D:1:3` and `D01:03`."""
     return [f"D{int(session)}:{int(turn)}" for session, turn in re.findall(r"D:?(\d+):(\d+)", evidence)]
 
 

@@ -93,7 +93,7 @@ class Row:
 
 
 class Clock:
-    """The time that a memory takes it to be: the question's, so that «last week» means what it meant."""
+    """The time that a memory takes it to be: the question's, so that `last week` means what it meant."""
 
     def __init__(self) -> None:
         self.now = datetime.min.replace(tzinfo=UTC)

@@ -2,7 +2,7 @@
 A run of bench/quality.py as tables, as a line that later runs are compared with, and as a picture.
 
 All figures are per cent. Session figures are over the questions with gold sessions, turn figures over those with
-gold turns; «all together» takes every question of every set once.
+gold turns; `all together` takes every question of every set once.
 """
 
 from __future__ import annotations

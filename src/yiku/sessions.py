@@ -130,7 +130,7 @@ class Sessions:
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
         """
-        The scratchpad as its user writes it, in Markdown: a section that he changed is his until he takes it away. See `left_out`.
+        The scratchpad as its user writes it, in Markdown: a section that they changed is theirs until they remove it. See `left_out`.
 
         Raises InvalidInput, TooLarge, Paused.
         """

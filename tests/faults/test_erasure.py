@@ -118,7 +118,7 @@ def test_a_kill_leaves_all_of_it_or_nothing(before, tmp_path, every, some):
 @pytest.mark.parametrize("failure", [FULL, BROKEN])
 @pytest.mark.long
 def test_a_failing_operation_is_told_or_made_good(before, tmp_path, failure, every, some):
-    """An operation fails (any of them here, each in the soak): an error or a place that is not done, never «clean» while a byte is left."""
+    """An operation fails (any of them here, each in the soak): an error or a place that is not done, never `clean` while a byte is left."""
     for n in some(every, 1):
         home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
         with failing(home) as disk:

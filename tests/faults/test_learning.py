@@ -266,7 +266,7 @@ def test_a_job_that_failed_for_good_waits_until_it_is_asked_for(tmp_path, templa
 
 
 def test_what_is_taken_back_was_known_before_that(tmp_path):
-    """A process died before it had learned «I moved to Oslo»: the «just kidding» after it hits that, and not what stands before."""
+    """A process died before it had learned `I moved to Oslo`: the `just kidding` after it hits that, and not what stands before."""
     with opened(tmp_path / "home", None) as memory:
         memory.record_turn("user", "I live in Bergen.", session="s")
         memory.record([{"role": "user", "content": "I moved to Oslo.", "session": "s"}])  # recorded, and no more

@@ -33,7 +33,7 @@ def test_a_question_names_the_slot_it_asks_for(text: str, subject: str, predicat
 
 
 def test_a_predicate_outside_the_table_goes_by_its_own_name() -> None:
-    """«The gateway's retry limit» asks for the slot that a statement about it filled."""
+    """`The gateway's retry limit` asks for the slot that a statement about it filled."""
     question = ask.analyse("what is the retry limit of the gateway?")
 
     assert {"gateway"} <= set(question.subjects)
@@ -57,12 +57,12 @@ def test_the_past_is_asked_for_in_so_many_words(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["where do I live?", "我住在哪里", "remind me before lunch", "what is due first?"])
 def test_the_present_is_asked_for_otherwise(text: str) -> None:
-    """A «before» that belongs to a plan is no question about the past."""
+    """A `before` that belongs to a plan is no question about the past."""
     assert not ask.analyse(text).wants_history
 
 
 def test_nobody_is_asked_for_who_is_not_named() -> None:
-    """Without «I», 我 or the owner's name, the owner's slots are not meant."""
+    """Without `I`, 我 or the owner's name, the owner's slots are not meant."""
     assert "user" not in ask.analyse("where does Ann live?", names=("Mei",)).subjects
 
 
@@ -131,7 +131,7 @@ def test_a_question_tells_what_it_wants(want: str) -> None:
 
 
 def test_times_are_read_when_now_is_known() -> None:
-    """Without a clock «last week» is no week."""
+    """Without a clock `last week` is no week."""
     assert () == ask.analyse("what did I say last week?").windows
     assert "last week" == ask.analyse("what did I say last week?", now=NOW).windows[0].text
     assert "上周" == ask.analyse("我上周说了什么", now=NOW).windows[0].text

@@ -124,7 +124,7 @@ def test_the_task_is_what_is_asked_for(message, task):
     "message", ["", "thanks!", "OK", "yes, go ahead", "go on", "lgtm 👍", "好的", "谢谢你", "继续", "明白了", "嗯嗯", "👍", "  \n "]
 )
 def test_a_message_that_asks_for_nothing_new_has_no_task(message):
-    """Thanks, a yes and «go on» are no tasks, in both languages."""
+    """Thanks, a yes and `go on` are no tasks, in both languages."""
     assert "" == compiler.task(message)
 
 
@@ -137,7 +137,7 @@ def test_a_message_that_asks_for_nothing_new_has_no_task(message):
     ],
 )
 def test_a_request_that_says_too_little_takes_what_stands_before_it(message, task):
-    """«Can you help?» is about the sentence before it."""
+    """`Can you help?` is about the sentence before it."""
     assert task == compiler.task(message)
 
 
@@ -217,7 +217,7 @@ def test_of_sixty_pairs_no_follow_up_is_taken_for_a_new_task(cases, found):
     ],
 )
 def test_words_of_a_cue_inside_a_task_are_none(task, message):
-    """A subject line, a new task in a plan and «no other question» change no topic."""
+    """A subject line, a new task in a plan and `no other question` change no topic."""
     assert not compiler.switched(task, message)
 
 
@@ -230,7 +230,7 @@ def test_words_of_a_cue_inside_a_task_are_none(task, message):
     ],
 )
 def test_what_changes_a_thing_or_asks_of_it_is_about_the_last_one(task, message):
-    """«Add …», «does the …?», 画一张… share no word with the task, and still go on with it."""
+    """`Add …`, `does the …?`, 画一张… share no word with the task, and still go on with it."""
     assert not compiler.switched(task, message)
 
 

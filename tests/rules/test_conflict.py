@@ -133,7 +133,7 @@ def test_the_same_words_confirm() -> None:
 
 
 def test_the_same_value_in_other_words_is_confirmed_in_the_newest_words() -> None:
-    """«I moved to Oslo» says what «I live in Oslo» said: no replacement is reported, the newest words are live."""
+    """`I moved to Oslo` says what `I live in Oslo` said: no replacement is reported, the newest words are live."""
     table = Table()
     table.tell(statement("I live in Oslo.", 0))
     decision = table.tell(statement("I moved to Oslo.", 3))

@@ -153,7 +153,7 @@ def test_width_emoji_case_and_script_make_no_difference(text: str) -> None:
 
 
 def test_every_quote_stands_in_its_turn() -> None:
-    """Of 150 turns, each quote is an exact part of its turn, and no text is longer than it by more than its stop and «I am»."""
+    """Of 150 turns, each quote is an exact part of its turn, and no text is longer than it by more than its stop and `I am`."""
     turns = [json.loads(line)["text"] for line in KINDS.read_text(encoding="utf-8").splitlines()]
     drafts = [(turn, draft) for turn in turns for draft in learned(turn)]
 
@@ -193,7 +193,7 @@ def test_a_rule_for_the_task_ends_with_the_session(text: str) -> None:
     ],
 )
 def test_a_resolution_is_no_rule_for_the_agent(text: str) -> None:
-    """What somebody means to do himself, or what the future holds, rules nobody."""
+    """What somebody means to do, or what the future holds, rules nobody."""
     assert [] == [draft for draft in learned(text) if draft.kind is Kind.RULE]
 
 
@@ -299,7 +299,7 @@ def test_a_hedged_statement_is_a_belief(text: str) -> None:
 
 @pytest.mark.spec("S0-08")
 def test_a_statement_brings_its_slot_its_names_and_its_relation() -> None:
-    """«I moved from Bergen to Oslo last week» says where the owner lives, whatever else it tells."""
+    """`I moved from Bergen to Oslo last week` says where the owner lives, whatever else it tells."""
     draft = one("I moved from Bergen to Oslo last week.")
 
     assert draft.slot and ("user", "lives in", "Oslo") == draft.slot[:3]
@@ -368,7 +368,7 @@ def test_who_gives_his_name_first_is_heard_on(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Always use tabs.", "以后都用中文回答我"])
 def test_a_rule_fills_no_slot(text: str) -> None:
-    """What the agent is to do says nothing of somebody called «always»."""
+    """What the agent is to do says nothing of somebody called `always`."""
     assert (Kind.RULE, None, ()) == (one(text).kind, one(text).slot, one(text).relations)
 
 

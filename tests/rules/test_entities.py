@@ -41,7 +41,7 @@ def test_names_are_found_as_they_are_written(text: str, names: tuple[str, ...]) 
     ],
 )
 def test_generic_words_are_no_names(text: str) -> None:
-    """Two texts about «the project» are not about one thing."""
+    """Two texts about `the project` are not about one thing."""
     assert () == entities.found(text)
 
 
@@ -55,7 +55,7 @@ def test_an_alias_gives_the_name_that_is_known() -> None:
 
 
 def test_a_part_of_a_longer_name_is_dropped() -> None:
-    """«Rachel Lee» and «Lee» are one."""
+    """`Rachel Lee` and `Lee` are one."""
     assert ("Rachel Lee",) == entities.found("I met Rachel Lee. “Lee” is what they call her")
 
 

@@ -207,7 +207,7 @@ OUTCOMES = [
 
 @pytest.mark.parametrize(("messages", "outcome"), OUTCOMES, ids=range(len(OUTCOMES)))
 def test_the_last_words_say_how_it_ended(messages, outcome):
-    """Thanks, «still broken», a refusal, an open question, an unanswered request; what nobody can tell is partial. C-37."""
+    """Thanks, `still broken`, a refusal, an open question, an unanswered request; what nobody can tell is partial. C-37."""
     told = tell(*messages)
 
     assert outcome == told.outcome

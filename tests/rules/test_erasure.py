@@ -23,7 +23,7 @@ def test_long_words_are_cut():
 
 
 def test_sessions_turns_and_sentences_have_seals_of_their_own():
-    """A sentence that says little has none: «Yes.» was said by everybody."""
+    """A sentence that says little has none: `Yes.` was said by everybody."""
     assert [] == erasure.of_sentences("Yes. No! 好的。 ok")
     assert ["text\0my locker code is 4711"] == [*erasure.of_sentences("Yes. My locker code is 4711! Ok?")]
     assert erasure.of_session("s") not in erasure.of_sentences("session s")

@@ -81,7 +81,7 @@ def test_beside_a_few_turns_all_that_is_there_says_what_is_much() -> None:
 
 
 def test_a_message_in_the_middle_of_a_matter_means_the_conversation_more_than_the_words() -> None:
-    """«I'm back, the setup is done»: what was talked about all around counts for more, who said it for nothing."""
+    """`I'm back, the setup is done`: what was talked about all around counts for more, who said it for nothing."""
     asks, goes_on = fuse.Scale(1.0, NEAR), fuse.Scale(1.0, NEAR, carries_on=True)
 
     assert goes_on.weight("words") < asks.weight("words")
@@ -119,7 +119,7 @@ def test_who_and_when_alone_are_no_reason() -> None:
 
 
 def test_a_time_that_is_named_is_reason_enough() -> None:
-    """«What did I do on Monday?» has no other word."""
+    """`What did I do on Monday?` has no other word."""
     found = fuse.evidence(fuse.Scale(1.0), np.array([1, 2]), np.zeros(2), None, {"time": np.array([1.0, 0.0])})
 
     assert [0] == found.best_first(10).tolist()
@@ -156,7 +156,7 @@ def test_who_asks_for_his_sister_does_not_ask_for_himself() -> None:
     ],
 )
 def test_who_asks_whether_he_has_a_thing_does_not_ask_for_another(question: str, thing: str, other: str) -> None:
-    """«Have» alone is said of everything; what is named behind it says what is asked for."""
+    """`Have` alone is said of everything; what is named behind it says what is asked for."""
     asked = ask.analyse(question)
     meant, lamp = (
         fuse.slot(replace(memory("user", text), predicate="owns"), asked, named={"user"}, steps_back=0) for text in (thing, other)

@@ -50,7 +50,7 @@ STANDS = [
 
 @pytest.mark.parametrize("case", STANDS, ids=lambda case: case[0])
 def test_what_the_quote_says_stands(case):
-    """In other words, another form of its numbers, dates, width and case; the user's name is «I»."""
+    """In other words, another form of its numbers, dates, width and case; the user's name is `I`."""
     assert ("stands", "", True) == judged(*case)[:3]
 
 

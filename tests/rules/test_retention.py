@@ -126,7 +126,7 @@ def memory(**columns):
 
 
 def test_what_is_used_lives_longer():
-    """C-40: each use renews the term of a priority and ttl_days; an end that was said outright, and «permanent», stay."""
+    """C-40: each use renews the term of a priority and ttl_days; an end that was said outright, and `permanent`, stay."""
     used = NOW + 2 * DAY
     short = memory(priority="short_term", expires_at=NOW + 3 * DAY)
     lesson = memory(kind=Kind.ERROR, **{**until(Kind.ERROR).columns()})

@@ -160,7 +160,7 @@ def test_the_last_thing_of_the_session_is_meant() -> None:
 
 
 def test_what_the_words_name_is_meant_first() -> None:
-    """«The 5:10 was Ilse typing, disregard» means the 5:10, though something was said since."""
+    """`The 5:10 was Ilse typing, disregard` means the 5:10, though something was said since."""
     time, guest = told("I leave at 5:10"), told("My cousin Ilse is staying till Sunday", minutes=1)
 
     assert time == retract.meant(told("the 5:10 was Ilse typing, disregard", minutes=2), [time, guest], "void")
@@ -176,7 +176,7 @@ def test_what_was_told_last_the_day_before_is_meant(text: str) -> None:
 
 
 def test_what_a_joke_was_about_is_meant_wherever_it_was_told() -> None:
-    """«I was pulling your leg about Nickelback» names what was told in another session."""
+    """`I was pulling your leg about Nickelback` names what was told in another session."""
     band, ferry = told("My favourite band is Nickelback"), told("The ferry is late", minutes=1_440, session="s2")
     joke = told("Btw I was pulling your leg about Nickelback", minutes=1_441, session="s2")
 
@@ -192,7 +192,7 @@ def test_another_speaker_takes_nothing_back() -> None:
 
 
 def test_a_slip_takes_back_only_what_it_names() -> None:
-    """«I got that wrong about Dan» says nothing of the tea."""
+    """`I got that wrong about Dan` says nothing of the tea."""
     allergic, tea = told("Dan is allergic to peanuts"), told("I like tea", minutes=5)
     slip = told("I got that wrong about Dan, peanuts are fine", minutes=10, session="s2")
 

@@ -99,7 +99,7 @@ def test_only_a_request_begins_a_task():
 
 
 def test_to_leave_a_topic_for_nothing_leaves_no_task():
-    """«Let's change the subject» alone puts the task by, and begins none."""
+    """`Let's change the subject` alone puts the task by, and begins none."""
     pad = after(EMPTY, "Fix the login page", "Let's change the subject.")
 
     assert ("", None, ["Fix the login page"]) == (pad.current_focus, pad.focus_since, [task.text for task in pad.recent])

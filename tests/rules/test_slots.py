@@ -199,7 +199,7 @@ def test_liking_and_disliking_the_same_have_one_key() -> None:
 
 
 def test_the_first_person_is_the_speaker_and_the_speaker_the_owner() -> None:
-    """Said by the owner, «I» is the user; said by somebody else in the room, it is that one."""
+    """Said by the owner, `I` is the user; said by somebody else in the room, it is that one."""
     assert "user" == keys.subject_of("I", "Mei", ["Mei"])
     assert "user" == keys.subject_of("我", None, ["Mei"])
     assert "user" == keys.subject_of("Mei", None, ["Mei"])
@@ -332,7 +332,7 @@ NO_SLOT = [
 @pytest.mark.spec("T-02")
 @pytest.mark.parametrize("text", NO_SLOT)
 def test_the_frame_of_a_sentence_alone_retires_nothing(text: str) -> None:
-    """«I moved to …» and 我在…工作 say where somebody lives or works only when what follows is a place or an employer."""
+    """`I moved to …` and 我在…工作 say where somebody lives or works only when what follows is a place or an employer."""
     found = slots.read(text)
 
     assert found is None or found.cardinality is not Cardinality.SINGLE
@@ -408,7 +408,7 @@ def test_a_thing_and_a_wish_have_no_job(text: str) -> None:
 
 
 def test_whom_one_has_one_of_has_one_slot_however_he_is_named() -> None:
-    """«Called Ole» and «is Kari now» are two values of it; a sister's name is her own."""
+    """`Called Ole` and `is Kari now` are two values of it; a sister's name is her own."""
     told = ("My boss is called Ole", "Actually, my boss is Kari now", "我老板叫王强")
     assert len({slots.read(text).key for text in told}) == 1  # type: ignore[union-attr]
     assert slots.read("My sister is called Ann").key == "user's sister|name"  # type: ignore[union-attr]
@@ -491,7 +491,7 @@ def test_a_name_with_its_number_is_one_value(text: str, predicate: str, object_:
 
 @pytest.mark.parametrize("text", ["My manager, however, is nice", "My car, which I bought, is red", "My gym, on Tuesdays, is full"])
 def test_what_stands_between_commas_is_a_name_or_nothing(text: str) -> None:
-    """«My dentist, Dr. Moss, is away» names him; an aside names nobody."""
+    """`My dentist, Dr. Moss, is away` names him; an aside names nobody."""
     assert slots.read(text) is None
 
 
@@ -523,7 +523,7 @@ def test_a_named_denial_shares_the_family_of_what_it_denies(affirmed: str, denie
 
 
 def test_words_that_hold_a_no_deny_nothing() -> None:
-    """不锈钢, 差不多 and «notes» are words of their own."""
+    """不锈钢, 差不多 and `notes` are words of their own."""
     assert not any(keys.denies(name) for name in ("材质不锈钢", "身高差不多", "notes", "northern office"))
 
 
@@ -667,7 +667,7 @@ def test_plans_wishes_and_hearsay_fill_no_slot(text: str) -> None:
 
 
 def test_a_clause_without_a_subject_is_not_about_oneself() -> None:
-    """«豆包很乖，今年3岁» says nothing of the speaker's age."""
+    """`豆包很乖，今年3岁` says nothing of the speaker's age."""
     assert slots.read("豆包很乖，今年3岁。") is None
 
 
@@ -692,7 +692,7 @@ def test_a_stated_slot_and_a_read_one_are_one() -> None:
     ],
 )
 def test_a_relation_of_a_relation_is_another(one: tuple[str, str], other: tuple[str, str]) -> None:
-    """«My boss's boss» is nobody's boss but my boss's, in either language."""
+    """`My boss's boss` is nobody's boss but my boss's, in either language."""
     first, second = (slots.stated(*slot, "Ann", Cardinality.SINGLE) for slot in (one, other))
 
     assert first.key != second.key

@@ -239,7 +239,7 @@ def test_what_only_looks_alike_is_another_value(one: str, other: str) -> None:
 
 
 def test_a_relative_day_is_seen_from_when_it_was_said() -> None:
-    """«Tomorrow», said on Monday, is the «today» of Tuesday, and not the «tomorrow» of Tuesday."""
+    """`Tomorrow`, said on Monday, is the `today` of Tuesday, and not the `tomorrow` of Tuesday."""
     tuesday = MONDAY + timedelta(days=1)
 
     assert values.same("tomorrow", MONDAY, "today", tuesday)

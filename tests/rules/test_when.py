@@ -60,7 +60,7 @@ def test_a_window_begins_and_ends_at_midnight_where_the_question_is_asked() -> N
 
 
 def test_a_long_message_names_no_time() -> None:
-    """«Last week» inside a page is no filter."""
+    """`Last week` inside a page is no filter."""
     assert when.windows("last week " + "tea " * 47, NOW)
     assert () == when.windows("last week " + "tea " * 48, NOW)
     assert () == when.windows("上周" + "茶" * 199, NOW)

@@ -4,7 +4,7 @@ What a question asks for: its search terms, the slots it may mean, the times and
 A want changes how hits are ranked, never which exist: the past, several sessions at once (a count, a sum, an order of
 events), what somebody likes, a file, or what the other side of a talk said. It is told by the lists of
 `lexicon/*/asking.toml` and by the classes of the words. A message that tells something and asks for none of these
-carries on with a matter: «I'm back, the setup is done».
+carries on with a matter: `I'm back, the setup is done`.
 """
 
 from __future__ import annotations

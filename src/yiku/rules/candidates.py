@@ -1,8 +1,8 @@
 """
 Which slots a question may mean: every subject that it names, and every predicate that it hints at.
 
-A subject is the owner by «I» or 我, a run of words that may be a name, or what belongs to somebody. An attribute is
-asked for under all its names: «Who is my boss?» finds what was said of 老板. The store knows which of these slots exist.
+A subject is the owner by `I` or 我, a run of words that may be a name, or what belongs to somebody. An attribute is
+asked for under all its names: `Who is my boss?` finds what was said of 老板. The store knows which of these slots exist.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def other_names(found: Sequence[Word], hinted: Collection[str]) -> set[str]:
 
 
 def relatives(subjects: Iterable[str]) -> set[str]:
-    """Of the subjects those that are somebody of somebody's: «my sister», of whom perhaps no slot is known."""
+    """Of the subjects those that are somebody of somebody's: `my sister`, of whom perhaps no slot is known."""
     return {subject for subject in subjects if "'s " in subject and subject.rpartition("'s ")[2] in _of_somebody()}
 
 

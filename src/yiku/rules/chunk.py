@@ -1,8 +1,8 @@
 """
 What a model embeds of a text: windows that it can take whole, and a short turn once more behind the one before.
 
-A text of up to WINDOW_TOKENS is one window; a longer one is cut at its sentences. A turn of a few words («Yes,
-that one.») means little alone, so it is embedded twice, alone and behind the end of the turn before, and the
+A text of up to WINDOW_TOKENS is one window; a longer one is cut at its sentences. A turn of a few words ("Yes,
+that one.") means little alone, so it is embedded twice, alone and behind the end of the turn before, and the
 mean of both is kept. Tokens are estimated here, so no tokenizer is needed to cut.
 """
 

@@ -4,12 +4,12 @@ From a user's message to the task in it: one line, without greetings, politeness
     Hi! I'm on Windows. Could you please help me fix the login page? Thanks!     fix the login page
     你好，麻烦帮我把上周的会议记录整理成表格，谢谢啦～                                   把上周的会议记录整理成表格
 
-The first sentence that asks for something is the task. One that says too little alone («find out why») stands
-behind the sentence before it. A message that asks for nothing new («thanks», 好的, «go on») has no task.
+The first sentence that asks for something is the task. One that says too little alone (`find out why`) stands
+behind the sentence before it. A message that asks for nothing new (`thanks`, 好的, `go on`) has no task.
 
 `switched` says whether a message leaves the running task for another. Without a model this can only be seen where
-it is said (換话题, «on another note»), or where a whole new request shares no word with what was talked about. A
-message that leans on the last one, by a pronoun or a word like «also», never switches; in doubt nothing does.
+it is said (換话题, `on another note`), or where a whole new request shares no word with what was talked about. A
+message that leans on the last one, by a pronoun or a word like `also`, never switches; in doubt nothing does.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def tell(
 
 
 def spoken(turns: Sequence[Turn]) -> str:
-    """The language of the user's turns, en or zh; of all turns where he said nothing."""
+    """The language of the user's turns, en or zh; of all turns where the user said nothing."""
     said = [turn.content[:READ_CHARS] for turn in turns if outcomes.by_user(turn)] or [turn.content[:READ_CHARS] for turn in turns]
     return language_of(said)
 

@@ -5,8 +5,8 @@ Turns: words and vectors look at every turn of the scopes asked, and give each a
 question says of time, speaker and role is added on that scale. Nothing is cut off before the sum, so a turn of the
 right day rises from far below. Where a turn has no vector (yet), its words stand for it.
 
-Statements: an exact slot gives more than words and vectors can: who asks where he lives wants the statement, not
-the turn in which he asked it before. A row found by several routes is at least as relevant as by its best.
+Statements: an exact slot gives more than words and vectors can: a question for a home wants the statement, not
+the turn in which it was asked before. A row found by several routes is at least as relevant as by its best.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior 
 STEP_BACK = 0.015  # per version further back
 LONG_QUESTION, ONLY_A_PART = 8, 0.45  # words, two Chinese characters counting as one: of so many, a slot is only a part
 BESIDE_IT = 0.3  # of somebody whose sister or cat is asked for, or of another thing than the one asked for
-OF_ANOTHER = 0.6  # of another thing than the one that is named, or of whom another scope calls «I»
-ALREADY_NAMED = 0.5  # «before Oslo» does not ask for Oslo
+OF_ANOTHER = 0.6  # of another thing than the one that is named, or of whom another scope calls `I`
+ALREADY_NAMED = 0.5  # `before Oslo` does not ask for Oslo
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +264,9 @@ def slot(
     """
     The relevance of a version whose slot is asked for.
 
-    named:      the subjects that the question may mean; who asks for his sister's allergy does not ask for his own
+    named:      the subjects that the question may mean; a question for a sister's allergy is none for one's own
     steps_back: from the live version
-    objects:    the objects that the question names; who asks whether he likes coffee does not ask for running
+    objects:    the objects that the question names; a question whether one likes coffee is none for running
     """
     owner = any(subject.startswith(f"{memory.subject}'s ") for subject in named)
     other = bool(objects) and memory.cardinality is not Cardinality.SINGLE and analyze.fold(memory.object or "") not in objects

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from yiku.types import ChangeRow, SemanticMemory, State
 
-RETRACTED = "retracted"  # the reason of what was archived by «just kidding»
+RETRACTED = "retracted"  # the reason of what was archived by `just kidding`
 _FIELDS = frozenset(field.name for field in fields(SemanticMemory))
 
 

@@ -33,7 +33,7 @@ def noise(text: str) -> bool:
 
 
 def score(text: str) -> float:
-    """How much it matters, from 0 for noise to 1 for what somebody is, what makes him ill, what must not be forgotten."""
+    """How much it matters, from 0 for noise to 1 for what somebody is, what makes them ill, what must not be forgotten."""
     if noise(text):
         return 0.0
     told = folded(text[:LOOKED_AT])

@@ -26,7 +26,7 @@ from yiku.rules.text.sentences import split
 from yiku.types import Context, Hit, Origin, SemanticMemory, Turn
 
 WHOLE_TOKENS = 256
-CUT_TOKENS = 96  # of what the user did not say himself
+CUT_TOKENS = 96  # of what the user did not say
 ROOM = ((0.25, WHOLE_TOKENS), (0.5, CUT_TOKENS), (1.0, 40))  # tokens a turn, until such a share of the budget is spent
 READ_CHARS = 8_000  # of a long text, in which its best sentences are looked for
 READ_IN_ALL = 64_000  # characters of the hits of one context; of a hit behind that only SKIMMED_CHARS

@@ -1,5 +1,5 @@
 """
-How long a memory is kept: from words («permanent», 7d, 本次会话, short_term) to the columns that end it.
+How long a memory is kept: from words (`permanent`, 7d, 本次会话, short_term) to the columns that end it.
 
     expires_at      from then on it is no longer recalled: it goes to the archive
     ttl_days        so long after it was last used it is junk;
@@ -73,9 +73,9 @@ def until(
     How long a memory of this kind is kept.
 
     priority:       transient, short_term, long_term or permanent, in any spelling or in Chinese
-    duration:       permanent, session, or a span: 24h, 7d, «two weeks», 三天; it wins over a priority
+    duration:       permanent, session, or a span: 24h, 7d, `two weeks`, 三天; it wins over a priority
     session_ends:   of the session it was said in; None while that goes on
-    expires_at, ttl_days: said outright; they win over everything but «permanent»
+    expires_at, ttl_days: said outright; they win over everything but `permanent`
     """
     given = next((one for one in _PRIORITIES if _word(priority) in words(f"records.{one}")), None)
     asked = _word(duration)

@@ -3,8 +3,8 @@ How relevant a row is by its words, and how much it weighs by itself.
 
 Words are scored with BM25 over the statistics of the scopes asked, never of the whole table. A word counts
 once a row, however often it stands there: in talk that found more (decision 0007). The sum is
-divided by what a row of average length would get that holds every term once, so 1.0 means «all of the
-question is there», in any scope and any index.
+divided by what a row of average length would get that holds every term once, so 1.0 means "all of the
+question is there", in any scope and any index.
 
 A memory's prior is computed when it is asked for, from facts on the row: how recent it is, how
 important, how often it was of use. Nothing is decayed in place, so a missed night changes nothing.

@@ -1,10 +1,10 @@
 """
-The working memory of one user: what he is at, what he did last, what is open, what comes next.
+The working memory of one user: the current work, what was done last, what is open, what comes next.
 
 The focus follows from what the user says (compile.py): a request for more of the same renews it; one that leaves it
 puts it among the recent tasks, with its times, and whether it was done or only left. Questions and
 next steps come at the end of a session, by a patch that can add and settle a few lines and rewrite nothing. What the
-user wrote himself stands for the whole section until he takes it away.
+user wrote stands for the whole section until they remove it.
 
     ## 当前任务            ## Current task
     ## 当前项目            ## Projects
@@ -163,8 +163,8 @@ def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tu
     """
     The scratchpad after the user wrote it, or a part of it, and the lines for which there was no room.
 
-    A section that reads otherwise than it was shown is his from now on. A section that he left out is no longer
-    his; an empty one he wants empty.
+    A section that reads otherwise than it was shown is theirs from now on. A section that they left out is no longer
+    theirs; an empty one stays empty.
     """
     shown = [from_markdown(to_markdown(pad, language)) for language in languages()]
     own: dict[str, str] = {}
@@ -190,7 +190,7 @@ def _cut(text: str, at_most: int) -> tuple[str, list[str]]:
 
 
 def applied(pad: Scratchpad) -> Scratchpad:
-    """The scratchpad with what the user wrote read into its fields: what he is at, by his own word."""
+    """The scratchpad with what the user wrote read into its fields: the current work, by their own word."""
     fields: dict[str, object] = {}
     for name, body in pad.overrides.items():
         lines = [line for raw in body.splitlines() if (line := _BULLET.sub("", raw).strip())]
@@ -293,7 +293,7 @@ def bounded(pad: Scratchpad, at_most: int = STORED_CHARS) -> tuple[Scratchpad, t
     The scratchpad within so many characters, in both languages, and the lines that had to go.
 
     The oldest recent task goes first; of each section one line stays as long as others can go, and what the user
-    wrote himself goes last.
+    wrote goes last.
     """
 
     def full() -> bool:

@@ -100,7 +100,7 @@ def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     """
     Those needles that stand in a field of some row, also of the tables that an index is kept in.
 
-    In the file the fields of a row stand side by side: the last byte of a number and «open» look like «popen».
+    In the file the fields of a row stand side by side: the last byte of a number and `open` look like `popen`.
     """
     left = set(needles)
     found = set[bytes]()

@@ -3,7 +3,7 @@ What waits to be learned: how far learning came, the queue with its leases, the 
 
 None of it is journaled: it is work in progress, and can be found out again from the turns. A job is taken under a lease
 that runs out by itself; each taking raises its fence, and who ends a job with an older fence is refused, in the
-transaction that would have kept what he found. So what a job does is done once.
+transaction that would have kept what was found. So what a job does is done once.
 """
 
 from __future__ import annotations

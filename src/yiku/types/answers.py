@@ -69,7 +69,7 @@ class Flagged:
 @value(frozen=True, slots=True, kw_only=True)
 class Retracted:
     """
-    It takes back what was told before it, as «just kidding» does: that is archived, and what held before holds again.
+    It takes back what was told before it, as `just kidding` does: that is archived, and what held before holds again.
 
     memory:  what was taken back
     current: the version before it, live again
@@ -184,7 +184,7 @@ class Hit:
     routes: Mapping[str, tuple[int, float]]
     sources: tuple[Link, ...]
     superseded_by: str | None = None  # what is said now instead; of a turn, what its statement was replaced by
-    taken_back: bool = False  # of a turn: «just kidding» was said of its statement
+    taken_back: bool = False  # of a turn: `just kidding` was said of its statement
     said_later: str | None = None  # the id of a memory or turn that was said later and answers the question otherwise
     outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
 

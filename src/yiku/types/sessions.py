@@ -119,9 +119,9 @@ class Task:
 @value(frozen=True, slots=True, kw_only=True)
 class Scratchpad:
     """
-    The working memory of one user: what he is at, over all sessions.
+    The working memory of one user: what they are working on, over all sessions.
 
-    overrides: what the user wrote himself, by section; it wins over what was found out
+    overrides: what the user wrote, by section; it wins over what was found out
     left_out:  in the answer to a change, the lines that had no place: unknown, there already, or too many; never stored
     """
 

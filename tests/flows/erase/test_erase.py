@@ -212,7 +212,7 @@ TRIED = drawn_for("what is erased")([*SAID_WHERE], 1)  # in the soak all
 
 @pytest.mark.parametrize("word", ["insertscopes", "deconversation_turns"])
 def test_a_word_that_two_fields_make_up_where_they_meet_is_no_trace(home, word):
-    """The journal writes `insert` beside `scopes`: who erases «insertscopes» is not told that it is still there."""
+    """The journal writes `insert` beside `scopes`: who erases `insertscopes` is not told that it is still there."""
     with Memory(home) as memory:
         turn = memory.record_turn("user", f"The word is {word}. 暗号是{word}。")
         erased = memory.admin.erase(turn.id)
@@ -266,7 +266,7 @@ def heard_after_erasing(home: Path, words: dict[str, str], what: str) -> list[st
 
 
 def test_a_stem_that_another_row_has_proves_nothing(memory):
-    """What is indexed as «happi» because somebody is happy is no trace of the happiness that was erased."""
+    """What is indexed as `happi` because somebody is happy is no trace of the happiness that was erased."""
     memory.record_turn("user", "The happy gardener sings. 花园")
     happiness = memory.remember("Happiness of the zealous juggler").memory
     erased = memory.admin.erase(happiness.id)
@@ -356,7 +356,7 @@ def test_what_followed_it_no_longer_names_it(memory, home, words):
 
 
 def test_words_that_only_look_like_it_stay(memory):
-    """«I like tea» is not said by «I like teapots», nor 我喜欢茶 by 我喜欢茶叶; a contradiction, a question about another stay too."""
+    """`I like tea` is not said by `I like teapots`, nor 我喜欢茶 by 我喜欢茶叶; a contradiction, a question about another stay too."""
     others = [
         "I like teapots.",
         "Joann says: I like tearooms",

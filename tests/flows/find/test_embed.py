@@ -108,7 +108,7 @@ def test_what_is_embedded_is_not_asked_again(memory, model):
 
 
 def test_a_short_turn_is_embedded_behind_the_one_before_it_in_its_session(memory, model):
-    """«Yes» means little alone: it is also embedded behind the question, not behind a turn of another session."""
+    """`Yes` means little alone: it is also embedded behind the question, not behind a turn of another session."""
     said(memory, "Shall we meet on Monday, as ever, at the little café behind the station? 老地方？")
     said(memory, "别的会话里的话。", session="s2")
     said(memory, "好的，Yes.")

@@ -179,7 +179,7 @@ def test_who_asks_for_a_relative_is_not_told_of_himself_first(memory, talk, ques
     ],
 )
 def test_a_slot_that_a_long_question_touches_is_only_a_part_of_it(memory, stated, told, question):
-    """What is liked comes first where that is asked, and not where «like» and 倾向 stand in the midst of something else."""
+    """What is liked comes first where that is asked, and not where `like` and 倾向 stand in the midst of something else."""
     memory.remember(stated)
     said(memory, told)
 

@@ -187,7 +187,7 @@ def test_the_question_itself_is_no_answer(memory):
     ],
 )  # fmt: skip
 def test_a_time_hangs_on_an_event(memory, clock, told, question, wanted):
-    """«The week before we moved» is found by when the move was told."""
+    """`The week before we moved` is found by when the move was told."""
     for text, days in ((told[0], 20), (told[2], 3), (told[1], 12)):
         clock.advance(days=days)
         said(memory, text, session=text)
@@ -215,7 +215,7 @@ def test_an_event_that_nobody_told_of_hangs_nothing(memory):
     ],
 )
 def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, told, question):
-    """«What does it cost?» after a word about the kayak asks for the kayak; without the conversation nobody knows."""
+    """`What does it cost?` after a word about the kayak asks for the kayak; without the conversation nobody knows."""
     said(memory, *told, session="old")
     said(memory, talk, session="now")
 
@@ -343,7 +343,7 @@ def test_what_expired_is_not_recalled(memory, clock):
 
 
 def test_the_past_is_found_when_it_is_asked_for(memory, clock):
-    """«Before» and 以前 bring up what was replaced; without them it stays away."""
+    """`Before` and 以前 bring up what was replaced; without them it stays away."""
     memory.remember("I live in Bergen")
     clock.advance(days=9)
     memory.remember("I live in Oslo")

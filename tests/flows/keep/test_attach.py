@@ -154,7 +154,7 @@ def test_a_picture_is_found_when_it_is_asked_for(memory, clock, picture, questio
 
 
 def test_a_question_for_no_file_finds_none(memory, picture):
-    """«what do I like» brings no picture, though its description says so."""
+    """`what do I like` brings no picture, though its description says so."""
     memory.sessions.attach(picture, session="s", description="Mei likes this cat")
     memory.remember("I like cats.")
 

@@ -270,7 +270,7 @@ def test_a_belief_retires_nothing(memory):
     "text", ["I live in Oslo", "我住在奥斯陆", "Mei lives in Oslo", "我们住在奥斯陆", "The user lives in Oslo"]
 )
 def test_the_first_person_is_the_owner(memory, text):
-    """«I», 我, the owner's name and «the user» are one subject, in both languages."""
+    """`I`, 我, the owner's name and `the user` are one subject, in both languages."""
     memory.remember("我住在卑尔根", said_at="2026-01-01")
     outcome = memory.remember(text)
 
@@ -280,7 +280,7 @@ def test_the_first_person_is_the_owner(memory, text):
 
 @pytest.mark.parametrize(("speaker", "text"), [("Ann", "I live in Bergen"), ("李雷", "我住在卑尔根")])
 def test_another_speaker_speaks_of_himself(memory, speaker, text):
-    """Somebody else's «I» and 我 is that person, and does not move the owner."""
+    """Somebody else's `I` and 我 is that person, and does not move the owner."""
     memory.remember("I live in Oslo", speaker="Mei")
     said = memory.remember(text, speaker=speaker)
 

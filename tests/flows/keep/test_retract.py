@@ -129,7 +129,7 @@ def test_with_nothing_to_take_back_it_is_refused(memory, marker):
     [("haha no, I still live in Ghent", "Ghent"), ("骗你的，我还住在Ghent", "Ghent")],
 )
 def test_the_old_fact_said_with_it_is_confirmed(memory, clock, marker, said):
-    """«I still live in Ghent» adds a source to what it restores: one statement, not two."""
+    """`I still live in Ghent` adds a source to what it restores: one statement, not two."""
     first = memory.remember("I live in Ghent", session="s1").memory
     clock.advance(days=1)
     memory.remember("我搬到火星了", session="s2")
@@ -158,7 +158,7 @@ def test_another_fact_said_with_it_is_kept(memory):
 
 
 def test_a_newer_value_makes_a_slip_history(memory, clock):
-    """«说错了，是…» with a new value of the same slot corrects it as any newer value does."""
+    """`说错了，是…` with a new value of the same slot corrects it as any newer value does."""
     old = memory.remember("订单服务的超时是3秒。", session="s1").memory
     clock.advance(minutes=1)
     outcome = memory.remember("说错了，订单服务的超时是8秒。", session="s1")
@@ -223,7 +223,7 @@ def talk(memory, *lines, session="s1"):
 )
 @pytest.mark.parametrize("marker", ["just kidding", "开玩笑的", "scratch that"])
 def test_in_talk_a_joke_is_about_what_was_said_just_before(memory, told, between, marker):
-    """What was told in earnest before something that taught nothing stays; an «lol» between the joke and its end does not count."""
+    """What was told in earnest before something that taught nothing stays; an `lol` between the joke and its end does not count."""
     assert [told] == talk(memory, told, between, marker)
     assert [told] == talk(memory, "I moved to Antarctica." if told.isascii() else "我搬到火星了。", "哈哈", marker)
 

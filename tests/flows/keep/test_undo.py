@@ -200,7 +200,7 @@ def test_what_was_learned_from_a_turn_and_undone_is_not_learned_again(memory):
 
 
 def test_a_retraction_can_be_taken_back(memory, clock):
-    """«just kidding» took back what was said before it: undone, that holds again, and is not taken back once more."""
+    """`just kidding` took back what was said before it: undone, that holds again, and is not taken back once more."""
     for text in ("I live in Oslo.", "我开玩笑的"):
         clock.advance(minutes=1)
         memory.record_turn("user", text, session="s")

@@ -2,7 +2,7 @@
 Look up what an id means, and whom a name means.
 
 An id may be given whole or by its last characters. What a handle may not see is not found, in the same
-words as what is not there. A name that was told leads to whom it names: after «my sister is called Rain»,
+words as what is not there. A name that was told leads to whom it names: after `my sister is called Rain`,
 Rain's allergy is my sister's.
 """
 
@@ -68,7 +68,7 @@ def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMe
 
 
 def owner(handle: Handle, subject: str) -> str:
-    """The subject under which what is said of somebody is kept: his name, unless it is known of one whose name that is."""
+    """The subject under which what is said of somebody is kept: their name, unless it is known whose name that is."""
     found = {memory.subject for memory in _names(handle, handle.own(), [subject]) if memory.subject}
     return found.pop() if len(found) == 1 else subject
 

@@ -3,7 +3,7 @@ What was erased stays out: on every way in, statements and turns are held agains
 
 A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
 that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old
-file. What a person says after the erasure is recorded as he says it; only learning from it is refused.
+file. What a person says after the erasure is recorded as it was said; only learning from it is refused.
 What something else still says was not erased there, and may come in again.
 While nothing was erased, none of this is asked.
 """

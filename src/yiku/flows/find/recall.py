@@ -142,7 +142,7 @@ def _talked_of(query: Query, session: str | None) -> tuple[str, ...]:
 
 
 def _anchored(query: Query) -> ask.Question:
-    """The question with the time that hangs on an event, where the event is found: «the week before we moved»."""
+    """The question with the time that hangs on an event, where the event is found: `the week before we moved`."""
     hinge = query.question.anchored
     if hinge is None:
         return query.question
@@ -184,7 +184,7 @@ def by_slot(query: Query) -> Candidates:
         for steps_back, memory in enumerate(reversed(chain)):
             relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
             if memory.subject == keys.USER and memory.scope != query.handle.scope:
-                relevance *= fuse.OF_ANOTHER  # «I» in another scope is somebody else
+                relevance *= fuse.OF_ANOTHER  # `I` in another scope is somebody else
             slots["memory", memory.n] = Candidate(memory, {"slot": relevance}, relevance)
     return slots
 
@@ -249,7 +249,7 @@ def _grown(
     for window in query.question.windows if files else ():
         when = Records(since=window.since, until=window.until, newest_first=True, limit=RECENT_FILES)
         found += [one for one in read(when) if one.n not in best]
-    if files and not found:  # «the file you made» says nothing more of it
+    if files and not found:  # `the file you made` says nothing more of it
         found = read(Records(newest_first=True, limit=LAST_FILES))
     return best, found
 

@@ -320,7 +320,7 @@ class _Lived:
         return after
 
     def _placed(self, value: Any) -> Any:
-        """A time in the offset of him who said it: the journal has it in UTC."""
+        """A time in the speaker's offset: the journal has it in UTC."""
         return value.astimezone(self.today.said_at.tzinfo) if isinstance(value, datetime) else value
 
 

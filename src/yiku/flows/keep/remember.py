@@ -204,7 +204,7 @@ def _kept(
     if decision.source_for is not None and not _gave(handle, new.sources[0].turn, decision.source_for):
         said_so = None if new.content == decision.source_for.content else new.content
         changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
-        if new.method == "rules":  # he said it again in talk
+        if new.method == "rules":  # it was said again in talk
             changes.append(CountAccess([decision.source_for.n], "mentioned"))
     kind, ids = type(decision.outcome), [row.id for row in _rows(decision.outcome)]
     if receipt is not None:
@@ -383,7 +383,7 @@ def _now(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | 
 
 
 def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
-    """The slot of whom the subject names: what is said of 小雨 is of «my sister», where that was told."""
+    """The slot of whom the subject names: what is said of 小雨 is of `my sister`, where that was told."""
     if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
     owner = lookup.owner(handle, slot.subject)

@@ -1,7 +1,7 @@
 """
-Taking back: «just kidding» archives what was told last, and the version before it is live again.
+Taking back: `just kidding` archives what was told last, and the version before it is live again.
 
-One transaction, undone by one call. What the same sentence states beside that («… I still live in Ghent») is decided
+One transaction, undone by one call. What the same sentence states beside that (`… I still live in Ghent`) is decided
 as if what is taken back had never been said. With nothing to take back a bare joke is refused; a slip, and what states
 something beside, is a statement like any other.
 """
@@ -69,7 +69,7 @@ def taken_back(
             else Refused(memory=new, why=NOTHING)
         )
     if sort == "joke" and said is not None and not stated and said.slot != target.slot:
-        said = None  # «back to soldering boards tomorrow» goes on with the joke
+        said = None  # `back to soldering boards tomorrow` goes on with the joke
     if sort == "slip" and said is not None and said.slot is not None and said.slot == target.slot:
         return None  # a newer value of the same slot retires the slip by itself
     return _applied(handle, new, target, said, receipt, dry_run=dry_run)
@@ -104,7 +104,7 @@ def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker
 
 
 def last_turn(handle: Handle, source: Source) -> Turn | None:
-    """What its speaker said before this turn, but for «lol» and the like; None where no turn takes back."""
+    """What its speaker said before this turn, but for `lol` and the like; None where no turn takes back."""
     if source.turn is None or source.session is None:
         return None
     until = source.said_at + _INSTANT

@@ -1,5 +1,5 @@
 """
-The scratchpad of a user: what he is at follows from what he says; what is open and what comes next is patched; what he wrote is his.
+The scratchpad of a user: the current work follows from what they say; what is open and what comes next is patched; what they wrote is theirs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def changed(
 
 
 def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
-    """What the user is at, after he said this. `again`: a turn as old as what it knows may have been followed before."""
+    """What the user is working on, after this turn. `again`: a turn as old as what it knows may have been followed before."""
     if turn.role != "user" or not turn.content.strip():
         return
 
@@ -108,14 +108,14 @@ def _clean(handle: Handle, lines: ScratchpadPatch) -> ScratchpadPatch:
 
 
 def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
-    """The scratchpad as the user wrote it: a section that he changed is his until he takes it away."""
+    """The scratchpad as the user wrote it: a section that they changed is theirs until they remove it."""
     pause.refuse(handle)
     written = intake.clean(handle, checks.text(text, "text", empty=True))
     return _told(handle, user, lambda before: rules.edited(before, written, now=handle.now()), "edit scratchpad")
 
 
 def finish(handle: Handle, episode: Episode) -> Scratchpad:
-    """What the user was at was done in this episode; what he was at before it goes on."""
+    """The current work was done in this episode; what came before it goes on."""
 
     def finished(before: Scratchpad) -> Scratchpad:
         if before.focus_since is not None and before.focus_since < episode.started_at:

@@ -129,7 +129,7 @@ def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory],
         for other in same:
             alike = other.kind is memory.kind if other.content_hash == memory.content_hash else memory.flag is other.flag is None
             if alike and other.n not in after:
-                raise CannotUndo(f"operation {number}: «{other.content[:60]}» was said since")
+                raise CannotUndo(f'operation {number}: "{other.content[:60]}" was said since')
 
 
 def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:

@@ -88,7 +88,7 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
     if new.slot != row.slot and new.slot is not None:
         holder = handle.store.memories(handle.own(), Memories(slot=new.slot, states=(State.ACTIVE,), current=True))
         if holder:
-            raise InvalidInput(f"«{holder[0].content[:80]}» ({holder[0].id[-8:]}) holds that slot; update or forget that one")
+            raise InvalidInput(f'"{holder[0].content[:80]}" ({holder[0].id[-8:]}) holds that slot; update or forget that one')
     if details.get("said_at") is None and details.get("source") is None:
         new = told_after(row, new)
     if new.said_at < row.said_at:

@@ -411,7 +411,7 @@ def _edited(row: SemanticMemory) -> bool:
 
 
 def _taken_back_before(run: _Run, draft: Draft, one: SemanticMemory) -> bool:
-    """Whether «just kidding» was heard here by earlier rules: it does not take back what stands before that."""
+    """Whether `just kidding` was heard here by earlier rules: it does not take back what stands before that."""
     if not by_rules.takes_back(draft):
         return False
     last = retract.last_turn(run.handle, one.sources[0])

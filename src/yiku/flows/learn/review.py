@@ -1,5 +1,5 @@
 """
-review: what somebody should look at, and what he says to it.
+review: what somebody should look at, and their verdict.
 
 One queue: candidates that nobody has confirmed, statements that may contradict each other, beliefs that were hedged. What is
 confirmed is a statement of the user's from then on, and is decided like one; what is rejected leaves memory, can be brought

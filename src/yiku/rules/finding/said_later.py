@@ -261,7 +261,7 @@ def _opening(turn: Statement) -> Clause | None:
 
 
 def _corrected(answer: _Answer, after: Statement, clause: Clause) -> _Answer | None:
-    """The answer with the value that its speaker gave instead right after it: «no, 14 March»."""
+    """The answer with the value that its speaker gave instead right after it: `no, 14 March`."""
     if clause.mood is not Mood.ASSERTED or len(answer.exact) != 1:
         return None
     if clause.cue != "corrects" and (clause.cue != "changes" or clause.explicit):

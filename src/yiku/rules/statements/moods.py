@@ -78,7 +78,7 @@ def tells_when(last: Word) -> bool:
 
 
 def _inverted(own: Sequence[Word]) -> bool:
-    """Whether somebody or something stands behind the first word, as in a question: «do you», and not «do not»."""
+    """Whether somebody or something stands behind the first word, as in a question: `do you`, and not `do not`."""
     return any(word.flags & (PERSON | OWN | ARTICLE | KIN) for word in own[1:3])
 
 

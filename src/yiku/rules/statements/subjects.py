@@ -102,7 +102,7 @@ def is_person(subject: str) -> bool:
 
 
 def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
-    """Whether the words that name a subject are a pronoun: he, 她的."""
+    """Whether the words that name a subject are a pronoun: `he`, 她的."""
     return any(word.start == named[0] and word.flags & (OTHER | IT | OWN) and not word.flags & (MY | YOUR) for word in own)
 
 

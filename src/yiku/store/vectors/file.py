@@ -6,7 +6,7 @@ it is damaged, or of another store, it is begun anew, while questions are answer
 is kept in memory, and only what came since is read. A search looks at every vector of the scopes asked: exact, and
 a scope costs what the scope has. A large scope has a matrix, too (sign_index.py): it is mapped, and what came since is read.
 
-One connection a process, under a lock that nobody holds while he waits for another process: who writes takes the
+One connection a process, under a lock that nobody holds while waiting for another process: who writes takes the
 gate first. Each page carries a checksum, as in the database.
 """
 
