@@ -1,5 +1,5 @@
 """
-What was erased stays out: on every way in, statements and turns are held against the tombstones.
+Tombstones: what was erased stays out on every way in, and is noticed where an older copy was laid over the home.
 
 A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
 that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old

@@ -1,5 +1,5 @@
 """
-get, get_all, history, timeline: looking at what is kept, by id, by filter, by line, by time.
+get, get_all, by_entity, related, history, timeline: look at what is kept by id, filter, entity, relation, versions or time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-upsert: a statement with an external id that is known is the same statement, told anew.
+upsert: what `remember` decides on a statement whose external id is known: confirm it, or a new version.
 
 The same text confirms it, and what else was given takes the place of what was noted. Another text is a new version of
 its line, put where it belongs in the order of saying, whatever slot it fills; what was not given is taken over.

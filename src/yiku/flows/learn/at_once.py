@@ -1,5 +1,5 @@
 """
-Learning at once: what a user says in a turn is known when `record_turn` returns.
+What `Memory.record_turn` does: store a turn (keep/record.py) and, where `learn = at_once`, learn from it before returning.
 
 The turn is stored first, so this cannot fail: what goes wrong waits for `learn`, as every turn behind its mark does. A long turn
 waits, too.

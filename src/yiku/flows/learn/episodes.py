@@ -1,5 +1,5 @@
 """
-Episodes: the story of a session or of a part of it, told from its turns.
+Episodes, stored: told by rules at once (rules/episodes.py), retold by a model later, listed.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.

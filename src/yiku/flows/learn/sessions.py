@@ -1,5 +1,5 @@
 """
-Sessions: what a host compresses is kept, what ends becomes an episode, and the scratchpad goes on.
+Sessions: compressed, ended and listed, their variables, and episodes and scratchpads as Markdown.
 
 Nothing here needs a model. An episode is told by rules from the turns and the calls of tools in them, at once; where there
 is a model, a job is queued, and its telling takes the place of the summary when it comes. Every step is done in a
