@@ -190,6 +190,9 @@ def test_a_rule_for_the_task_ends_with_the_session(text: str) -> None:
         "我每次出门都要检查门锁。",
         "I'm planning to make more sculptures in the future.",
         "Every time I call, they hang up.",
+        "Do wolves ever have conflicts within the pack during a hunt?",
+        "You should have used the full name every time.",
+        "我在想下一步了，比如转成文字，方便以后整理成文。",
     ],
 )
 def test_a_resolution_is_no_rule_for_the_agent(text: str) -> None:
