@@ -134,7 +134,7 @@ def _remember(world: World, me: View) -> None:
     details |= {
         "basis": mark,
         "metadata": {"mark": mark},
-        "external_id": f"x{world.chance.randrange(40)}",
+        "external_id": f"x{len(model.ids)}",  # in each scope the same ones, and each told once
         "agent": mark,
         **({"project": mark} if len(model.ids) % 3 else {"kind": "rule"}),
     }

@@ -109,6 +109,10 @@ class Database:
             became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
             raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
 
+    def hasten(self) -> None:
+        """See Store.hasten."""
+        self.gate.timeout_s = min(self.gate.timeout_s, CLOSE_WITHIN_S)
+
     def close(self) -> None:
         """Checkpoint what this process wrote, inside the gate, and let go of the files. Calls under way end with Closed."""
         if self._closed:
@@ -119,7 +123,7 @@ class Database:
         if self._pid == os.getpid():
             try:
                 if self.wrote:
-                    self.gate.timeout_s = min(self.gate.timeout_s, CLOSE_WITHIN_S)
+                    self.hasten()
                     with self.gate.held(), inside():
                         connection = getattr(self._local, "connection", None) or self._open()
                         self._connections.add(connection)

@@ -244,5 +244,8 @@ class Store(Protocol):
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """Digest and result of the call made under an idempotency key."""
 
+    def hasten(self) -> None:
+        """Wait from now on at most two seconds for other writers: the store is about to be closed."""
+
     def close(self) -> None:
         """Let go of the files. Closing twice is allowed."""

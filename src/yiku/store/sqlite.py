@@ -145,6 +145,10 @@ class SqliteStore:
         """Whether nothing can be written here."""
         return self._database.read_only
 
+    def hasten(self) -> None:
+        """See Store.hasten."""
+        self._database.hasten()
+
     def close(self) -> None:
         """See Store.close."""
         self._database.close()

@@ -99,7 +99,7 @@ def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> t
     fresh: list[record.Draft] = []
     for place, (message, files) in enumerate(drafts):
         external = message.get("external_id")
-        text = _as_kept(handle, message.get("content"))
+        text = _as_kept(handle, checks.text(message.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True))
         words = _words(str(message.get("role")), content_hash(text), text, message)
         same = [turn for turn in by_words.get(words, ()) if external is None or turn.external_id is None]
         if isinstance(external, str) and external in by_id:
@@ -123,8 +123,7 @@ def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) ->
     return role, hash, *(str(one.get("id")) for one in calls), *(str(one.get("tool_use_id")) for one in results)
 
 
-def _as_kept(handle: Handle, content: object) -> str:
-    text = content if isinstance(content, str) else ""
+def _as_kept(handle: Handle, text: str) -> str:
     return intake.clean(handle, fence.taken_out(text, handle.seal).text)
 
 
