@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import marked_talk as talk
+import marked_talk
 from rich.console import Console
 from rich.table import Table
 
@@ -73,7 +73,7 @@ def matches(content: str, item: dict[str, Any]) -> bool:
 def turns(folder: Path, marked: Path = MARKS) -> list[tuple[dict[str, Any], str, datetime]]:
     """The marks of turns.jsonl with their texts and dates; a text that is not the marked one ends the run."""
     marks = [json.loads(line) for line in (marked / "turns.jsonl").read_text(encoding="utf-8").splitlines()]
-    there = {one.place: one for name in sorted({mark["file"] for mark in marks}) for one in talk.said(folder / name)}
+    there = {one.place: one for name in sorted({mark["file"] for mark in marks}) for one in marked_talk.said(folder / name)}
     found = []
     for mark in marks:
         one = there[place_of(mark)]
@@ -83,7 +83,7 @@ def turns(folder: Path, marked: Path = MARKS) -> list[tuple[dict[str, Any], str,
     return found
 
 
-def place_of(mark: dict[str, Any]) -> talk.Place:
+def place_of(mark: dict[str, Any]) -> marked_talk.Place:
     """Where the turn of a mark stands."""
     return mark["file"], mark["case"], mark["session"], mark["turn"], mark.get("part")
 
@@ -165,8 +165,8 @@ def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as home:
             clock = [INVENTED_AT]
             with Memory(home, owner="user:owner", clock=lambda clock=clock: clock[0], durability="fast", search="words") as memory:
-                turns: dict[talk.Place, str] = {}
-                for one in talk.said(folder / file):
+                turns: dict[marked_talk.Place, str] = {}
+                for one in marked_talk.said(folder / file):
                     if one.place[1] == name and one.role != "other" and one.text.strip():
                         clock[0] = max(clock[0], one.at) if turns else one.at
                         turns[one.place] = memory.record_turn(one.role, one.text, session=one.place[2] or "s", said_at=one.at).id

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench")]
 
-import marked_talk as talk  # noqa: E402  (after the path)
+import marked_talk  # noqa: E402  (after the path)
 
 from yiku.rules.learning import drafts, worth  # noqa: E402
 
@@ -61,7 +61,7 @@ def marks(folder: Path) -> list[Mark]:
         wanted[turn][int(start), int(end)] = verdict, drawn
     found, seen = [], set[str]()
     for path in sorted(folder.glob("*.xz")):
-        for said in talk.said(path):
+        for said in marked_talk.said(path):
             turn = hashlib.sha256(said.text.encode()).hexdigest()[:16]
             if turn in wanted and turn not in seen and said.role == "user":
                 seen.add(turn)

@@ -5,7 +5,7 @@ import json
 import lzma
 
 import learning
-import marked_talk as talk
+import marked_talk
 import pytest
 
 from yiku.types.learning import Draft
@@ -52,7 +52,7 @@ def test_a_chat_kept_in_one_record_gives_the_users_pieces(tmp_path) -> None:
     with lzma.open(tmp_path / "talk.json.xz", "wt", encoding="utf-8") as file:
         json.dump([{"id": "c", "sessions": [{"id": "s", "turns": [turn]}]}], file)
 
-    told = [(one.role, one.text, one.place[4]) for one in talk.said(tmp_path / "talk.json.xz")]
+    told = [(one.role, one.text, one.place[4]) for one in marked_talk.said(tmp_path / "talk.json.xz")]
 
     assert [("user", "hi\n", 0), ("assistant", "hello\n", None), ("user", "bye", 1)] == told[:3]
 

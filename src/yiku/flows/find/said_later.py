@@ -94,8 +94,9 @@ def _changed_since(asked: Asked, found: list[Hit]) -> None:
         and hit.relevance >= said_later.AS_WELL * first.relevance
         if (statement := _statement(hit.item)).speaker == before.speaker and _when(statement) > _when(before)
     ]
-    if changes := [statement for statement in later if said_later.tells_a_change(asked, statement)]:
-        _move_before(found, max(changes, key=_when).id, first.id)
+    newest_first = sorted(later, key=_when, reverse=True)  # so that no more is read than must be
+    if change := next((statement for statement in newest_first if said_later.tells_a_change(asked, statement)), None):
+        _move_before(found, change.id, first.id)
 
 
 def _when(statement: said_later.Statement) -> tuple[datetime, int]:

@@ -20,6 +20,7 @@ from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.learning import durations, entities, worth
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import AGENT, USER, Clause, Mood, Tense
+from yiku.rules.statements.moods import COLONS
 from yiku.rules.statements.read import read
 from yiku.rules.text.sentences import MARKS, WIDE_STOP
 from yiku.types import Cardinality, Kind, Slot, Standing
@@ -33,7 +34,6 @@ AT_MOST = 24  # drafts of one turn
 LONGEST = 300  # characters of a statement; what is longer is a story
 UNSURE = 0.6  # the confidence of what is hedged
 WEIGHT = {Kind.RULE: 0.9, Kind.PREFERENCE: 0.8, Kind.EVENT: 0.7}  # importance, at least
-_HANDS_OVER = frozenset(":：")
 ASKED_FOR = 0.2  # more of it for what one asks to remember
 
 
@@ -111,9 +111,7 @@ def _own_words(text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
         return clauses
     start, end = clauses[place].sentence
     before = [clause for clause in clauses if clause.sentence[1] <= start] if start <= ASIDE else []
-    handed = (
-        len(text) - end > ASIDE or text[clauses[place].end : clauses[place].end + 1] in _HANDS_OVER or "\n" in text[end:].strip()
-    )
+    handed = len(text) - end > ASIDE or text[clauses[place].end : clauses[place].end + 1] in COLONS or "\n" in text[end:].strip()
     return before if handed else [*before, *(clause for clause in clauses if clause.sentence[0] >= end)]
 
 

@@ -14,9 +14,9 @@ from itertools import pairwise
 from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
+from yiku.rules.statements.moods import COLONS
 from yiku.rules.statements.subjects import is_person
 
-COLONS = (":", "：")
 PAIRS = tuple(zip("《（(「『“【[", "》）)」』”】]", strict=True))
 LEAST = 2  # content words: who has only "I am back" knows nothing
 LONG = 6  # content words: a clause with more of them counts as this long
@@ -25,7 +25,7 @@ _OPENS = 2  # words or wide characters that a clause begins with are a feature o
 
 def is_worth_keeping(text: str, clause: Clause) -> bool:
     """Whether the score of a clause is high enough that most readers would keep it."""
-    headed = text[clause.sentence[0] : clause.start].rstrip().endswith(COLONS)  # an entry of a list or a form
+    headed = text[clause.sentence[0] : clause.start].rstrip()[-1:] in COLONS  # an entry of a list or a form
     whole = len(clause.content) >= LEAST and not headed and _is_closed(text[clause.start : clause.end])
     return whole and score(text, clause) >= ENOUGH
 
