@@ -24,7 +24,8 @@ from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.flows.learn import at_once
-from yiku.rules import analyze
+from yiku.notes import Notes
+from yiku.rules.text import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
@@ -134,6 +135,7 @@ class Memory:
         )
         self.admin = Admin(self._handle)
         self.sessions = Sessions(self._handle)
+        self.notes = Notes(self._handle)
         self._worker = self._started() if background else None
 
     @property
@@ -514,11 +516,11 @@ class Memory:
 
         def __getattr__(self, name: str) -> Any:
             """Say which verb it is, where somebody asks for one of another library or of a sub-object."""
-            from yiku.rules.other_names import in_python
+            from yiku.other_names import in_python
 
             text = f"Memory has no {name!r}"
             if not name.startswith("_"):
-                places = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
                 verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
                 text += f": {hint}" if (hint := in_python(name, verbs)) else ""
             raise AttributeError(text, name=name, obj=self)
