@@ -24,6 +24,7 @@ from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.flows.learn import at_once
+from yiku.notes import Notes
 from yiku.rules import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
@@ -134,6 +135,7 @@ class Memory:
         )
         self.admin = Admin(self._handle)
         self.sessions = Sessions(self._handle)
+        self.notes = Notes(self._handle)
         self._worker = self._started() if background else None
 
     @property
@@ -518,7 +520,7 @@ class Memory:
 
             text = f"Memory has no {name!r}"
             if not name.startswith("_"):
-                places = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
                 verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
                 text += f": {hint}" if (hint := in_python(name, verbs)) else ""
             raise AttributeError(text, name=name, obj=self)

@@ -50,8 +50,10 @@ SAID = {
     " method tokens",
     "scratchpad": "id user_id current_focus active_projects recent open_questions next_steps overrides",
     "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
+    "files": "path source status detail",
+    "chunks": "id heading text",
 }
-SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment")}  # SQLite's own words
+SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ACCENTED = re.compile("[\u00c0-\u024f\u0300-\u036f\u0386-\u04ff\u1e00-\u1fff]")  # what may have them
 IMAGES = """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STEPS = 64
 STEPS_PER_DOUBLING = 5  # 2 ** (1/5) = 1.149: lengths up to 2 ** 12.6 = 6,200 words, within 7 %
-EVERY: tuple[Index, ...] = ("turn", "tool", "memory", "episode", "attachment")
+EVERY: tuple[Index, ...] = ("turn", "tool", "memory", "episode", "attachment", "note")
 PADDING = [(1, " ".join(f"pad{k}xyz" for k in range(2_000))), (2, "pad")]  # rows that no turn or statement can have; 3 pages, and 1
 FETCH_ALL = 20_000  # documents of the scopes: up to here postings are fetched without counting them first
 

@@ -40,7 +40,7 @@ from yiku.types import (
 )
 
 R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
-Index = Literal["turn", "tool", "memory", "episode", "attachment"]
+Index = Literal["turn", "tool", "memory", "episode", "attachment", "note"]
 
 
 class Journal(Protocol):

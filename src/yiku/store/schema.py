@@ -20,7 +20,15 @@ from yiku.store import copy, erase, index, pages, records, rows, write
 from yiku.store.mark import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
-MIGRATIONS = ("0001_house.sql", "0002_trust.sql", "0003_finding.sql", "0004_learning.sql", "0005_spans.sql", "0006_endings.sql")
+MIGRATIONS = (
+    "0001_house.sql",
+    "0002_trust.sql",
+    "0003_finding.sql",
+    "0004_learning.sql",
+    "0005_spans.sql",
+    "0006_endings.sql",
+    "0007_notes.sql",
+)
 BATCH = 2_000  # rows read at a time
 
 

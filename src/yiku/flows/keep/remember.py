@@ -299,12 +299,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _now(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
     slot = _of_whom(handle, slot, told=details.get("cardinality") is not None)
-    told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
-    origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
-    kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
-    standing = _standing_named(str(told_kind).casefold())
-    if told_standing is not None:
-        standing = checks.one_of(told_standing, Standing, "standing")
+    origin, kind, standing = _classified(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
@@ -343,6 +338,16 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         agent=memory.agent or (turn.agent if turn else None) or handle.settings.agent,
         project=memory.project or (turn.project if turn else None) or handle.settings.project,
         entities=_entities(memory.entities, slot, handle.settings.names),
+    )
+
+
+def _classified(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
+    """Return origin, kind and standing, as given or else by the source turn and the slot."""
+    origin, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    return (
+        (turn.origin if turn else Origin.USER) if origin is None else checks.one_of(origin, Origin, "origin"),
+        slots.kind_of(slot) if kind is None else checks.one_of(kind, Kind, "kind"),
+        _standing_named(str(kind).casefold()) if standing is None else checks.one_of(standing, Standing, "standing"),
     )
 
 

@@ -25,7 +25,7 @@ from yiku.rules.statements.read import read
 from yiku.rules.text.sentences import MARKS, WIDE_STOP
 from yiku.types import Cardinality, Kind, Slot, Standing
 from yiku.types.learning import Draft
-from yiku.types.words import Relation
+from yiku.types.memories import Relation
 
 TALK = 3_000  # characters; what is longer was not typed as talk
 ENDS = 600  # characters of such a turn that are read, at either end
