@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from yiku.rules import keys
-from yiku.rules.history import holds, recallable
+from yiku.rules.deciding.history import holds, recallable
 from yiku.rules.lexicon.lists import label, languages, words
 from yiku.rules.pages.region import Shown
+from yiku.rules.statements import keys
 from yiku.rules.text.folding import folded
 from yiku.types import Kind, Origin, SemanticMemory, Standing, State
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.text.analyze import UNSPACED_RUN
 
 END = "<!-- yiku:end -->"
 LONGEST_MARKER = 500  # characters; what is longer is somebody's text
