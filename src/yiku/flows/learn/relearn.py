@@ -26,7 +26,7 @@ from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
-from yiku.flows.learn.keep_draft import Result, counted, troubles
+from yiku.flows.learn.store_draft import Result, counted, troubles
 from yiku.rules.history import RETRACTED
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
