@@ -2,7 +2,7 @@
 remember: one statement becomes one outcome.
 
 Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
-that slot and of those words, decide (rules/conflict.py says how), and apply the decision only if nothing of
+that slot and of those words, decide (rules/deciding/conflict.py says how), and apply the decision only if nothing of
 what it rested on has changed; else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
 """
 
@@ -19,10 +19,12 @@ from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retracted, taken_back
-from yiku.rules import conflict, keys, private, retract, slots
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
-from yiku.rules.slots import index_tokens
+from yiku.rules.privacy import private
+from yiku.rules.statements import keys
 from yiku.types import (
     AddMemory,
     AddSource,
