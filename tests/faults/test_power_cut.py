@@ -27,7 +27,7 @@ from integrity import check
 
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound, YikuError
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 
 CALLS = 24  # of a life here; in the soak 40
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob

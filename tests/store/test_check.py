@@ -11,7 +11,7 @@ from workers import clocked
 from yiku.flows.home.doctor import WORDS
 from yiku.store import pages
 from yiku.store.check import Look, look
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 
 BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how deep it is found, what is said
     "a successor that is not there": ("update memories set superseded_by = 'x' where n = 1", "full", "superseded by x"),

@@ -26,7 +26,7 @@ from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.text import analyze
 from yiku.store import connect, database, schema, where
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Kind, Memories, SetTurnHidden, Turns, UpdateMemory

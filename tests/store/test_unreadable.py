@@ -15,7 +15,7 @@ from workers import clocked
 import yiku
 from yiku import Memory
 from yiku.errors import Damaged, YikuError
-from yiku.store import damaged_rows, pages, records, rows
+from yiku.store import damaged_rows, pages, records, row_codec
 
 # Values of each type of column that are of no use to it, as an older Yiku may have taken them in.
 HOSTILE: dict[str, list[Any]] = {
@@ -77,7 +77,7 @@ def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
         connection.execute(f"update {table} set {column} = ? where {_key(table)} = ?", (value, rowid))
         if table in damaged_rows.DIGESTED:
             told = connection.execute(f"select {damaged_rows.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
-            connection.execute(f"update {table} set digest = ? where n = ?", (rows.digest(told), rowid))
+            connection.execute(f"update {table} set digest = ? where n = ?", (row_codec.digest(told), rowid))
         return True
     except apsw.ConstraintError:
         return False

@@ -13,7 +13,7 @@ from powers import read_only
 
 from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, StoreBusy
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.vectors import file as module
 from yiku.store.vectors.cache import coded
 from yiku.store.vectors.file import Vectors

@@ -34,14 +34,14 @@ from typing import TYPE_CHECKING, Any
 from yiku.store.byte_search import search as search_bytes
 from yiku.store.erase import identified
 from yiku.store.gate import one_at_a_time
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.protocol import Erasures, Index, Learning, Store, Upkeep
 from yiku.store.records import KINDS as RECORD_KINDS
 from yiku.store.records import TABLES as RECORD_TABLES
 from yiku.store.records import tokens as record_tokens
 from yiku.store.records import was as record_was
 from yiku.store.reserve import Reserve
-from yiku.store.rows import dumps, micros, moment
+from yiku.store.row_codec import dumps, micros, moment
 from yiku.store.sqlite import SqliteStore
 from yiku.store.vectors.file import Vectors
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, erase, index, pages, records, rows, schema, write
+from yiku.store import connect, copy, erase, index, pages, records, row_codec, schema, write
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -267,14 +267,14 @@ def unreadable(look: Look, connection: apsw.Connection) -> Iterator[str]:
         for row in connection.execute(sql):
             if what:
                 look.counted(what)
-            rows.each(decode, [row], told)
+            row_codec.each(decode, [row], told)
             if wrong:
                 yield wrong.pop()
 
-    yield from decoded("conversation_turns", rows.turn, f"select {rows.TURN_COLUMNS} from {FROM_TURNS}")
-    yield from decoded("memories", rows.memory, f"select {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}")
-    yield from decoded("", rows.source, f"select {rows.SOURCE_COLUMNS} from memory_sources")
-    yield from decoded("", rows.change, f"select {rows.JOURNAL_COLUMNS} from changes")
+    yield from decoded("conversation_turns", row_codec.turn, f"select {row_codec.TURN_COLUMNS} from {FROM_TURNS}")
+    yield from decoded("memories", row_codec.memory, f"select {row_codec.MEMORY_COLUMNS} from {FROM_MEMORIES}")
+    yield from decoded("", row_codec.source, f"select {row_codec.SOURCE_COLUMNS} from memory_sources")
+    yield from decoded("", row_codec.change, f"select {row_codec.JOURNAL_COLUMNS} from changes")
     for table in records.readable(connection, told):
         look.counted(table)
         if wrong:
@@ -382,13 +382,13 @@ def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[st
 def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
     """What each index should hold: row number, scope, whether out of recall, tokens. Raises Unreadable as reading does."""
     documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {name: [] for name in get_args(Index)}
-    for scope, *row in connection.execute(f"select t.scope_id, {rows.TURN_COLUMNS} from {FROM_TURNS}"):
-        turn = rows.turn(row)
+    for scope, *row in connection.execute(f"select t.scope_id, {row_codec.TURN_COLUMNS} from {FROM_TURNS}"):
+        turn = row_codec.turn(row)
         documents["turn"].append((turn.n, scope, turn.hidden_at is not None, words.turn(turn)))
         if tools := words.tools(turn):
             documents["tool"].append((turn.n, scope, False, tools))
-    for scope, *row in connection.execute(f"select m.scope_id, {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
-        memory = rows.memory(row)
+    for scope, *row in connection.execute(f"select m.scope_id, {row_codec.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
+        memory = row_codec.memory(row)
         documents["memory"].append((memory.n, scope, not memory.live, words.memory(memory)))
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
@@ -495,7 +495,7 @@ def backup(path: Path) -> list[str]:
     connection = copy.opened(path)
     try:
         if index.one(connection, "pragma user_version")[0] >= len(schema.MIGRATIONS):  # older ones have no digests
-            look.at(path.name, (line for line in unreadable(look, connection) if line.endswith(rows.NOT_AS_WRITTEN)))
+            look.at(path.name, (line for line in unreadable(look, connection) if line.endswith(row_codec.NOT_AS_WRITTEN)))
     finally:
         connection.close()
     return look.problems

@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from yiku.errors import Damaged, Stale
-from yiku.store import index, pages, records, rows, write
+from yiku.store import index, pages, records, row_codec, write
 from yiku.types import Copied
 
 NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # what a copy is counted by
@@ -89,12 +89,12 @@ def read_through(path: Path) -> Copied:
     with closing(opened(path)) as connection:
         digested = index.one(connection, "pragma user_version")[0] > 1  # schema 1 had no digests
         blobs = set[str]()
-        for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED)):
+        for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED)):
             for row in connection.execute(f"select {columns}{', digest' if digested else ''} from {table}"):
-                if digested and rows.digest(row[:-1]) != row[-1]:
+                if digested and row_codec.digest(row[:-1]) != row[-1]:
                     raise Damaged(f"{path}: row {row[0]} of {table} is not what was written")
                 if table == "conversation_turns":
-                    blobs.update(rows.blobs(row))
+                    blobs.update(row_codec.blobs(row))
         if "attachments" in {name for (name,) in connection.execute("select name from sqlite_schema")}:
             blobs |= records.blobs(connection)
             if (broken := next((id for _, id, sound in records.digests(connection) if not sound), None)) is not None:

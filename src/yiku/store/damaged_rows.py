@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Unreadable
-from yiku.store import check, copy, index, pages, records, rows
+from yiku.store import check, copy, index, pages, records, row_codec
 
 # What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
 NUMBERED = {
@@ -49,7 +49,7 @@ KEYED = {
     "tombstones": "seal",
 }
 DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
-DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
+DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 IDS = {  # indexes that know a row's id without the row
     "conversation_turns": "turns_by_id",
     "memories": "memories_by_id",
@@ -165,7 +165,7 @@ def _inserted(
 
 
 def _digest(table: str, told: Mapping[str, Any]) -> bytes:
-    return rows.digest([told[name] for name in DIGESTED[table].split(", ")])
+    return row_codec.digest([told[name] for name in DIGESTED[table].split(", ")])
 
 
 def _mended(table: str, told: dict[str, Any], done: Rescued) -> dict[str, Any] | None:
@@ -177,15 +177,15 @@ def _mended(table: str, told: dict[str, Any], done: Rescued) -> dict[str, Any] |
             return None
     elif table == "changes":
         try:
-            rows.change([told[name] for name in rows.JOURNAL_COLUMNS.split(", ")])
+            row_codec.change([told[name] for name in row_codec.JOURNAL_COLUMNS.split(", ")])
         except Unreadable:
             done.mended.append(f"journal row {told['number']}: what it kept of the row before could not be read")
             return {**told, "before": None}
-    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := rows.unfit(told)):
+    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := row_codec.unfit(told)):
         what = {"conversation_turns": "turn", "memories": "memory"}.get(table)
         name = f"{what} {told['id']}" if what else f"source {told['seq']} of memory row {told['memory_n']}"
         done.mended.append(f"{name}: {', '.join(wrong)} could not be read")
-        told = rows.mended(told, 0)
+        told = row_codec.mended(told, 0)
         return {**told, "digest": _digest(table, told)} if table in DIGESTED else told
     return told
 

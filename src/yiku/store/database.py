@@ -25,7 +25,7 @@ from yiku.store.connect import has_moved, wal_bytes
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.forks import inside
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.protocol import Index
 from yiku.store.reserve import Reserve
 

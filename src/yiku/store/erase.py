@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, jobs, pages, records, rows, texts
+from yiku.store import index, jobs, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, RedactedTurn, State
 
@@ -44,7 +44,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     if gone := records.erase(connection, scope, change.records, change.images):
         journal.note("erase", "records", 0, count=gone)
     _sources(connection, scope, change)
-    if cut := texts.empty(connection, scope, change.texts):
+    if cut := text_columns.empty(connection, scope, change.texts):
         journal.note("erase", "texts", 0, count=cut)
     if not change.rows:  # nothing but texts, in a copy
         return (journal.transaction,)
@@ -54,7 +54,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     journal.note("blank", "conversation_turns", 0, count=blanked)
     if change.whole_scope:
         _scope(connection, scope)
-    number, at = journal.transaction, rows.micros(journal.cause.at)
+    number, at = journal.transaction, row_codec.micros(journal.cause.at)
     connection.executemany(
         "insert into tombstones (seal, at, tx) values (?1, ?2, ?3) on conflict do update set at = max(at, ?2), tx = ?3",
         [(seal, at, number) for seal in change.seals],
@@ -112,7 +112,7 @@ def _blank(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> bo
         return False
     sql = "select session_n, position from conversation_turns where n = ?"
     session_n, position = index.one(connection, sql, blanked.gone.n)
-    values = rows.turn_values(blanked.gone.n, scope, session_n, position, blanked.turn)
+    values = row_codec.turn_values(blanked.gone.n, scope, session_n, position, blanked.turn)
     connection.execute(f"replace into conversation_turns values ({index.marks(values)})", values)
     index.put(connection, "turn", scope, blanked.gone.n, blanked.tokens, past=past == "hidden")
     if blanked.tool_tokens is not None:
@@ -163,11 +163,13 @@ def _unnamed(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow]
     told = json.dumps([id for (id,) in connection.execute(sql, (scope, ns))], ensure_ascii=False)
     if told == "[]":
         return
-    columns = rows.TURN_DIGESTED.split(", ")
-    sql = f"select {rows.TURN_DIGESTED} from conversation_turns where scope_id = ? and parent in ({AMONG})"
+    columns = row_codec.TURN_DIGESTED.split(", ")
+    sql = f"select {row_codec.TURN_DIGESTED} from conversation_turns where scope_id = ? and parent in ({AMONG})"
     for row in connection.execute(sql, (scope, told)).fetchall():
         values = [None if name == "parent" else value for name, value in zip(columns, row, strict=True)]
-        connection.execute("update conversation_turns set parent = null, digest = ? where n = ?", (rows.digest(values), row[0]))
+        connection.execute(
+            "update conversation_turns set parent = null, digest = ? where n = ?", (row_codec.digest(values), row[0])
+        )
 
 
 def _forget_changes(connection: apsw.Connection, scope: int, tables: Sequence[str], n: int) -> None:
@@ -185,7 +187,7 @@ def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
 
     A source is named by its turn, or by its number and the microsecond in which it was recorded.
     """
-    columns = rows.SOURCE_COLUMNS.split(", ")
+    columns = row_codec.SOURCE_COLUMNS.split(", ")
     gone = set(change.rows.get("turns", ()))
     turns = json.dumps([*gone])
     connection.execute(f"delete from memory_sources where scope_id = ? and turn in ({AMONG})", (scope, turns))

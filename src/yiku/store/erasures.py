@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.store import byte_search, column_file, erase, index, rows, texts, write
+from yiku.store import byte_search, column_file, erase, index, row_codec, text_columns, write
 from yiku.store.database import Database
 from yiku.types import HeldText
 
@@ -40,12 +40,12 @@ class SqliteErasures:
         """See Erasures.sealed."""
         with self._database.read() as connection:
             found = erase.sealed(connection, seals)
-        return {seal: rows.EPOCH + rows.MICROSECOND * at for seal, at in found.items()}
+        return {seal: row_codec.EPOCH + row_codec.MICROSECOND * at for seal, at in found.items()}
 
     def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
         """See Erasures.holding."""
         with self._database.read() as connection:
-            return list(texts.holding(connection, scope, groups))
+            return list(text_columns.holding(connection, scope, groups))
 
     def still_said(self, texts: Sequence[str]) -> set[str]:
         """See Erasures.still_said."""

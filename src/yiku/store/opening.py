@@ -25,7 +25,7 @@ from yiku.errors import IndexOutdated, ReadOnly, StoreMismatch, Unsupported
 from yiku.store import connect, pages, schema
 from yiku.store.connect import bytes_of, wal_bytes
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.reserve import Reserve
 
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)

@@ -29,7 +29,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, rows, schema, write
+from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, row_codec, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -314,7 +314,7 @@ def _journal(
     ends = [*numbers, 1 + max(numbers[-1] if numbers else 0, mark[1] if mark else 0, done.highest.get("changes", 0))]
     for before, after in zip([0, *numbers], ends, strict=True):
         if missing := after - before - 1:
-            header = (after - 1, after - 1, 0, rows.micros(cause.at), cause.operation, check.LOST, "changes", 0, missing)
+            header = (after - 1, after - 1, 0, row_codec.micros(cause.at), cause.operation, check.LOST, "changes", 0, missing)
             sql = f"insert into changes ({write.CHAINED}, digest) values ({index.marks(range(10))})"
             connection.execute(sql, (*header, b""))
             done.lost.append(f"journal rows {before + 1:,} to {after - 1:,}")
@@ -344,7 +344,7 @@ def _links(connection: apsw.Connection, journal: write.Journal) -> None:
             changes |= {} if changes["superseded_by"] else {"valid_to": None}
         marked = json.loads(flagged_with) if flagged_with else []
         if (still := [one for one in marked if (scope, one) in there]) != marked:
-            changes |= {"flagged_with": rows.dumps(still), "flag": flag if still else None}
+            changes |= {"flagged_with": row_codec.dumps(still), "flag": flag if still else None}
         if state == "active" and changes.get("superseded_by", superseded_by) is None:
             places: list[tuple[Any, ...]] = [(scope, kind, text)]
             if slot is not None and standing == "fact" and changes.get("flag", flag) is None:
@@ -364,11 +364,11 @@ def _links(connection: apsw.Connection, journal: write.Journal) -> None:
 
 
 def _change(connection: apsw.Connection, journal: write.Journal, scope: int, n: int, changes: dict[str, Any]) -> None:
-    names = rows.MEMORY_DIGESTED.split(", ")
-    row = dict(zip(names, index.one(connection, f"select {rows.MEMORY_DIGESTED} from memories where n = ?", n), strict=True))
+    names = row_codec.MEMORY_DIGESTED.split(", ")
+    row = dict(zip(names, index.one(connection, f"select {row_codec.MEMORY_DIGESTED} from memories where n = ?", n), strict=True))
     number = journal.note("update", "memories", n, {name: row[name] for name in changes}, scope=scope)
     row |= changes
-    written = {**changes, "digest": rows.digest([row[name] for name in names]), "changed": number}
+    written = {**changes, "digest": row_codec.digest([row[name] for name in names]), "changed": number}
     assignments = ", ".join(f"{name} = ?" for name in written)
     connection.execute(f"update memories set {assignments} where n = ?", (*written.values(), n))
 

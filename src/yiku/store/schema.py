@@ -16,8 +16,8 @@ from typing import Any
 import apsw
 
 from yiku.errors import ForeignStore, SchemaTooNew, StoreBusy, StoreError, StoreMismatch
-from yiku.store import copy, erase, index, pages, records, rows, write
-from yiku.store.mark import Mark
+from yiku.store import copy, erase, index, pages, records, row_codec, write
+from yiku.store.identity_file import Mark
 
 APPLICATION_ID = 0x59694B75  # "YiKu"
 MIGRATIONS = (
@@ -114,12 +114,12 @@ def _copied_before(connection: apsw.Connection, before: Path) -> bool:
 
 def _digests(connection: apsw.Connection) -> None:
     """Give every row the digest that schema 2 wants."""
-    for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED)):
+    for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED)):
         last: Any = 0
         while found := connection.execute(
             f"select {columns} from {table} where n > ? order by n limit {BATCH}", (last,)
         ).fetchall():
-            connection.executemany(f"update {table} set digest = ? where n = ?", [(rows.digest(row), row[0]) for row in found])
+            connection.executemany(f"update {table} set digest = ? where n = ?", [(row_codec.digest(row), row[0]) for row in found])
             last = found[-1][0]
 
 
@@ -166,8 +166,8 @@ def sealed(connection: apsw.Connection) -> bool:
 def intact(connection: apsw.Connection) -> bool:
     """Whether every turn, memory and record is what was written."""
     return all(sound for *_, sound in records.digests(connection)) and all(
-        rows.digest(values) == found
-        for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED))
+        row_codec.digest(values) == found
+        for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED))
         for *values, found in connection.execute(f"select {columns}, digest from {table}")
     )
 

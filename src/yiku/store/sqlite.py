@@ -28,7 +28,7 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, names, records, rows, where, write
+from yiku.store import index, jobs, records, row_codec, scope_names, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
@@ -212,7 +212,7 @@ class SqliteStore:
             self._database.refuse_moved(connection)
         number, seen = self._database.scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            if (row := self._one("select id from scopes where name = ?", names.written(name))) is None:
+            if (row := self._one("select id from scopes where name = ?", scope_names.written(name))) is None:
                 self._database.scopes.pop(name, None)
                 return None
             number = row[0]
@@ -222,7 +222,7 @@ class SqliteStore:
     def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
         found = self._all("select id, name, label from scopes order by id")
-        return [(number, names.read(name), label) for number, name, label in found]
+        return [(number, scope_names.read(name), label) for number, name, label in found]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -236,7 +236,7 @@ class SqliteStore:
         expect = self.marks(scope, [new.slot] if new.slot else [], [new.content_hash])
         if new.slot is None:
             return Met(expect=expect, same=self._exactly(_SAME, scope, new.content_hash, new.kind.value))
-        at = (rows.micros(new.said_at), new.place)
+        at = (row_codec.micros(new.said_at), new.place)
         previous = self._exactly(_IN_SLOT + _BEFORE, scope, new.slot, *at)
         following = self._exactly(_IN_SLOT + _AFTER, scope, new.slot, *at)
         if previous and previous[0].confirmed_at > new.said_at:
@@ -254,11 +254,13 @@ class SqliteStore:
 
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
         """What can be read of the memories that are asked for."""
-        return rows.each(rows.memory, self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out)
+        return row_codec.each(
+            row_codec.memory, self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out
+        )
 
     def _exactly(self, sql: str, *values: Any) -> list[SemanticMemory]:
         """The memories that are asked for: a decision rests on each of them. Raises Unreadable."""
-        return [rows.memory(row) for row in self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
+        return [row_codec.memory(row) for row in self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
 
     def _left_out(self, error: Unreadable, scope: int = 0) -> None:
         """A row that cannot be read is left out of an answer, and said: once in the log, and to who asks."""
@@ -311,10 +313,10 @@ class SqliteStore:
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
         """See Store.turn."""
         among = index.marks(scopes)
-        row = self._one(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
+        row = self._one(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
         if row is None:
             raise NotFound(f"there is no turn with the id {id[:80]}")
-        return rows.turn(row)
+        return row_codec.turn(row)
 
     def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
         """See Store.filled."""
@@ -330,7 +332,7 @@ class SqliteStore:
                 found.setdefault(row[0], []).append(row)
             return found
 
-        sources = details(rows.SOURCE_COLUMNS, "memory_sources where ", "memory_n, seq")
+        sources = details(row_codec.SOURCE_COLUMNS, "memory_sources where ", "memory_n, seq")
         entities = details("memory_n, entity", "memory_entities where ", "entity")
         relations = details("memory_n, subject, relation_type, object", "memory_relations where ", "id")
         tags = details("r.memory_n, g.name", "memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.", "g.name")
@@ -346,7 +348,7 @@ class SqliteStore:
         ]
 
     def _sources(self, memory: SemanticMemory, found: Iterable[tuple[Any, ...]]) -> list[Source]:
-        return rows.each(rows.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
+        return row_codec.each(row_codec.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
         """See Store.turns."""
@@ -355,7 +357,9 @@ class SqliteStore:
         if len(scopes) > 1 and select.limit is not None:
             return self._merged(self.turns, scopes, select)
         sql, values = where.turns(scopes, select)
-        return rows.each(rows.turn, self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out)
+        return row_codec.each(
+            row_codec.turn, self._all(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out
+        )
 
     def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """See Store.postings."""
@@ -383,7 +387,7 @@ class SqliteStore:
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""
-        return self._memories(_RETRIEVED, scope, scope, rows.micros(since))
+        return self._memories(_RETRIEVED, scope, scope, row_codec.micros(since))
 
     def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
         """See Store.sessions."""
@@ -406,10 +410,10 @@ class SqliteStore:
         sql, values = where.journal(
             scopes, transaction=transaction, run=run, table=table, row_ns=row_ns, since=since, after=after, limit=limit
         )
-        found = self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)
+        found = self._all(f"select {row_codec.JOURNAL_COLUMNS} from changes {sql}", *values)
         if transaction is not None or run is not None:  # who takes it back needs all of it
-            return [rows.change(row) for row in found]
-        return rows.each(rows.change, found, lambda error: self._left_out(error, scopes[0]))
+            return [row_codec.change(row) for row in found]
+        return row_codec.each(row_codec.change, found, lambda error: self._left_out(error, scopes[0]))
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """See Store.receipt."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, rows
+from yiku.store import index, row_codec
 
 
 def unsettled(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[int, int]:
@@ -35,8 +35,8 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
     spoken = every(f"select count(*), min(said_at), max(said_at) from conversation_turns where {among}")[0]
     return {
         "turns": spoken[0],
-        "first_said_at": rows.nearest(spoken[1]),
-        "last_said_at": rows.nearest(spoken[2]),
+        "first_said_at": row_codec.nearest(spoken[1]),
+        "last_said_at": row_codec.nearest(spoken[2]),
         "sessions": one(f"select count(*) from sessions where {among}"),
         "memories": dict(map(tuple, every(f"select {standing} as s, count(*) from memories where {among} group by s order by s"))),
         "kinds": dict(map(tuple, every(f"select kind, count(*) from memories where {live} group by kind order by kind"))),

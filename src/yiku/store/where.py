@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from yiku.store.index import marks
-from yiku.store.rows import column, micros
+from yiku.store.row_codec import column, micros
 from yiku.types import Condition, Filter, Group, Memories, Turns
 
 MEMORY_FIELDS = {

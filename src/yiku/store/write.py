@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, names, records, rows
+from yiku.store import erase, index, jobs, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -139,7 +139,7 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
         case SetTurnHidden():
             return _set_turn_hidden(connection, scope, change, journal)
         case CountAccess():
-            return _count_access(connection, scope, change, rows.micros(journal.cause.at))
+            return _count_access(connection, scope, change, row_codec.micros(journal.cause.at))
         case Receipt():
             return _keep_receipt(connection, scope, change, journal)
         case Erase():
@@ -159,7 +159,7 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
         case Drop():
             return records.drop(connection, scope, change, journal)
         case _:
-            return _work(connection, scope, change, rows.micros(journal.cause.at))
+            return _work(connection, scope, change, row_codec.micros(journal.cause.at))
 
 
 def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> Iterable[int]:
@@ -247,7 +247,7 @@ class Journal:
         self.transaction = self.transaction or self.last
         cause = self.cause
         scope = self.scope if scope is None else scope
-        header = (self.last, self.transaction, scope, rows.micros(cause.at), cause.operation, action, table, row, count)
+        header = (self.last, self.transaction, scope, row_codec.micros(cause.at), cause.operation, action, table, row, count)
         self._digest = digest(self.key, self._digest, header)
         image = json.dumps(before, ensure_ascii=False, separators=(",", ":")) if before is not None else None
         self.connection.execute(
@@ -289,11 +289,11 @@ def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
 
 
 def _add_scope(connection: apsw.Connection, change: AddScope, journal: Journal) -> Iterable[int]:
-    name = names.written(change.name)
+    name = scope_names.written(change.name)
     if connection.execute("select 1 from scopes where name = ?", (name,)).fetchone():
         return ()
     sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
-    number = index.one(connection, sql, name, change.label, rows.micros(journal.cause.at))[0]
+    number = index.one(connection, sql, name, change.label, row_codec.micros(journal.cause.at))[0]
     journal.note("insert", "scopes", number, scope=number)
     if change.learning:
         jobs.set_learning(connection, number, SetLearning(LearningState(change.learning)))
@@ -313,7 +313,7 @@ def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journa
     places = _places(connection, scope, [turn for _, turn in fresh])
     connection.executemany(
         f"insert into conversation_turns values ({index.marks(range(23))})",
-        (rows.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
+        (row_codec.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
     )
     _index_turns(connection, "turn", scope, [(first + k, change.tokens[i]) for k, (i, _) in enumerate(fresh)])
     tools = [
@@ -342,7 +342,7 @@ def _places(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> l
     """(session number, position) of each turn; sessions are made and their ends moved."""
     spans: dict[str, list[int]] = {}
     for turn in turns:
-        at = rows.micros(turn.said_at)
+        at = row_codec.micros(turn.said_at)
         span = spans.setdefault(turn.session, [0, at, at])
         span[:] = span[0] + 1, min(span[1], at), max(span[2], at)
     starts: dict[str, tuple[int, int]] = {}
@@ -374,7 +374,7 @@ def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Se
 def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: Journal) -> Iterable[int]:
     _there(connection, "conversation_turns", scope, change.n)
     row = connection.execute("select hidden_at from turn_state where turn_n = ?", (change.n,)).fetchone()
-    was, is_ = row[0] if row else None, None if change.hidden_at is None else rows.micros(change.hidden_at)
+    was, is_ = row[0] if row else None, None if change.hidden_at is None else row_codec.micros(change.hidden_at)
     if (was is None) == (is_ is None):
         return ()
     journal.note("update", "turn_state", change.n, {"hidden_at": was})
@@ -392,12 +392,12 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
     memory = change.memory
     n = _next_n(connection, "memories")
     changed = journal.note("insert", "memories", n)
-    connection.execute(rows.MEMORY_INSERT, rows.memory_values(n, scope, changed, memory))
+    connection.execute(row_codec.MEMORY_INSERT, row_codec.memory_values(n, scope, changed, memory))
     _add_sources(connection, scope, n, memory.sources)
     connection.executemany(
         "insert or ignore into memory_entities values (?, ?, ?)", [(scope, n, entity) for entity in memory.entities]
     )
-    created = rows.micros(memory.created_at)
+    created = row_codec.micros(memory.created_at)
     connection.executemany(
         "insert into memory_relations (scope_id, memory_n, subject, relation_type, object, confidence, created, superseded)"
         " values (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -410,9 +410,9 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
 
 def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: Journal) -> Iterable[int]:
     _there(connection, "memories", scope, change.n)
-    columns = {name: rows.column(value) for name, value in change.columns.items() if name != "tags"}
-    sql = f"select {rows.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
-    row = dict(zip(rows.MEMORY_DIGESTED.split(", "), index.one(connection, sql, scope, change.n), strict=True))
+    columns = {name: row_codec.column(value) for name, value in change.columns.items() if name != "tags"}
+    sql = f"select {row_codec.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
+    row = dict(zip(row_codec.MEMORY_DIGESTED.split(", "), index.one(connection, sql, scope, change.n), strict=True))
     before = {name: row[name] for name in columns}
     if "tags" in change.columns:
         before["tags"] = _tags(connection, scope, change.n)
@@ -420,9 +420,9 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
     was = row["state"] == State.ACTIVE and row["superseded_by"] is None
     row |= columns
     is_ = row["state"] == State.ACTIVE and row["superseded_by"] is None
-    columns["digest"] = rows.digest(tuple(row.values()))
+    columns["digest"] = row_codec.digest(tuple(row.values()))
     columns["changed"] = journal.note("update", "memories", change.n, before)
-    columns["updated_at"] = rows.micros(journal.cause.at)
+    columns["updated_at"] = row_codec.micros(journal.cause.at)
     assignments = ", ".join(f"{name} = ?" for name in columns)
     connection.execute(f"update memories set {assignments} where scope_id = ? and n = ?", (*columns.values(), scope, change.n))
     if was != is_:
@@ -441,7 +441,7 @@ def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Seque
     last: int = index.one(connection, sql, scope, n)[0]
     connection.executemany(
         f"insert into memory_sources values ({index.marks(range(14))})",
-        [(scope, n, last + k, *rows.source_values(source)) for k, source in enumerate(sources, 1)],
+        [(scope, n, last + k, *row_codec.source_values(source)) for k, source in enumerate(sources, 1)],
     )
     if any(source.start is not None for source in sources):
         connection.execute(f"{UNPLACED} and scope_id = ? and memory_n = ? and seq > ?", (scope, n, last))
@@ -452,7 +452,9 @@ def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSourc
     _there(connection, "memories", scope, change.n)
     among = f"scope_id = ? and memory_n = ? and seq in ({index.marks(change.seqs)})"
     values = (scope, change.n, *change.seqs)
-    gone = connection.execute(f"select {rows.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values).fetchall()
+    gone = connection.execute(
+        f"select {row_codec.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values
+    ).fetchall()
     connection.execute(f"delete from memory_sources where {among}", values)
     return _touched(connection, change.n, journal.note("delete", "memory_sources", change.n, {"sources": gone}, count=len(gone)))
 
@@ -476,7 +478,7 @@ def _set_tags(connection: apsw.Connection, scope: int, n: int, tags: Sequence[st
 
 
 def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, at: int) -> Iterable[int]:
-    access, since = change.access, None if change.since is None else rows.micros(change.since)
+    access, since = change.access, None if change.since is None else row_codec.micros(change.since)
     sql = (
         f"update memories set {access} = {access} + 1, last_{access} = ?1 where scope_id = ?2 and n = ?3"
         f" and (?4 is null or last_{access} is null or last_{access} < ?4) returning n"
@@ -493,5 +495,5 @@ def _keep_receipt(connection: apsw.Connection, scope: int, change: Receipt, jour
         raise Stale  # another process was first: read its result
     result = json.dumps({**change.result, "operation": journal.transaction}, ensure_ascii=False)
     sql = "insert into receipts (scope_id, key, digest, result, at) values (?, ?, ?, ?, ?)"
-    connection.execute(sql, (scope, change.key, change.digest, result, rows.micros(journal.cause.at)))
+    connection.execute(sql, (scope, change.key, change.digest, result, row_codec.micros(journal.cause.at)))
     return ()

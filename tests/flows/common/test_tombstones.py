@@ -11,7 +11,7 @@ import sampling
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound, StoreMismatch, WasErased
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import repeat
 from yiku.types import Confirmed, MemoryRecord, New, Refused, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_900

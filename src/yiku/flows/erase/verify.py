@@ -23,7 +23,7 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import repeat
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze

@@ -21,7 +21,7 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import repeat
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze

@@ -26,7 +26,7 @@ from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
-from yiku.flows.learn.keep_draft import Result, counted, troubles
+from yiku.flows.learn.store_draft import Result, counted, troubles
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread

@@ -31,7 +31,7 @@ from yiku.store import connect, index, pages, write
 from yiku.store.connect import bytes_of, has_moved
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import Mark
 from yiku.store.vectors import cache, sign_index, similarity
 from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from yiku.errors import Unreadable
-from yiku.store import names
+from yiku.store import scope_names
 from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Source, Standing, State, Turn
 
 T = TypeVar("T")
@@ -193,7 +193,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         origin=ORIGIN[row[20]],
         actor=row[21],
         hidden_at=nearest(row[24]),
-        scope=names.read(row[25]),
+        scope=scope_names.read(row[25]),
     )
 
 
@@ -291,7 +291,7 @@ def _memory(row: Sequence[Any]) -> SemanticMemory:
         last_mentioned=moment(row[49]),
         updated_at=_moment(row[50]),
         changed=row[51],
-        scope=names.read(row[52]),
+        scope=scope_names.read(row[52]),
     )
 
 
