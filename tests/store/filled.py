@@ -113,7 +113,7 @@ def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:
     with Memory(home, learn="later") as memory:  # what is said is in the search index
         called, came = [{"name": "look", "input": {"for": sentence}}], [{"content": f"Seen: {sentence}"}]
         memory.record_turn("assistant", f"Well. {sentence}", tool_calls=called, tool_results=came)
-    pages.verified()
+    pages.enabled()
     done = holding(path, sentence)
     connection = apsw.Connection(str(path))
     for table, (texts, key) in tables(connection).items():

@@ -46,7 +46,7 @@ def _stats(world: World, me: View) -> None:
     for table, counted in (("changes", found.changes), ("memory_tags", found.tags), ("memory_relations", found.relations)):
         holds = " and superseded = 0" if table == "memory_relations" else ""
         assert [(counted,)] == world.watcher.execute(
-            f"select count(*) {among.format(table)}{holds}", [*map(scope_names.written, me.reads)]
+            f"select count(*) {among.format(table)}{holds}", [*map(scope_names.encode, me.reads)]
         ).fetchall()
 
 

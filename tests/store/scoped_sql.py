@@ -259,7 +259,7 @@ class Watch(World):
 
     def numbers(self, scopes: Any) -> set[int]:
         """The numbers of these scopes."""
-        given = json.dumps([*map(scope_names.written, scopes)])
+        given = json.dumps([*map(scope_names.encode, scopes)])
         return {
             n for (n,) in self.watcher.execute("select id from scopes where name in (select value from json_each(?))", (given,))
         }

@@ -238,7 +238,7 @@ class World:
         if id not in self.owner:
             sql = "select name from scopes where id = (select scope_id from memories where id = ?)"
             ((name,),) = self.watcher.execute(sql, (id,))
-            self.owner[id] = self.views[scope_names.read(name)].mark
+            self.owner[id] = self.views[scope_names.decode(name)].mark
         return self.owner[id]
 
     def told(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:

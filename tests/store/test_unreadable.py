@@ -68,7 +68,7 @@ CASES = [(table, name, value) for table, name, type_ in columns() for value in H
 
 def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
     """One row holds another value in a column, and its digest is right; whether the table takes it."""
-    pages.verified()
+    pages.enabled()
     connection = apsw.Connection(str(database))
     try:
         found = connection.execute(f"select {_key(table)} from {table} order by 1 limit 1").fetchone()
@@ -192,7 +192,7 @@ def test_an_unreadable_image_in_the_journal_is_no_undo(sound, home):
     """What an operation overwrote cannot be brought back from it, and that is said; the repair takes the image away."""
     shutil.copytree(sound, home)
     connection = apsw.Connection(str(home / "yiku.db"))
-    pages.verified()
+    pages.enabled()
     connection.execute("update changes set before = ? where tbl = 'memories' and before is not null", (json.dumps({"kind": "x"}),))
     connection.close()
     with clocked(home, learn="off") as memory:

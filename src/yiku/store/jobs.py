@@ -59,11 +59,11 @@ def waiting(connection: apsw.Connection, scope: int) -> int:
     """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
     done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
     sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
-    count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
+    count: int = index.fetch_one(connection, sql, scope, upto(connection, scope))[0]
     return count
 
 
-def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
+def mark_learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
     """Turns are dealt with. Raises Stale where one was already, so nothing is learned twice."""
     if change.turns and (any(n <= upto(connection, scope) for n in change.turns) or extracted(connection, scope, change.turns)):
         raise Stale
@@ -96,7 +96,7 @@ def set_learning(connection: apsw.Connection, scope: int, change: SetLearning) -
     return ()
 
 
-def compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
+def mark_compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
     """Turns left a host's context; the first time counts."""
     sql = (
         "insert into turn_work (turn_n, scope_id, compressed_at, episode)"
@@ -184,7 +184,7 @@ def jobs(connection: apsw.Connection, scope: int, *, ns: Sequence[int] | None = 
     conditions: list[str] = ["scope_id = ?"]
     values: list[Any] = [scope]
     if ns is not None:
-        conditions.append(f"n in ({index.marks(ns)})")
+        conditions.append(f"n in ({index.placeholders(ns)})")
         values += ns
     if dead is not None:
         conditions.append("state = 'dead'" if dead else "state = 'waiting'")
@@ -249,7 +249,7 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
             variables=row_codec.loads(variables) or {},
             task=task,
             closed_at=row_codec.nearest(closed),
-            scope=scope_names.read(scope_name),
+            scope=scope_names.decode(scope_name),
         )
         for n, name, turns, started, ended, variables, task, closed, scope_name in found
     ]
@@ -257,9 +257,9 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
 
 def spend(connection: apsw.Connection, scope: int, call: ModelCall) -> Iterable[int]:
     """One call more."""
-    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.marks(range(9))}) returning n"
+    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.placeholders(range(9))}) returning n"
     values = (row_codec.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
-    return (int(index.one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
+    return (int(index.fetch_one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
 
 
 def spent(connection: apsw.Connection, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:

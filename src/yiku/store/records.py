@@ -149,9 +149,9 @@ def read(
     left_out: is told those that cannot be read
     """
     table = TABLES[kind]
-    conditions: list[str] = [f"scope_id in ({index.marks(scopes)})"]
+    conditions: list[str] = [f"scope_id in ({index.placeholders(scopes)})"]
     values: list[Any] = [*scopes]
-    for column, wanted in _wanted(table, select):
+    for column, wanted in _conditions(table, select):
         conditions.append(column)
         values.append(wanted)
     order = f"{TIME[table]} desc, n desc" if select.newest_first else "n"
@@ -160,10 +160,10 @@ def read(
         f" where {' and '.join(conditions)} order by {order} limit ?"
     )
     found = connection.execute(sql, (*values, -1 if select.limit is None else select.limit))
-    return row_codec.each(lambda row: decoded(table, row), found, left_out)
+    return row_codec.decode_all(lambda row: decode(table, row), found, left_out)
 
 
-def decoded(table: str, row: Sequence[Any]) -> Any:
+def decode(table: str, row: Sequence[Any]) -> Any:
     """A record from the columns of DIGESTED, its digest, its last change and its scope. Raises Unreadable."""
     *told, digest, changed, scope = row
     if row_codec.digest(told) != digest:
@@ -172,10 +172,10 @@ def decoded(table: str, row: Sequence[Any]) -> Any:
         tokens(told[-1])
     except row_codec.UNFIT as error:
         raise Unreadable(f"{told[2]} of {table}", "cannot be read: tokens", id=told[2], scope=told[1]) from error
-    return _record(table, told, changed, scope_names.read(scope))
+    return _record(table, told, changed, scope_names.decode(scope))
 
 
-def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:
+def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
     """Each condition, with the one value that it binds."""
     lists = {"n": select.ns, "id": select.ids, "session": select.sessions, "turn": select.turns}
     for column, among in lists.items():
@@ -208,21 +208,25 @@ def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) 
         number = journal.note("update", table, n, before)
     else:
         # One that comes back, by undo, has its number again.
-        n = record.n or index.one(connection, "select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ?", table)[0]
+        n = (
+            record.n
+            or index.fetch_one(connection, "select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ?", table)[0]
+        )
         if connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
             raise Stale
         number = journal.note("insert", table, n)
     values = _values(n, scope, record, change.tokens)
     names = f"{DIGESTED[table]}, changed, digest"
     connection.execute(
-        f"insert into {table} ({names}) values ({index.marks(range(len(values) + 2))})", (*values, number, row_codec.digest(values))
+        f"insert into {table} ({names}) values ({index.placeholders(range(len(values) + 2))})",
+        (*values, number, row_codec.digest(values)),
     )
     if change.tokens is not None and table in INDEXES:
-        index.put(connection, INDEXES[table], scope, n, change.tokens)
+        index.add(connection, INDEXES[table], scope, n, change.tokens)
     return (n,)
 
 
-def shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
+def count_shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
     """These episodes were shown once more; as with memories, the journal does not tell it."""
     for n in episodes:
         sql = f"select {DIGESTED['episodes']} from episodes where scope_id = ? and n = ?"
@@ -250,11 +254,11 @@ def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal
 def _image(connection: apsw.Connection, table: str, scope: int, n: int) -> dict[str, Any]:
     """A row as it is, by its columns."""
     columns = DIGESTED[table].split(", ")
-    row = index.one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
+    row = index.fetch_one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
     return {name: value for name, value in zip(columns, row, strict=True) if name not in ("scope_id",) and value is not None}
 
 
-def was(table: str, before: dict[str, Any], scope: str) -> Record:
+def from_image(table: str, before: dict[str, Any], scope: str) -> Record:
     """The record of an image."""
     row = [before.get(name) for name in DIGESTED[table].split(", ")]
     found: Record = _record(table, row, 0, scope)
@@ -262,10 +266,10 @@ def was(table: str, before: dict[str, Any], scope: str) -> Record:
 
 
 def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
-    told = index.one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
+    told = index.fetch_one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
     held = tokens(told)
     if held is not None and table in INDEXES:
-        index.take(connection, INDEXES[table], scope, n, held)
+        index.remove(connection, INDEXES[table], scope, n, held)
 
 
 def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[str]], images: Sequence[int] = ()) -> int:
@@ -295,7 +299,7 @@ def readable(connection: apsw.Connection, left_out: Callable[[Unreadable], objec
     """The table of every record that is there; those that cannot be read are told."""
     for table in KINDS:
         for row in connection.execute(f"select {DIGESTED[table]}, digest, changed, '' from {table}"):
-            row_codec.each(lambda row, table=table: decoded(table, row), [row], left_out)  # type: ignore[misc]
+            row_codec.decode_all(lambda row, table=table: decode(table, row), [row], left_out)  # type: ignore[misc]
             yield table
 
 

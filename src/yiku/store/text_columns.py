@@ -74,7 +74,7 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
         yield _Table(name, texts, key, nullable, frozenset(column for _, column, *_ in columns))
 
 
-def holding(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
+def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
     """The texts in rows of a scope, and of none, that hold all words of one of these groups."""
     wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
@@ -137,7 +137,7 @@ def _selected(table: _Table, columns: Sequence[str]) -> str:
     return f"select {id}, {key}, {told} from {table.name} t where {of}"
 
 
-def empty(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
+def replace_texts(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
     """Put another text, or none, where a text was held; rows that are only labels go. How many there were."""
     known = {table.name: table for table in tables(connection)}
     count = 0

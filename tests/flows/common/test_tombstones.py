@@ -272,7 +272,7 @@ def test_an_older_home_that_is_migrated_is_swept_when_it_is_a_backup(memory, hom
     memory.record_turn("user", "hello")
     repeat(memory._handle, [entry])
 
-    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erasures.sealed([bytes(16)])])
+    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erasures.tombstoned([bytes(16)])])
 
 
 def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, clock):

@@ -444,7 +444,7 @@ class _Operation:
             if not self.run.dry_run and id not in self.run.seen:
                 checks.refuse("memory", f"{id} is not there to be changed")
             return
-        row = handle.store.filled(found)[0]
+        row = handle.store.with_details(found)[0]
         self.touched |= {row.id, _place(row)}
         done = False
         if self.run.trust or row.origin is Origin.IMPORT:
