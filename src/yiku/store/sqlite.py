@@ -266,7 +266,7 @@ class SqliteStore:
         """A row that cannot be read is left out of an answer, and said: once in the log, and to who asks."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
-            _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
+            _log.warning("%s; it is left out: yiku check says more, yiku repair repairs it", error.detail)
 
     def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
         """See Store.unreadable."""

@@ -1,5 +1,5 @@
 """
-pause and resume, and folders that are switched off: when nothing new is kept.
+pause and resume, and folders that are switched off: when nothing new is stored.
 
 The file `paused` in the home says until when, or nothing: then until `resume`. Every process looks for it at each
 call, so a pause holds for all of them at once. Looking, forgetting and restoring go on. A folder is switched off
