@@ -7,7 +7,7 @@ of their words, since a search index stores only what a word has beyond its neig
 still says proves nothing and is passed over.
 
 What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
-leaves the erasure without its receipt, so that `resumed` does it later.
+leaves the erasure without its receipt, so that `resume` does it later.
 """
 
 from __future__ import annotations
