@@ -1,9 +1,11 @@
 """
-What Yiku asks of models. Of one that embeds: texts in, one vector of unit length each out. Of one that chats: messages
-and a schema in, one reply that fits the schema out.
+Protocols of embedding and chat models.
+
+An embedder takes texts and returns a unit vector for each; a chat model takes messages and a schema and returns a reply
+that fits the schema.
 
     e5.py         multilingual-e5-small on this machine          embed.py   any OpenAI-compatible endpoint
-    choose.py     which of them the settings mean                cached.py  the questions asked last
+    select.py     which of them the settings mean                cached.py  the questions asked last
     chat.py       any OpenAI-compatible endpoint                 reply.py   what a reply says, held to its schema
 
 A vector lives in a space, and two spaces have nothing to do with each other, even where their dimensions agree.
