@@ -7,30 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    CAN,
-    DID,
-    EVENT,
-    EVERY,
-    FOR_THIS,
-    IT,
-    JOKE,
-    MANY,
-    ONCE,
-    OTHER,
-    SLIP,
-    TO_DO,
-    UNTIL,
-    YOU,
-    YOUR,
-)
+from yiku.rules.lexicon import flags as F
 
 USER = "user"  # the speaker of a turn, who is the owner where no other is named
 AGENT = "agent"
-KEPT = (
-    ALSO | CAN | DID | EVENT | EVERY | FOR_THIS | IT | JOKE | MANY | ONCE | OTHER | SLIP | TO_DO | UNTIL | YOU | YOUR
-)  # of a clause
+KEPT = F.ALSO | F.CAN | F.DID | F.EVENT | F.EVERY | F.FOR_THIS | F.IT | F.JOKE | F.MANY | F.ONCE | F.OTHER | F.SLIP
+KEPT |= F.TO_DO | F.UNTIL | F.YOU | F.YOUR  # of a clause
 NOWHERE = (0, 0)  # where a clause names its subject that leaves it out
 
 
@@ -158,52 +140,52 @@ class Clause:
     @property
     def also(self) -> bool:
         """Whether it adds to what was said before."""
-        return bool(self.flags & ALSO)
+        return bool(self.flags & F.ALSO)
 
     @property
     def many(self) -> bool:
         """Whether its verb takes many things: one reads several books."""
-        return bool(self.flags & MANY)
+        return bool(self.flags & F.MANY)
 
     @property
     def slip(self) -> bool:
         """Whether it corrects what its speaker said wrongly: a typo."""
-        return bool(self.flags & SLIP)
+        return bool(self.flags & F.SLIP)
 
     @property
     def jest(self) -> bool:
         """Whether it says that something was a joke."""
-        return bool(self.flags & JOKE)
+        return bool(self.flags & F.JOKE)
 
     @property
     def task(self) -> bool:
         """Whether what it orders is for the task or session at hand alone."""
-        return bool(self.flags & FOR_THIS)
+        return bool(self.flags & F.FOR_THIS)
 
     @property
     def to_do(self) -> bool:
         """Whether what is to be remembered is to be done."""
-        return bool(self.flags & TO_DO)
+        return bool(self.flags & F.TO_DO)
 
     @property
     def possible(self) -> bool:
         """Whether it tells what can be."""
-        return bool(self.flags & CAN)
+        return bool(self.flags & F.CAN)
 
     @property
     def habit(self) -> bool:
         """Whether it tells what is so again and again."""
-        return bool(self.flags & EVERY)
+        return bool(self.flags & F.EVERY)
 
     @property
     def event(self) -> bool:
         """Whether it tells of something that is arranged for a time."""
-        return bool(self.flags & EVENT)
+        return bool(self.flags & F.EVENT)
 
     @property
     def alone(self) -> bool:
         """Whether it points at nothing outside of it: no `this`, no `he`."""
-        return not self.flags & (IT | OTHER | YOU | YOUR)
+        return not self.flags & (F.IT | F.OTHER | F.YOU | F.YOUR)
 
 
 @dataclass(frozen=True, slots=True)
