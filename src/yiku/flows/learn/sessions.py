@@ -186,7 +186,7 @@ def _expire(handle: Handle, session: str) -> int:
     now, changes = handle.now(), list[Change]()
     where = checks.where({"metadata.until_session": session}, now=now)
     for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
-        ends = retention.until(memory.kind, duration="session", now=now, session_ends=now).expires_at or now
+        ends = retention.until(memory.kind, session=True, now=now, session_ends=now).expires_at or now
         if memory.expires_at is None or ends < memory.expires_at:
             changes.append(UpdateMemory(memory.n, {"expires_at": ends}, index_tokens(memory)))
     if changes:

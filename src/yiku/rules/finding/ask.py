@@ -18,12 +18,10 @@ from typing import Literal, get_args
 from yiku.rules.finding import candidates
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon import flags as F
-from yiku.rules.statements.content import content
 from yiku.rules.statements.question import asks_how_it_was
-from yiku.rules.text import identifiers
 from yiku.rules.text.analyze import QUESTION_CHARS, fold, question
 from yiku.rules.text.sentences import is_wide, sentences
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import when
 from yiku.types import Tokens
 
@@ -59,11 +57,6 @@ class Question:
     carries_on: bool = False  # tells something, in the middle of a matter
     windows: tuple[when.Window, ...] = ()
     anchored: when.Anchored | None = None
-
-    @property
-    def identifiers(self) -> tuple[str, ...]:
-        """The names in it that a machine gave or reads."""
-        return identifiers.found(self.said)
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:

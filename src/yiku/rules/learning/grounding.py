@@ -27,14 +27,13 @@ from yiku.rules.learning import entities
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import Clause, Mood
-from yiku.rules.statements.content import content
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import canonical
 from yiku.types import Kind, Turn
 

@@ -62,14 +62,12 @@ class Slot:
 
     subject:    USER, `user's sister`, a name; empty where unknown
     predicate:  of the lexicon
-    topic:      the content words beside it that say which one is meant: `retry` of the retry limit
     noun:       of an attribute or an appointment, its words as said, folded: `retry limit`
     holder:     the thing that has an attribute, as said: `gateway`
     """
 
     subject: str
     predicate: str
-    topic: frozenset[str]
     value: Value
     one: bool
     noun: str = ""

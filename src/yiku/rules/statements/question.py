@@ -11,10 +11,9 @@ from yiku.rules.lexicon import Lexicon, built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import Asked
-from yiku.rules.statements.content import content
 from yiku.rules.statements.subjects import Spoken, name_of, who_is_named
 from yiku.rules.text.folding import folded
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 
 QUESTION_CHARS = 1_000
 

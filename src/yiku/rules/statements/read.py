@@ -17,7 +17,6 @@ from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import AGENT, KEPT, NOWHERE, USER, Clause, Mood, Tense
-from yiku.rules.statements.content import content
 from yiku.rules.statements.cut import parts_of, without_asides
 from yiku.rules.statements.moods import (
     COLONS,
@@ -37,7 +36,7 @@ from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import Sentence, is_wide, sentences
-from yiku.rules.text.words import Word, first_with, flags_of, words
+from yiku.rules.text.words import Word, content, first_with, flags_of, words
 
 _OF_THE_LEAD = F.CORRECT | F.SLIP | F.RETRACT | F.JOIN | F.ALSO  # what a word that leads to a clause says of it
 _CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from yiku.rules.lexicon import Gap, Lexicon, Literal, Template, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import AGENT, USER, Slot, Value
-from yiku.rules.statements.content import content
 from yiku.rules.text.sentences import is_wide
 from yiku.rules.text.words import Word, flags_of
 
@@ -86,7 +85,7 @@ def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             if (template.predicate, value.start) not in seen:
                 seen.add((template.predicate, value.start))
                 denial = _denies(template, told.own)
-                yield Slot(told.subject, template.predicate, content(thing), value, predicate.one, _noun(thing), denial)
+                yield Slot(told.subject, template.predicate, value, predicate.one, _noun(thing), denial)
     yield from _attributes(told, lexicon)
 
 
@@ -311,7 +310,7 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             continue
         sort = lexicon.attributes[noun]
         if holder := _holder(own, place) if sort == "person" else None:
-            yield Slot(USER, noun, frozenset(), holder, True, word.text)
+            yield Slot(USER, noun, holder, True, word.text)
         rest = own[place + 1 : place + 1 + TO_THE_VERB + 1]
         verb = _copula(word, rest, told.values)
         if verb is None or place + verb + 2 > len(own) - 1:
@@ -324,12 +323,11 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             continue
         value = _given(told, noun, sort, own[place + verb + 2 :])
         if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
-            words = [*before, word, *between]
             whose = (
                 told.subject.removesuffix(f"'s {word.text}") if word.flags & F.HOLDER else told.subject
             )  # my manager is Ann: of me
             thing, which = _whose(told, before, between)
-            yield Slot(whose, noun, content(words) - {noun}, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
+            yield Slot(whose, noun, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
 
 
 def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:

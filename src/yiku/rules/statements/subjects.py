@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import AGENT, USER
-from yiku.rules.statements.content import content
 from yiku.rules.text import analyze
-from yiku.rules.text.words import Word, flags_of
+from yiku.rules.text.words import Word, content, flags_of
 
 
 @dataclass(slots=True)
