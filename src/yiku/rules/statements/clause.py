@@ -75,6 +75,16 @@ class Slot:
     holder: str = ""
 
 
+class _Has:
+    """Whether a clause has a word of some classes."""
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+
+    def __get__(self, clause: Clause, _: object) -> bool:
+        return bool(clause.flags & self._bits)
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """
@@ -135,50 +145,15 @@ class Clause:
         """Whether it names its subject."""
         return self.named != NOWHERE
 
-    @property
-    def also(self) -> bool:
-        """Whether it adds to what was said before."""
-        return bool(self.flags & F.ALSO)
-
-    @property
-    def many(self) -> bool:
-        """Whether its verb takes many things: one reads several books."""
-        return bool(self.flags & F.MANY)
-
-    @property
-    def slip(self) -> bool:
-        """Whether it corrects what its speaker said wrongly: a typo."""
-        return bool(self.flags & F.SLIP)
-
-    @property
-    def jest(self) -> bool:
-        """Whether it says that something was a joke."""
-        return bool(self.flags & F.JOKE)
-
-    @property
-    def task(self) -> bool:
-        """Whether what it orders is for the task or session at hand alone."""
-        return bool(self.flags & F.FOR_THIS)
-
-    @property
-    def to_do(self) -> bool:
-        """Whether what is to be remembered is to be done."""
-        return bool(self.flags & F.TO_DO)
-
-    @property
-    def possible(self) -> bool:
-        """Whether it tells what can be."""
-        return bool(self.flags & F.CAN)
-
-    @property
-    def habit(self) -> bool:
-        """Whether it tells what is so again and again."""
-        return bool(self.flags & F.EVERY)
-
-    @property
-    def event(self) -> bool:
-        """Whether it tells of something that is arranged for a time."""
-        return bool(self.flags & F.EVENT)
+    also = _Has(F.ALSO)  # it adds to what was said before
+    many = _Has(F.MANY)  # its verb takes many things: one reads several books
+    slip = _Has(F.SLIP)  # it corrects what its speaker said wrongly: a typo
+    jest = _Has(F.JOKE)  # it says that something was a joke
+    task = _Has(F.FOR_THIS)  # what it orders is for the task or session at hand alone
+    to_do = _Has(F.TO_DO)  # what is to be remembered is to be done
+    possible = _Has(F.CAN)  # it tells what can be
+    habit = _Has(F.EVERY)  # it tells what is so again and again
+    event = _Has(F.EVENT)  # it tells of something that is arranged for a time
 
     @property
     def alone(self) -> bool:
