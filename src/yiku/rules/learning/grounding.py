@@ -30,7 +30,7 @@ from yiku.rules.statements.clause import Clause, Mood
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
-from yiku.rules.text.analyze import UNSPACED_RUN
+from yiku.rules.text.analyze import UNSPACED_RUN, is_cjk
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
 from yiku.rules.text.words import Word, content, flags_of, words
@@ -81,7 +81,7 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
         return _rule(stated, said, turn)
     own_words = turn.role == "user" and all(part.is_own for part in parts)
     plain = all(one.is_plain for part in stated for one in _nearest(part, parts))
-    if chinese(item["content"]) != chinese(" ".join(part.text for part in parts)):
+    if is_cjk(item["content"]) != is_cjk(" ".join(part.text for part in parts)):
         if wrong := said.unsaid(item["content"]):
             return Judgement("missing", _not_there(wrong))
         return Judgement("elsewhere", "it is in another language", own_words, plain)
@@ -106,12 +106,6 @@ def texts(turn: Turn) -> Iterator[str]:
 def bare(text: str) -> str:
     """A text by its letters and digits alone."""
     return "".join(filter(str.isalnum, folded(unicodedata.normalize("NFC", text))))
-
-
-def chinese(text: str) -> bool:
-    """Whether most of a text is written without spaces: a character counts as a word."""
-    spaced = [word for word in UNSPACED_RUN.sub(" ", text).split() if word.isascii() and any(map(str.isalpha, word))]
-    return sum(map(len, UNSPACED_RUN.findall(text))) > len(spaced)
 
 
 def _not_there(missing: Sequence[str]) -> str:

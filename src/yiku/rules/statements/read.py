@@ -39,7 +39,7 @@ from yiku.rules.text.sentences import Sentence, is_wide, sentences
 from yiku.rules.text.words import Word, content, first_with, flags_of, words
 
 _OF_THE_LEAD = F.CORRECT | F.SLIP | F.RETRACT | F.JOIN | F.ALSO  # what a word that leads to a clause says of it
-_CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
+CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
 _QUOTATION = re.compile(r'"[^"\n]{1,1500}"|「[^」\n]{1,1500}」|『[^』\n]{1,1500}』')
 _TELLS_NOT = F.CORRECT | F.RETRACT | F.JOKE | F.EMPTY | F.LEAD | F.REMEMBER | F.HEDGE
 _LEADS_ON = F.REMEMBER | F.STANDING | F.REQUEST | F.SUPPOSE  # a heading has none of these
@@ -209,9 +209,7 @@ def _plans(before: Sequence[Clause]) -> bool:
 
 def _closed(text: str, start: int, end: int) -> int:
     """Where a clause ends with the brackets and quotes that close behind it and were opened in it."""
-    while (
-        end < len(text) and text[end] in _CLOSES and text.count(_CLOSES[text[end]], start, end) > text.count(text[end], start, end)
-    ):
+    while end < len(text) and text[end] in CLOSES and text.count(CLOSES[text[end]], start, end) > text.count(text[end], start, end):
         end += 1
     return end
 
