@@ -34,7 +34,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class Recent:
+class RecentIds:
     """The last so many ids that something was done with: turns from which this process learned. Safe to share between threads."""
 
     MOST = 10_000
@@ -65,7 +65,7 @@ class Handle:
     given: Embedder | None = None
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
-    learned: Recent = field(default_factory=Recent)
+    learned: RecentIds = field(default_factory=RecentIds)
     read: list[int] = field(default_factory=list)  # turns that were learned from at once, until that is written
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
@@ -81,7 +81,7 @@ class Handle:
         if self.given is not None:
             return self.given, None
         if self._model is None:
-            from yiku.models.choose import embedder
+            from yiku.models.select import embedder
 
             self._model = embedder(self.settings)
         return self._model
@@ -89,7 +89,7 @@ class Handle:
     def chat(self) -> ChatModel | None:
         """The model that reads and writes text, by the settings; None without one. Raises SettingsError."""
         if self.given_chat is None and self.settings.chat_url:
-            from yiku.models.choose import chat
+            from yiku.models.select import chat
 
             self.given_chat = chat(self.settings)
         return self.given_chat
@@ -104,7 +104,7 @@ class Handle:
         """Where everything of this home lies."""
         return Home(self.home)
 
-    def sealed(self, text: str) -> bytes:
+    def scope_seal(self, text: str) -> bytes:
         """The seal of a text as it is said in this scope."""
         return self.seal(f"{self.scope}\0{text}")
 

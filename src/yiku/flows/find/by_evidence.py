@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from yiku.flows.find.embed import Asked, by_words_only, waiting
+from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waiting
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
@@ -59,16 +59,16 @@ class Found:
 
 def by_evidence(query: Query) -> Found:
     """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
-    columns, all_heard = _heard(query)
+    columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
-    near, diagnostics = _near(query, words)
+    near, diagnostics = _similarities(query, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
             _, heard = score.places(columns.ns, words["turn"].ns)
             words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
         if near is not None:
             heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
+            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -81,7 +81,7 @@ def by_evidence(query: Query) -> Found:
     return Found(candidates, dropped, diagnostics, scale, evidence)
 
 
-def _heard(query: Query) -> tuple[TurnColumns, bool]:
+def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
     """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
     import numpy as np
 
@@ -91,10 +91,10 @@ def _heard(query: Query) -> tuple[TurnColumns, bool]:
         heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
         heard &= ~numbers.among(columns.ns, hidden)
-    return (columns, True) if heard.all() else (_some(columns, heard), False)
+    return (columns, True) if heard.all() else (_subset(columns, heard), False)
 
 
-def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
+def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
     """These of the turns."""
     return TurnColumns(
         columns.ns[which],
@@ -143,22 +143,22 @@ def _weights(query: Query) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
 
 
-def _near(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
+def _similarities(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
     """How much everything resembles the question, surely what has its words; None, and a line of why, where that cannot be told."""
     import numpy as np
 
     asked = embedded(query.handle, query.text, query.scopes)
-    if not isinstance(asked, Asked):
+    if not isinstance(asked, EmbeddedQuestion):
         return None, [asked] if asked else []
     late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
-    surely = [
+    always_score = [
         (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
         for index, each in words.items()
     ]
     near = query.handle.vectors.similar(
-        query.scopes, asked.space, asked.vector, unspaced=chunk.unspaced(query.text), surely=surely, common=asked.common
+        query.scopes, asked.space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
     )
-    return near, [by_words_only(late)] if late else []
+    return near, [missing_vectors_note(late)] if late else []
 
 
 def _of_turns(
@@ -176,7 +176,7 @@ def _of_turns(
         fresh = None if question.wants_history else fuse.freshness(columns.said_at, sessions)
         if not question.asks_assistant:
             signals["opening"] = fuse.openings(sessions, columns.user, among)
-        columns, sessions = _some(columns, among), sessions[among]
+        columns, sessions = _subset(columns, among), sessions[among]
         if around is not None:
             signals["session"] = scale.of_words(around, float(around.max()))[sessions]
         if fresh is not None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import spoken
+from yiku.flows.common.turn_texts import with_speaker
 from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
 from yiku.store.api import one_at_a_time
@@ -68,13 +68,13 @@ class Batch:
 
 def waiting(handle: Handle, scope: int, space: str) -> int:
     """How many turns and memories of a scope have no vectors yet."""
-    state = handle.vectors.embedded(scope, space)
+    state = handle.vectors.progress_of(scope, space)
     columns = handle.store.columns([scope])
     late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
     return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
 
 
-def by_words_only(count: int, why: str = "yiku embed") -> str:
+def missing_vectors_note(count: int, why: str = "yiku embed") -> str:
     """The line that says how many rows have no vectors."""
     return f"{count:,} {'turn or statement is' if count == 1 else 'turns and statements are'} found by words only: {why}"
 
@@ -103,20 +103,20 @@ def embed(
     if not own:
         return EmbedReport(model.space, 0, 0)
     with one_at_a_time(handle.paths.locks / "embedder.lock", "another process is embedding"):
-        total = _sound(handle, own[0], model)
+        total = _pending_rows(handle, own[0], model)
         while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
-            batch = _next(handle, own[0], model.space, refused)
+            batch = _next_batch(handle, own[0], model.space, refused)
             if batch is None:
                 break
-            done += _embedded(handle, model, batch, refused)
+            done += _embed_batch(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
-        handle.vectors.settle(own[0], model.space)
+        handle.vectors.build_files(own[0], model.space)
         left = waiting(handle, own[0], model.space) if total else 0
-        return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
+        return EmbedReport(model.space, done, left, handle.vectors.progress_of(own[0], model.space).failed)
 
 
-def _sound(handle: Handle, scope: int, model: Embedder) -> int:
+def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
     """
     How many rows wait, once vectors that cannot be read are begun anew.
 
@@ -127,18 +127,18 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
         if late or handle.vectors.fits(model.space) is not False:
             return late
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return waiting(handle, scope, model.space)
-    handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
+    handle.vectors.fit(model.space, len(_ask_model(model, [KNOWN_TEXT], "passage")[0]))
     return waiting(handle, scope, model.space)
 
 
 # ------------------------------------------------------------------ a batch
 
 
-def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
+def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
     """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
-    erasure, state = handle.store.erasures.last(), handle.vectors.embedded(scope, space)
+    erasure, state = handle.store.erasures.last(), handle.vectors.progress_of(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
         turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
         memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
@@ -167,22 +167,22 @@ def _within_budget(rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
+def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
     """Embed a batch; how many rows have vectors now."""
 
-    def still() -> bool:
+    def is_current() -> bool:
         return handle.store.erasures.last() == batch.erasure
 
     try:
-        vectors, bad = _tried(handle, model, batch.rows, still)
+        vectors, bad = _vectors_or_refused(handle, model, batch.rows, is_current)
         if model.space != batch.space:  # known only now
             return 0
         failed = [(row.item, row.n) for row in bad]
         done = [row for row in batch.done if row not in failed]
         marks = {"turns": batch.turns, "memories": batch.memories}
-        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, still=still, done=done, refused=failed)
+        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, is_current=is_current, done=done, refused=failed)
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return 0
     if not added:
         return 0
@@ -190,20 +190,22 @@ def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[
     return sum(bool(row.texts) for row in batch.rows) - len(bad)
 
 
-def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
+def _vectors_or_refused(
+    handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]
+) -> tuple[list[Vector], list[Row]]:
     """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
     try:
-        return [*_vectors(handle, model, rows, still)], []
+        return [*_vectors(handle, model, rows, is_current)], []
     except ModelError as error:
         try:
-            _asked(model, [KNOWN_TEXT], "passage")
+            _ask_model(model, [KNOWN_TEXT], "passage")
         except ModelError:
             raise error from None
         if len(rows) == 1:
             return [], [*rows]
     half = len(rows) // 2
-    vectors, bad = _tried(handle, model, rows[:half], still)
-    more, worse = _tried(handle, model, rows[half:], still)
+    vectors, bad = _vectors_or_refused(handle, model, rows[:half], is_current)
+    more, worse = _vectors_or_refused(handle, model, rows[half:], is_current)
     return vectors + more, bad + worse
 
 
@@ -215,16 +217,16 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
     """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
     short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
     before = _before(handle.store.columns([scope]), short)
-    known = {turn.n: _told(turn) for turn in turns}
+    known = {turn.n: _text_of(turn) for turn in turns}
     if missing := sorted(set(before.values()) - known.keys()):
-        known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+        known |= {turn.n: _text_of(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
-        said = spoken(turn)
-        windows = chunk.windows(said) if _told(turn) else []
+        said = with_speaker(turn)
+        windows = chunk.windows(said) if _text_of(turn) else []
         yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
 
-def _told(turn: Turn) -> str:
+def _text_of(turn: Turn) -> str:
     """What a turn says; nothing where only the mark of an erasure is left."""
     content = turn.content.strip()
     return "" if content in redaction.marks() else content
@@ -251,9 +253,9 @@ def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
 # ------------------------------------------------------------------ the model
 
 
-def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> Iterator[Vector]:
+def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> Iterator[Vector]:
     """The vectors of some rows; a short turn's is the mean of both of its texts."""
-    said = _said(handle, model, [text for row in rows for text in row.texts], still)
+    said = _cached_or_asked(handle, model, [text for row in rows for text in row.texts], is_current)
     place = 0
     for row in rows:
         own = said[place : place + len(row.texts)]
@@ -262,10 +264,12 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callab
             together = own[0] + own[1]
             own = [together / max(float((together @ together) ** 0.5), 1e-9)]
         for part, values in enumerate(own):
-            yield Vector(row.item, row.n, part, chunk.unspaced(row.windows[0]), values)
+            yield Vector(row.item, row.n, part, chunk.is_cjk(row.windows[0]), values)
 
 
-def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
+def _cached_or_asked(
+    handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]
+) -> list[np.ndarray[Any, Any]]:
     """What the model says of texts, as far as the cache does not know it."""
     if not texts:
         return []
@@ -274,17 +278,17 @@ def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable
     known = handle.vectors.cached(key, hashes)
     asked = {text: sealed for text, sealed in zip(texts, hashes, strict=True) if sealed not in known}
     if asked:
-        fresh = _asked(model, [*asked], "passage")
+        fresh = _ask_model(model, [*asked], "passage")
         if any(len(values) != fresh.shape[1] for values in known.values()):  # the model has changed under its name
             asked, known = dict(zip(texts, hashes, strict=True)), {}
-            fresh = _asked(model, [*asked], "passage")
+            fresh = _ask_model(model, [*asked], "passage")
         found = [*zip(asked.values(), fresh, strict=True)]
-        handle.vectors.cache(cache_key(model.space, "passage"), found, still)
+        handle.vectors.cache(cache_key(model.space, "passage"), found, is_current)
         known |= dict(found)
     return [known[sealed] for sealed in hashes]
 
 
-def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
+def _ask_model(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
     """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
     import numpy as np
 
@@ -308,7 +312,7 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 # ------------------------------------------------------------------ questions
 
 
-class Asked(NamedTuple):
+class EmbeddedQuestion(NamedTuple):
     """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
 
     space: str
@@ -316,7 +320,7 @@ class Asked(NamedTuple):
     common: Callable[[], np.ndarray[Any, Any]] | None
 
 
-def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | None:
+def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuestion | str | None:
     """
     A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
 
@@ -327,15 +331,15 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | 
         return why if handle.vectors.exist() or handle.settings.embed_url else None
     try:
         space = model.space
-        length = handle.vectors.loaded(scopes, space)
+        length = handle.vectors.load(scopes, space)
         if length is None:
-            others = handle.vectors.others(space)
+            others = handle.vectors.other_spaces(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
             return f"searched by words: {what}; yiku embed makes vectors"
-        vector = _asked(model, [text], "query")[0]
+        vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
             return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
-        return Asked(space, vector, getattr(model, "common", None))
+        return EmbeddedQuestion(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise

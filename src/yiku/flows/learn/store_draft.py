@@ -56,7 +56,7 @@ def troubles(results: Iterable[Result]) -> list[str]:
 
 def known_of(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
     """What was learned from a turn before: when a run was cut off, or another process was faster."""
-    return handle.store.filled(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
+    return handle.store.with_details(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
 
 
 def keep(
@@ -80,7 +80,7 @@ def keep(
     """
     once = None
     if not candidate and retract.marker(draft.text) is not None:  # what states something may take something back, too
-        once = f"retract {turn.id} {handle.sealed(fold(draft.text)).hex()}"
+        once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
         if handle.store.receipt(scope, once) is not None:
             return None
     told = {
