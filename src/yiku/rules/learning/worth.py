@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import fsum
 
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
@@ -38,7 +39,7 @@ def _is_closed(quote: str) -> bool:
 
 def score(text: str, clause: Clause) -> float:
     """The logarithm of the odds that a reader would keep a clause."""
-    return sum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))
+    return fsum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))  # in any order the same
 
 
 def features(text: str, clause: Clause) -> set[str]:
