@@ -140,7 +140,7 @@ def mark_read(handle: Handle, turn: Turn) -> None:
 
 
 def flush_read_marks(handle: Handle) -> None:
-    """Write what `read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
+    """Write what `mark_read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
     if handle.read and (own := handle.own()):
         ns, handle.read = handle.read, []
         with suppress(YikuError):
