@@ -186,7 +186,7 @@ def _expire(handle: Handle, session: str) -> int:
     now, changes = handle.now(), list[Change]()
     where = checks.where({"metadata.until_session": session}, now=now)
     for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
-        ends = retention.until(memory.kind, duration="session", now=now, session_ends=now).expires_at or now
+        ends = retention.until(memory.kind, session=True, now=now, session_ends=now).expires_at or now
         if memory.expires_at is None or ends < memory.expires_at:
             changes.append(UpdateMemory(memory.n, {"expires_at": ends}, index_tokens(memory)))
     if changes:
@@ -238,7 +238,7 @@ def to_markdown(handle: Handle, item: Episode | Scratchpad, language: str | None
         checks.refuse("language", "must be en or zh")
     if isinstance(item, Episode):
         chosen = language or handle.settings.language
-        return rules.to_markdown(item, rules.language_of([item.summary]) if chosen == "auto" else chosen)
+        return rules.to_markdown(item, rules.language_of(item.summary) if chosen == "auto" else chosen)
     if not isinstance(item, Scratchpad):
         checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
     return scratchpad.markdown(item, language or context.language(handle, item.current_focus))

@@ -116,7 +116,7 @@ def details(handle: Handle, turn: Turn, draft: Draft, *, candidate: bool) -> Map
     kept = retention.until(
         draft.kind,
         draft.priority,
-        "session" if draft.session else None,
+        session=draft.session,
         now=max(turn.said_at, handle.now() - retention.DAY),
         expires_at=draft.expires_at,
     )
