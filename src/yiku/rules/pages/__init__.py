@@ -1,0 +1,1 @@
+"""Markdown files: blocks and the chunks that are indexed."""
