@@ -30,7 +30,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Memor
 def fill(memory: Memory, size: int) -> None:
     """Statements about `size // 10` people, through the store's own bulk door: one transaction a thousand."""
     from yiku.flows.keep.remember import checked
-    from yiku.rules.slots import index_tokens
+    from yiku.rules.deciding.slots import index_tokens
     from yiku.types import AddMemory
 
     handle = memory._handle

@@ -25,7 +25,7 @@ from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.flows.learn import at_once
 from yiku.notes import Notes
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
@@ -516,7 +516,7 @@ class Memory:
 
         def __getattr__(self, name: str) -> Any:
             """Say which verb it is, where somebody asks for one of another library or of a sub-object."""
-            from yiku.rules.other_names import in_python
+            from yiku.other_names import in_python
 
             text = f"Memory has no {name!r}"
             if not name.startswith("_"):

@@ -21,7 +21,7 @@ from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, 
 from yiku.files.vault import Home, content_of
 from yiku.flows.common import checks, pause
 from yiku.flows.common.checks import shown
-from yiku.rules import scopes
+from yiku.rules.privacy import scopes
 from yiku.types import Secret, Settings
 
 DEFAULT_HOME = "~/.yiku"

@@ -26,7 +26,7 @@ from workers import READY, clocked
 from yiku import Memory
 from yiku.errors import ReadOnly, SchemaTooNew, StorageFull, StoreError
 from yiku.files.vault import Home
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.store import connect, copy, schema
 from yiku.store.gate import Gate
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import chunk
+from yiku.rules.text import chunk
 
 LETTERS = st.text(st.sampled_from("abc é.!?。！？…\n \t,，”安德的猫😀7"), max_size=40)
 TEXTS = st.lists(st.builds(lambda text, times: text * times, LETTERS, st.integers(1, 30)), max_size=6).map("".join)

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from yiku.rules import conflict, slots
+from yiku.rules.deciding import conflict, slots
 from yiku.types import Confirmed, Expect, Flagged, Met, New, Origin, Past, Replaced, SemanticMemory, Slot, Source
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

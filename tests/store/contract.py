@@ -30,8 +30,8 @@ from store.samples import NOW, a_full_memory, a_full_turn, a_memory, a_turn, add
 
 from yiku.errors import Closed, NotFound, Stale, StoreError
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import analyze
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.text import analyze
 from yiku.store.api import Store
 from yiku.types import (
     AddScope,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from store.samples import NOW, cause, kept
 
 from yiku.errors import StoreError
-from yiku.rules.conflict import text_hash
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.conflict import text_hash
+from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import Index, Store
 from yiku.types import AddScope, Memories, Origin, SemanticMemory, Source, Turn, Turns, UpdateMemory
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from yiku import Memory
 from yiku.errors import InvalidScope
 from yiku.interfaces.importers import yiku_jsonl
-from yiku.rules import scopes
+from yiku.rules.privacy import scopes
 from yiku.store import names
 
 IDS = [

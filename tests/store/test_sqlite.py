@@ -22,8 +22,8 @@ from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import analyze
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.text import analyze
 from yiku.store import connect, database, schema, where
 from yiku.store.gate import Gate
 from yiku.store.mark import Mark

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
+from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
-from yiku.types.words import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 
 if TYPE_CHECKING:
     import numpy as np

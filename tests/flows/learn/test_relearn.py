@@ -18,10 +18,10 @@ from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, Paused
 from yiku.flows.keep.remember import remember
 from yiku.flows.learn import by_rules, relearn
-from yiku.rules import slots
+from yiku.rules.deciding import slots
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.store.sqlite import SqliteStore
 from yiku.types import (
     AddSource,

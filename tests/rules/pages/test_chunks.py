@@ -7,9 +7,9 @@ import pytest
 from documents import document
 from markdown_it import MarkdownIt
 
-from yiku.rules.chunk import cost
 from yiku.rules.pages.blocks import blocks, title
 from yiku.rules.pages.chunks import CHUNK_TOKENS, OVERLAP_TOKENS, chunks
+from yiku.rules.text.chunk import cost
 
 ROOT = Path(__file__).parents[3] / "docs"
 PAGES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.md"))

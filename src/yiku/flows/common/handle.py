@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from yiku.errors import IdempotencyMismatch, Stale
 from yiku.files.vault import Home
 from yiku.rules.learning.reread import LEARNING_VERSION
-from yiku.rules.scopes import PUBLIC
+from yiku.rules.privacy.scopes import PUBLIC
 from yiku.store.api import Store, Vectors
 from yiku.types import AddScope, Cause, Settings
 

@@ -13,8 +13,7 @@ from typing import TypeVar, cast
 
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.rules import private
-from yiku.rules.privacy import secrets
+from yiku.rules.privacy import private, secrets
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from typing import Any
 from yiku.errors import Ambiguous, Damaged, InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.rules.analyze import fold
+from yiku.rules.text.analyze import fold
 from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -21,7 +21,8 @@ from yiku.files import mirror as mirrored
 from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import blob_names, content, texts, without
-from yiku.rules import analyze, erasure, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.store.api import Store, identified
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 

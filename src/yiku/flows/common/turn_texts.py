@@ -14,7 +14,8 @@ from typing import Any
 from yiku.errors import Damaged, NotFound
 from yiku.files import blobs
 from yiku.flows.common.handle import Handle, content_hash
-from yiku.rules import analyze, erasure, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import STOPS
 from yiku.types import Tokens, Turn
 

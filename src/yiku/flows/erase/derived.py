@@ -20,8 +20,9 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import redact
 from yiku.flows.keep import attach
 from yiku.flows.learn import episodes
-from yiku.rules import analyze, erasure, redaction
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import pieces, sure_sentences
 from yiku.store.api import RECORD_KINDS, RECORD_TABLES, record_was
 from yiku.types import (

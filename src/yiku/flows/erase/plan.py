@@ -22,7 +22,9 @@ from yiku.flows.common.lookup import find
 from yiku.flows.erase import derived, quotes, redact
 from yiku.flows.erase.derived import DerivedRecords, ErasureContext
 from yiku.flows.erase.redact import Redaction
-from yiku.rules import analyze, conflict, erasure
+from yiku.rules.deciding import conflict
+from yiku.rules.privacy import erasure
+from yiku.rules.text import analyze
 from yiku.store.api import micros
 from yiku.types import (
     Condition,

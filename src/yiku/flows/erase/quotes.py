@@ -13,7 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import analyze, erasure, keys, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.statements import keys
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import sure, sure_sentences
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn

@@ -17,7 +17,8 @@ from yiku.files import sweep
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.rules import analyze, erasure, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Source, Turn, Turns
 

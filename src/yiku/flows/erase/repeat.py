@@ -17,7 +17,7 @@ from yiku.flows.erase import derived, redact
 from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements, completed, source_key, told_anew
 from yiku.flows.erase.redact import Redaction
 from yiku.flows.erase.take_out import take_out
-from yiku.rules import erasure, redaction
+from yiku.rules.privacy import erasure, redaction
 from yiku.store.api import identified, moment
 from yiku.types import Cause, Memories, SemanticMemory, Turns
 

@@ -16,9 +16,12 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes, redact
 from yiku.flows.erase.plan import ErasurePlan
 from yiku.flows.keep.forget import closed_up, unflagged
-from yiku.rules import conflict, erasure, keys, redaction, values
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.statements import keys
 from yiku.rules.statements.read import read
+from yiku.rules.values import canonical
 from yiku.types import (
     AddMemory,
     Cause,
@@ -62,7 +65,7 @@ def take_out(
     )
     expect = Expect(rows={memory.n: memory.changed for memory in plan.statements.gone}, erasure=handle.store.erasures.last())
     done = handle.store.apply(scope, [erasing, *mended], cause, expect).transaction
-    for forget in (read.cache_clear, keys.forget, values.forget, redaction.forget):  # what was read of it goes, too
+    for forget in (read.cache_clear, keys.forget, canonical.forget, redaction.forget):  # what was read of it goes, too
         forget()
     return done
 

@@ -24,8 +24,9 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
 from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze, erasure, redaction
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 

@@ -1,7 +1,7 @@
 """
 Two questions about the past: what was recorded at a time, and what held at a time.
 
-The rules (rules/history.py) say it of one row; here the journal and the successors that they need are
+The rules (rules/deciding/history.py) say it of one row; here the journal and the successors that they need are
 read. `as_of` rewinds; `valid_at` judges by what is known now; both together judge by what was known then.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import history
+from yiku.rules.deciding import history
 from yiku.types import ChangeRow, Memories, SemanticMemory, State, Turn
 
 

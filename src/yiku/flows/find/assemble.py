@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from yiku.flows.find.as_of import shown, turns_at
 from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
 from yiku.flows.find.said_later import Compared, latest_first
-from yiku.rules import analyze, conflict, history, score
+from yiku.rules.deciding import conflict, history
+from yiku.rules.finding import score
+from yiku.rules.text import analyze
 from yiku.types import Attachment, Episode, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too

@@ -17,8 +17,8 @@ from yiku.flows.common.lookup import find, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, shown
 from yiku.flows.find.recall import recall
 from yiku.flows.find.said_later import among, marked
-from yiku.rules import keys
 from yiku.rules.finding import said_later
+from yiku.rules.statements import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 SHOWN = (State.CANDIDATE, State.ACTIVE)

@@ -1,7 +1,7 @@
 """
 Turns and statements by evidence: their words, their vectors, and what the question says of time, speaker and role.
 
-Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/fuse.py) and added up, and the
+Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/finding/fuse.py) and added up, and the
 best rows are fetched, until enough of them pass the filter.
 """
 
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from yiku.flows.find.embed import Asked, by_words_only, waiting
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
-from yiku.rules import analyze, chunk, fuse, history, score
-from yiku.rules.analyze import fold
-from yiku.rules.finding import numbers
+from yiku.rules.deciding import history
+from yiku.rules.finding import fuse, numbers, score
+from yiku.rules.text import analyze, chunk
+from yiku.rules.text.analyze import fold
 from yiku.types import Memories, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.recall import recall, report
 from yiku.flows.find.standing_rules import standing_rules, without
-from yiku.rules import pack
-from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.finding import pack
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.types import Context
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit

@@ -21,7 +21,8 @@ from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, Read
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import spoken
-from yiku.rules import chunk, redaction
+from yiku.rules.privacy import redaction
+from yiku.rules.text import chunk
 from yiku.store.api import one_at_a_time
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 

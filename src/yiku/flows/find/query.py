@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import ask
+from yiku.rules.finding import ask
 from yiku.types import Attachment, Episode, Filter, SemanticMemory, Turn
 
 Item = SemanticMemory | Turn | Episode | Attachment

@@ -21,8 +21,12 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
-from yiku.rules import analyze, ask, attachments, candidates, fuse, history, keys, score
-from yiku.rules.analyze import fold
+from yiku.rules.deciding import history
+from yiku.rules.finding import ask, candidates, fuse, score
+from yiku.rules.sessions import attachments
+from yiku.rules.statements import keys
+from yiku.rules.text import analyze
+from yiku.rules.text.analyze import fold
 from yiku.types import (
     Attachment,
     CountAccess,

@@ -12,11 +12,11 @@ from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.query import Item, Query
-from yiku.rules import analyze
 from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
+from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
 

@@ -15,7 +15,8 @@ from typing import Any
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.as_of import shown
-from yiku.rules import analyze, history
+from yiku.rules.deciding import history
+from yiku.rules.text import analyze
 from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
 
 

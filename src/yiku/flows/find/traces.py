@@ -14,7 +14,8 @@ from datetime import datetime
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.record import ROLES
-from yiku.rules import analyze, score
+from yiku.rules.finding import score
+from yiku.rules.text import analyze
 from yiku.store.api import Index
 from yiku.types import Turn, Turns
 

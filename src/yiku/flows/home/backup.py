@@ -30,7 +30,7 @@ from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
 from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.store import api
 from yiku.store.api import Mark, SqliteStore, Store, Vectors, one_at_a_time
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings

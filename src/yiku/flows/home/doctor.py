@@ -22,8 +22,9 @@ from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
 from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze, scopes
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import scopes
+from yiku.rules.text import analyze
 from yiku.store.api import Mark, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 

@@ -27,8 +27,8 @@ from yiku.flows.common.intake import clean, clean_file
 from yiku.flows.home.export import KINDS
 from yiku.flows.keep.record import ROLES
 from yiku.flows.keep.remember import PRIORITIES
-from yiku.rules import conflict
-from yiku.rules.messages import holds
+from yiku.rules.deciding import conflict
+from yiku.rules.sessions.messages import holds
 from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Turn
 
 T = TypeVar("T")

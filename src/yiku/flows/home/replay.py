@@ -26,8 +26,9 @@ from yiku.flows.home.export import KINDS
 from yiku.flows.keep import attach
 from yiku.flows.keep.record import is_unique, told_apart
 from yiku.flows.learn import episodes
-from yiku.rules import conflict, scopes
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import scopes
 from yiku.types import (
     AddMemory,
     AddScope,

@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
-from yiku.rules.scopes import PUBLIC
+from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
 DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}

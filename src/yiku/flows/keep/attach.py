@@ -19,7 +19,8 @@ from yiku.errors import Ambiguous, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake, lookup, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
-from yiku.rules import analyze, attachments
+from yiku.rules.sessions import attachments
+from yiku.rules.text import analyze
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
 
 DIRECTIONS = ("inbound", "outbound")

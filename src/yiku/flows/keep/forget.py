@@ -18,10 +18,10 @@ from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import conflict
-from yiku.rules.history import RETRACTED
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
 
 FORGOTTEN = "forgotten"

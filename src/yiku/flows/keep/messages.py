@@ -1,5 +1,5 @@
 """
-Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/messages.py knows the shapes).
+Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/sessions/messages.py knows the shapes).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from yiku.errors import Damaged, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
-from yiku.rules import messages
+from yiku.rules.sessions import messages
 from yiku.types import Attachment, Messages, Records, Turn, TurnDetails, Turns
 
 TURN_FIELDS = frozenset(TurnDetails.__annotations__) | {"role", "content"}

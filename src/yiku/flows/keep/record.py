@@ -24,8 +24,8 @@ from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep import attach, messages
-from yiku.rules import fence, private
-from yiku.rules.messages import holds, plain
+from yiku.rules.privacy import fence, private
+from yiku.rules.sessions.messages import holds, plain
 from yiku.types import AddTurns, Change, Expect, Learned, Origin, Put, Receipt, Recorded, Turn, Turns
 
 READ_AT_MOST = 1_000  # turns that are noted as learned from, before that is written

@@ -2,7 +2,7 @@
 remember: one statement becomes one outcome.
 
 Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
-that slot and of those words, decide (rules/conflict.py says how), and apply the decision only if nothing of
+that slot and of those words, decide (rules/deciding/conflict.py says how), and apply the decision only if nothing of
 what it rested on has changed; else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
 """
 
@@ -19,10 +19,12 @@ from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retracted, taken_back
-from yiku.rules import conflict, keys, private, retract, slots
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
-from yiku.rules.slots import index_tokens
+from yiku.rules.privacy import private
+from yiku.rules.statements import keys
 from yiku.types import (
     AddMemory,
     AddSource,
@@ -299,12 +301,7 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _now(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
     slot = _of_whom(handle, slot, told=details.get("cardinality") is not None)
-    told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
-    origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
-    kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
-    standing = _standing_named(str(told_kind).casefold())
-    if told_standing is not None:
-        standing = checks.one_of(told_standing, Standing, "standing")
+    origin, kind, standing = _classified(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
@@ -343,6 +340,16 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         agent=memory.agent or (turn.agent if turn else None) or handle.settings.agent,
         project=memory.project or (turn.project if turn else None) or handle.settings.project,
         entities=_entities(memory.entities, slot, handle.settings.names),
+    )
+
+
+def _classified(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
+    """Return origin, kind and standing, as given or else by the source turn and the slot."""
+    origin, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    return (
+        (turn.origin if turn else Origin.USER) if origin is None else checks.one_of(origin, Origin, "origin"),
+        slots.kind_of(slot) if kind is None else checks.one_of(kind, Kind, "kind"),
+        _standing_named(str(kind).casefold()) if standing is None else checks.one_of(standing, Standing, "standing"),
     )
 
 

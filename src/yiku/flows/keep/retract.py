@@ -15,9 +15,10 @@ from typing import Any
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.forget import unflagged
-from yiku.rules import conflict, importance, retract, slots
-from yiku.rules.history import RETRACTED
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.learning import importance
 from yiku.types import (
     AddMemory,
     AddSource,

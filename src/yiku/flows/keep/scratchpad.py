@@ -10,8 +10,8 @@ from datetime import datetime
 
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
-from yiku.rules import keys
-from yiku.rules import scratchpad as rules
+from yiku.rules.sessions import scratchpad as rules
+from yiku.rules.statements import keys
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
 
 

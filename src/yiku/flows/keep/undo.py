@@ -17,7 +17,7 @@ from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import RECORD_KINDS, record_tokens, record_was
 from yiku.types import (
     AddSource,

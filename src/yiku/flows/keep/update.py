@@ -16,7 +16,7 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.remember import admit, checked, told_after
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 
 IN_PLACE = frozenset(

@@ -15,7 +15,7 @@ from yiku.errors import InvalidInput
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.remember import checked, decided, told_after
 from yiku.flows.keep.update import IN_PLACE, INHERITED
-from yiku.rules import conflict
+from yiku.rules.deciding import conflict
 from yiku.types import Confirmed, Details, Expect, Memories, Met, SemanticMemory, State
 
 

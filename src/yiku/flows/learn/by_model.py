@@ -23,7 +23,12 @@ from yiku.flows.learn import episodes
 from yiku.flows.learn.by_rules import said_by_person
 from yiku.flows.learn.keep_draft import Result, Step, Trouble, keep, known_of
 from yiku.models.api import ChatModel, Message, Reply, Schema
-from yiku.rules import analyze, extraction, fence, history, importance, score, values
+from yiku.rules.deciding import history
+from yiku.rules.finding import score
+from yiku.rules.learning import extraction, importance
+from yiku.rules.privacy import fence
+from yiku.rules.text import analyze
+from yiku.rules.values import canonical
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -237,7 +242,7 @@ def _said_by_user(handle: Handle, draft: Draft, turns: Sequence[Turn]) -> bool:
     wanted = draft.slot
     mine = [turn for turn in turns if turn.role == "user" and turn.origin is Origin.USER]
     said = ((slot, turn.said_at) for turn in mine for slot in extraction.filled_by(turn.content, turn, handle.settings.names))
-    return any(slot.key == wanted.key and values.same(slot.object, at, wanted.object, at) for slot, at in said)
+    return any(slot.key == wanted.key and canonical.same(slot.object, at, wanted.object, at) for slot, at in said)
 
 
 # ------------------------------------------------------------------ one question

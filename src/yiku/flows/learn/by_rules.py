@@ -17,9 +17,10 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.keep import scratchpad
 from yiku.flows.keep.remember import checked
 from yiku.flows.learn.keep_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
-from yiku.rules import fence, retract
+from yiku.rules.deciding import retract
 from yiku.rules.learning import amended, tools
 from yiku.rules.learning.drafts import drafts
+from yiku.rules.privacy import fence
 from yiku.rules.text.sentences import ASKING
 from yiku.types import Draft, How, Origin, SemanticMemory, Turn, Turns
 

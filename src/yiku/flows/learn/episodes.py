@@ -1,5 +1,5 @@
 """
-Episodes, stored: told by rules at once (rules/episodes.py), retold by a model later, listed.
+Episodes, stored: told by rules at once (rules/sessions/episodes.py), retold by a model later, listed.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.
@@ -17,8 +17,10 @@ from yiku.flows.common import checks, intake, prompt_files
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
-from yiku.rules import analyze, extraction, fence
-from yiku.rules import episodes as rules
+from yiku.rules.learning import extraction
+from yiku.rules.privacy import fence
+from yiku.rules.sessions import episodes as rules
+from yiku.rules.text import analyze
 from yiku.types import (
     AddJobs,
     Change,

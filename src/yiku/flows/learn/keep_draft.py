@@ -15,8 +15,8 @@ from typing import Any
 from yiku.errors import InvalidInput, KeptOut, NotFound, Paused, Stale
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.remember import remember
-from yiku.rules import retention, retract
-from yiku.rules.analyze import fold
+from yiku.rules.deciding import retention, retract
+from yiku.rules.text.analyze import fold
 from yiku.types import Draft, How, Memories, Outcome, SemanticMemory, State, Turn
 
 

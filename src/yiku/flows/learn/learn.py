@@ -20,8 +20,8 @@ from yiku.flows.keep import attach
 from yiku.flows.learn import by_model, by_rules
 from yiku.flows.learn.keep_draft import Result, Step, Unfinished, counted, troubles
 from yiku.models.api import ChatModel
-from yiku.rules import fence
-from yiku.rules.analyze import fold
+from yiku.rules.privacy import fence
+from yiku.rules.text.analyze import fold
 from yiku.store.api import one_at_a_time
 from yiku.types import AddJobs, Change, CountAccess, Expect, Learned, LearnReport, Turn, Turns
 

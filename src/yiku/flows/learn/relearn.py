@@ -27,10 +27,10 @@ from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
 from yiku.flows.learn.keep_draft import Result, counted, troubles
-from yiku.rules.history import RETRACTED
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,

@@ -23,9 +23,10 @@ from yiku.flows.find import context
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep import messages as shapes
 from yiku.flows.learn import at_once, by_rules, episodes, learn
-from yiku.rules import episodes as rules
-from yiku.rules import fence, retention
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import retention
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import fence
+from yiku.rules.sessions import episodes as rules
 from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,

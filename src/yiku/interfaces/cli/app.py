@@ -134,7 +134,7 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is asked for; where it is another tool's name for one, the error says which it is here."""
         if args and args[0] not in VERBS:
-            from yiku.rules.other_names import on_the_command_line
+            from yiku.other_names import on_the_command_line
 
             if hint := on_the_command_line(args[0], VERBS):
                 ctx.fail(f"No such command '{args[0]}'; {hint}.")

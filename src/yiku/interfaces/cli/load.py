@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -51,22 +52,9 @@ def import_(
     A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a memory
     {"memory", …}. Lines that cannot be read are listed and skipped. Exits 1 if no line could be read.
     """
-    if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
-        named = source if source not in SOURCES else "PATH"
-        raise InvalidInput(
-            f"give the format and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}"
-        )
-    if source not in SOURCES:
-        raise InvalidInput(f"{source[:40]!r} is not a known format; the formats are {', '.join(SOURCES)}")
-    if as_ is not None and source != "yiku":
-        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
-    importer, where = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}"), Path(path)
-    where = where.expanduser()
-    files = importer.files(where)
-    if not files:
-        raise InvalidInput(f"{where} contains no {source} file")
+    importer, files = _chosen(source, path, as_)
     reports: list[tuple[Path, ImportReport]] = []
-    with call.memory() as memory, _watched(call, importer.size(where)) as consumed:
+    with call.memory() as memory, _watched(call, sum(importer.size(file) for file in files)) as consumed:
         for file in files:
             renamed = {"scope": as_} if as_ is not None else {}
             records = importer.read(file, consumed=consumed, **renamed)
@@ -84,13 +72,38 @@ def import_(
             )
     total = _total(reports)
     listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
-    again = " ".join(
-        ["yiku", "import", source, shlex.quote(path), *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
-    )
-    lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], again)]
+    again = [
+        "yiku",
+        "import",
+        source,
+        shlex.quote(str(path)),
+        *(["--all"] if all_ else []),
+        *(["--as", as_] if as_ else []),
+        "--trust",
+    ]
+    lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], " ".join(again))]
     call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines, wanted=bool(total["problems"]))
     if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
+
+
+def _chosen(source: str, path: str | None, as_: str | None) -> tuple[ModuleType, list[Path]]:
+    """Return the importer of a format and the files to read. Raises InvalidInput."""
+    if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
+        named = source if source not in SOURCES else "PATH"
+        raise InvalidInput(
+            f"give the format and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}"
+        )
+    if source not in SOURCES:
+        raise InvalidInput(f"{source[:40]!r} is not a known format; the formats are {', '.join(SOURCES)}")
+    if as_ is not None and source != "yiku":
+        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
+    importer = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}")
+    where = Path(path).expanduser()
+    files = importer.files(where)
+    if not files:
+        raise InvalidInput(f"{where} contains no {source} file")
+    return importer, files
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""Markdown files: blocks and the chunks that are indexed."""
+"""Markdown pages: how they are cut, what Yiku writes into them, and what people change there."""

@@ -18,9 +18,9 @@ from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
-from yiku.rules.chunk import cost
 from yiku.rules.lexicon import built_in
 from yiku.rules.pages.blocks import Block, blocks, lines, title
+from yiku.rules.text.chunk import cost
 from yiku.rules.text.sentences import ends
 
 CHUNK_TOKENS = 400
