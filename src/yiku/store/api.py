@@ -5,7 +5,7 @@ All that the rest of Yiku knows of the store: flows import this module, and noth
 the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
 what each does is said where it stands.
 
-    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, Learning, Mark, Reserve,
+    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, Learning, Mark, Notes, Reserve,
                    | SqliteStore, Store, Upkeep, Vectors, dumps, identified, micros, moment, offline, one_at_a_time,
                    | record_tokens, record_was, search_bytes
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, met, memories,
@@ -13,12 +13,13 @@ what each does is said where it stands.
                    | retrieved_since, sessions, journal, receipt, hasten, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
+    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, named, after, count
     Store.erasures | what was erased, and whether any of it is left: all, last, known, sealed, holding, still_said,
                    | held, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, unsettled, merge,
                    | copied, since, put_back, go_on
     Vectors        | vectors, in a file of their own: exist, embedded, others, loaded, similar, settle, add, forget,
-                   | drop, keep_only, fits, fit, cached, cache, begin_anew, close, start_over
+                   | remove, drop, keep_only, fits, fit, cached, cache, begin_anew, close, start_over
     Mark           | which store a home has, and how far it came: read, shut, write
     Reserve        | space for forgetting on a full disk: size, keep, release
     offline        | a database that no store has open: Depth, Look, Words, check_backup, erasures, flushed,
@@ -35,7 +36,7 @@ from yiku.store.byte_search import search as search_bytes
 from yiku.store.erase import identified
 from yiku.store.gate import one_at_a_time
 from yiku.store.mark import Mark
-from yiku.store.protocol import Erasures, Index, Learning, Store, Upkeep
+from yiku.store.protocol import Erasures, Index, Learning, Notes, Store, Upkeep
 from yiku.store.records import KINDS as RECORD_KINDS
 from yiku.store.records import TABLES as RECORD_TABLES
 from yiku.store.records import tokens as record_tokens
@@ -43,7 +44,7 @@ from yiku.store.records import was as record_was
 from yiku.store.reserve import Reserve
 from yiku.store.rows import dumps, micros, moment
 from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors.file import Vectors
+from yiku.store.vectors.file import Vectors, of_notes
 
 if TYPE_CHECKING:
     from yiku.store import offline
@@ -55,6 +56,7 @@ __all__ = [
     "Index",
     "Learning",
     "Mark",
+    "Notes",
     "Reserve",
     "SqliteStore",
     "Store",
@@ -64,6 +66,7 @@ __all__ = [
     "identified",
     "micros",
     "moment",
+    "of_notes",
     "offline",
     "one_at_a_time",
     "record_tokens",

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, names, records, rows
+from yiku.store import erase, index, jobs, names, notes, records, rows
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -33,10 +33,13 @@ from yiku.types import (
     ClaimJobs,
     CountAccess,
     Drop,
+    DropFile,
+    EmptyNotes,
     EndJob,
     Erase,
     Erasure,
     Expect,
+    IndexFile,
     KeepReply,
     Learned,
     LearningState,
@@ -158,6 +161,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return records.put(connection, scope, change, journal)
         case Drop():
             return records.drop(connection, scope, change, journal)
+        case IndexFile() | DropFile() | EmptyNotes():
+            return notes.write(connection, scope, change)
         case _:
             return _work(connection, scope, change, rows.micros(journal.cause.at))
 

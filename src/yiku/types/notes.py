@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
+from yiku.types.memories import Tokens
 from yiku.types.value import value
-from yiku.types.words import Tokens
 
 NoteSource = Literal["memory", "daily", "archive", "document", "skill"]
 
@@ -45,8 +45,9 @@ class NoteFile:
 
     hash:   SHA-256 of what it holds
     size, mtime_ns, ctime_ns, inode: as the file system had them; seen_ns: when that was read
+    said_at: the day of a log; else when the file was last changed
     status: "indexed", or why it is not: "too large", "not text", "unreadable"; detail says more
-    chunks: how many passages it has in the index
+    rules:  the version of those that cut it; chunks: how many passages it has in the index
     """
 
     path: str
@@ -59,7 +60,9 @@ class NoteFile:
     seen_ns: int
     status: str
     detail: str | None
+    said_at: datetime
     indexed_at: datetime
+    rules: str
     chunks: int = 0
     n: int = 0
 
@@ -113,12 +116,14 @@ class SyncReport:
     What a sync did, by path.
 
     unchanged: how many files are as they were; renamed: by the new path, the old one
+    held:      files that are gone, and so many that their passages stay until `force` says that it is meant
     failed:    files that are not indexed, and why
     """
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     renamed: Mapping[str, str] | None = None
     unchanged: int = 0
     chunks: int = 0

@@ -104,6 +104,11 @@ class Handle:
         """Where everything of this home lies."""
         return Home(self.home)
 
+    @property
+    def vault(self) -> Path | None:
+        """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
+        return Path(self.home) if self.scope == self.settings.owner else None
+
     def sealed(self, text: str) -> bytes:
         """The seal of a text as it is said in this scope."""
         return self.seal(f"{self.scope}\0{text}")

@@ -38,6 +38,12 @@ def name(handle: Handle, value: object, what: str) -> str:
     return clean(handle, checks.name(value, what))
 
 
+def clean_page(handle: Handle, text: str) -> str:
+    """A text of many lines, cleaned; what is left of it stands in the lines in which it stood."""
+    text = private.without(text, keep_lines=True)
+    return text if handle.settings.secrets == "keep" else secrets.masked(text, handle.seal, keep_lines=True)[0]
+
+
 def clean_file(handle: Handle, content: bytes) -> bytes:
     """The content of a file, cleaned if it is a text in UTF-8, UTF-16 or GB 18030; what has a NUL byte is none."""
     for encoding in ("utf-16",) if content.startswith(_UTF_16) else ("utf-8", "gb18030", "latin-1"):

@@ -20,8 +20,10 @@ from zlib import crc32
 
 from yiku.rules.lexicon import built_in
 from yiku.rules.pages.blocks import Block, blocks, lines, title
+from yiku.rules.text import analyze
 from yiku.rules.text.chunk import cost
 from yiku.rules.text.sentences import ends
+from yiku.types import Tokens
 
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
@@ -144,6 +146,16 @@ def _overlap(text: str, closed: Sequence[_Unit], until: int, room: float) -> int
         if found < until:
             return found
     return until
+
+
+def passage(heading: str, text: str) -> str:
+    """What is indexed and embedded of a chunk: its text under its headings."""
+    return f"{heading}\n{text}" if heading else text
+
+
+def index_tokens(heading: str, text: str) -> Tokens:
+    """What a chunk is found by. Never changes for a row."""
+    return analyze.tokens(passage(heading, text))
 
 
 # ------------------------------------------------------------------ units
