@@ -46,7 +46,7 @@ def test_embed_says_how_many_and_status_that_nothing_waits(home, server):
     after = run(home, "status", **api(server))
     second = run(home, "embed", **api(server))
 
-    assert "! 3 turns and statements are found by words only: yiku embed" in before.out
+    assert "! 3 turns, statements and notes are found by words only: yiku embed" in before.out
     assert "to embed 3" in before.out
     assert (0, "") == (first.code, first.err)
     assert first.out.startswith("embedded 3 turns and statements with api 127.0.0.1:")

@@ -6,8 +6,8 @@ the numbers of the scopes that may be seen; no read crosses them. Each face has 
 what each does is said where it stands.
 
     this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, Learning, Mark, Notes, Reserve,
-                   | SqliteStore, Store, Upkeep, Vectors, dumps, identified, micros, moment, offline, one_at_a_time,
-                   | record_tokens, record_was, search_bytes
+                   | SqliteStore, Store, Upkeep, Vectors, dumps, identified, micros, moment, of_notes, offline,
+                   | one_at_a_time, record_tokens, record_was, search_bytes
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, met, memories,
                    | count, version, turn, filled, turns, unreadable, postings, columns, hidden, records,
                    | retrieved_since, sessions, journal, receipt, hasten, close

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.types.memories import Origin, SemanticMemory, Turn
+from yiku.types.notes import Note
 from yiku.types.sessions import Attachment, Episode
 from yiku.types.value import value
 
@@ -30,7 +31,7 @@ class Link:
 class Hit:
     """One answer: what it is, how relevant (0 to 1), its place in the order, and its sources."""
 
-    item: SemanticMemory | Turn | Episode | Attachment
+    item: SemanticMemory | Turn | Episode | Attachment | Note
     relevance: float
     score: float
     routes: Mapping[str, tuple[int, float]]
@@ -48,7 +49,7 @@ class Hit:
         return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
 
     @property
-    def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
+    def type(self) -> Literal["memory", "turn", "episode", "attachment", "note"]:
         """What sort of thing was found."""
         match self.item:
             case Turn():
@@ -57,6 +58,8 @@ class Hit:
                 return "episode"
             case Attachment():
                 return "attachment"
+            case Note():
+                return "note"
         return "memory"
 
     @property
@@ -73,11 +76,13 @@ class Hit:
             case Attachment():
                 known = (self.item.description, self.item.transcription, self.item.extracted_text)
                 return f"{self.item.filename}: {next(filter(None, known), self.item.local_path or self.item.url or '')}"
+            case Note():
+                return self.item.text
         return self.item.content
 
     @property
     def said_at(self) -> datetime:
-        """When it was said; of an episode when it ended."""
+        """When it was said; of an episode when it ended, of a note the day of its log, or when its file was changed."""
         return self.item.ended_at if isinstance(self.item, Episode) else self.item.said_at
 
 
