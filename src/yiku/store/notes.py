@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, names, rows
+from yiku.store import index, row_codec, scope_names
 from yiku.store.database import Database
 from yiku.types import DropFile, EmptyNotes, IndexFile, Note, NoteFile, Tokens
 
@@ -48,12 +48,12 @@ class SqliteNotes:
 
     def read(self, scopes: Sequence[int], ns: Sequence[int]) -> list[Note]:
         """See Notes.read."""
-        among = f"c.scope_id in ({index.marks(scopes)}) and c.n in (select value from json_each(?))"
+        among = f"c.scope_id in ({index.placeholders(scopes)}) and c.n in (select value from json_each(?))"
         return self._notes(f"where {among} order by c.n", *scopes, json.dumps([*ns])) if scopes else []
 
     def named(self, scopes: Sequence[int], ending: str) -> list[Note]:
         """See Notes.named."""
-        among = f"c.scope_id in ({index.marks(scopes)}) and substr(c.id, -8) = ? and c.id like ? escape '\\'"
+        among = f"c.scope_id in ({index.placeholders(scopes)}) and substr(c.id, -8) = ? and c.id like ? escape '\\'"
         suffix = "%" + ending.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
         return self._notes(f"where {among} order by c.n", *scopes, ending[-8:], suffix) if scopes else []
 
@@ -64,8 +64,8 @@ class SqliteNotes:
     def count(self, scopes: Sequence[int], after: int = 0) -> int:
         """See Notes.count."""
         with self._database.read() as connection:
-            sql = f"select count(*) from chunks where scope_id in ({index.marks(scopes)}) and n > ?"
-            return int(index.one(connection, sql, *scopes, after)[0]) if scopes else 0
+            sql = f"select count(*) from chunks where scope_id in ({index.placeholders(scopes)}) and n > ?"
+            return int(index.fetch_one(connection, sql, *scopes, after)[0]) if scopes else 0
 
     def _notes(self, sql: str, *values: Any) -> list[Note]:
         with self._database.read() as connection:
@@ -76,7 +76,7 @@ def _file(row: Sequence[Any]) -> NoteFile:
     n, path, source, hash, size, mtime, ctime, inode, seen, status, detail, said_at, offset, indexed_at, cut_by, chunks = row
     return NoteFile(
         n=n, path=path, source=source, hash=hash, size=size, mtime_ns=mtime, ctime_ns=ctime, inode=inode, seen_ns=seen,
-        status=status, detail=detail, said_at=rows.instant(said_at, offset), indexed_at=rows.instant(indexed_at), rules=cut_by,
+        status=status, detail=detail, said_at=row_codec.instant(said_at, offset), indexed_at=row_codec.instant(indexed_at), rules=cut_by,
         chunks=chunks,
     )  # fmt: skip
 
@@ -84,8 +84,8 @@ def _file(row: Sequence[Any]) -> NoteFile:
 def _note(row: Sequence[Any]) -> Note:
     n, id, scope, path, source, heading, start, end, text, said_at, offset = row
     return Note(
-        n=n, id=id, scope=names.read(scope), path=path, source=source, heading=heading, start_line=start, end_line=end, text=text,
-        said_at=rows.instant(said_at, offset),
+        n=n, id=id, scope=scope_names.decode(scope), path=path, source=source, heading=heading, start_line=start, end_line=end, text=text,
+        said_at=row_codec.instant(said_at, offset),
     )  # fmt: skip
 
 
@@ -112,14 +112,14 @@ def _index(connection: apsw.Connection, scope: int, change: IndexFile) -> Iterab
     file, n = change.file, change.file.n
     values = (
         scope, file.path, file.source, file.hash, file.size, file.mtime_ns, file.ctime_ns, file.inode, file.seen_ns, file.status,
-        file.detail, rows.micros(file.said_at), rows.offset_min(file.said_at), rows.micros(file.indexed_at), file.rules,
+        file.detail, row_codec.micros(file.said_at), row_codec.offset_min(file.said_at), row_codec.micros(file.indexed_at), file.rules,
     )  # fmt: skip
     columns = "scope_id, path, source, hash, size, mtime_ns, ctime_ns, inode, seen_ns, status, detail, said_at, offset_min, indexed_at, rules"
     if n:
         _as_seen(connection, scope, n, change.was)
-        connection.execute(f"update files set ({columns}) = ({index.marks(values)}) where n = ?", (*values, n))
+        connection.execute(f"update files set ({columns}) = ({index.placeholders(values)}) where n = ?", (*values, n))
     else:
-        sql = f"insert into files ({columns}) values ({index.marks(values)}) on conflict do nothing returning n"
+        sql = f"insert into files ({columns}) values ({index.placeholders(values)}) on conflict do nothing returning n"
         found: Any = connection.execute(sql, values).fetchall()
         if not found:
             raise Stale
@@ -132,8 +132,8 @@ def _index(connection: apsw.Connection, scope: int, change: IndexFile) -> Iterab
             raise Stale
     sql = "insert into chunks (scope_id, id, file_n, start_line, end_line, heading, text) values (?, ?, ?, ?, ?, ?, ?) returning n"
     for new in change.new:
-        row = index.one(connection, sql, scope, new.id, n, new.start_line, new.end_line, new.heading, new.text)
-        index.put(connection, "note", scope, row[0], new.tokens)
+        row = index.fetch_one(connection, sql, scope, new.id, n, new.start_line, new.end_line, new.heading, new.text)
+        index.add(connection, "note", scope, row[0], new.tokens)
     return (n,)
 
 
@@ -149,7 +149,7 @@ def _taken(connection: apsw.Connection, scope: int, file_n: int | None, gone: Ma
         connection.execute("delete from chunks where scope_id = ? and n = ? and file_n is coalesce(?, file_n)", (scope, n, file_n))
         if connection.changes() != 1:
             raise Stale
-        index.take(connection, "note", scope, n, tokens)
+        index.remove(connection, "note", scope, n, tokens)
 
 
 def erase(connection: apsw.Connection, scope: int, gone: Mapping[int, Tokens]) -> int:

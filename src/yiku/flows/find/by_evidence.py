@@ -71,7 +71,7 @@ def by_evidence(query: Query) -> Found:
             words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
         if near is not None:
             heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
+            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -159,12 +159,12 @@ def near_to(query: Query, asked: Asked, space: str, words: Mapping[str, Words]) 
     """How much everything in a space resembles the question, surely what has its words."""
     import numpy as np
 
-    surely = [
+    always_score = [
         (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
         for index, each in words.items()
     ]
     return query.handle.vectors.similar(
-        query.scopes, space, asked.vector, unspaced=chunk.unspaced(query.text), surely=surely, common=asked.common
+        query.scopes, space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
     )
 
 
