@@ -24,9 +24,9 @@ def sync(
     ] = False,
 ) -> None:
     """
-    Index what changed in MEMORY.md, memory/, documents/ and skills/.
+    Index changed notes, so that search finds them.
 
-    Notes are then found by `yiku recall` and `yiku context`, with their file and lines.
+    They are MEMORY.md and the files in memory/, documents/ and skills/.
     """
     with call.memory() as memory, call.watched() as progress:
         done = memory.notes.sync(force=force, progress=progress)

@@ -1,5 +1,7 @@
 -- From version 4 to 5: notes have vectors, too.
-create table vectors_of_all (
+drop index vectors_by_row;
+alter table vectors rename to vectors_4;
+create table vectors (
     scope_id integer not null,
     space integer not null references spaces (n),
     seq integer not null,
@@ -11,7 +13,6 @@ create table vectors_of_all (
     code blob not null,
     primary key (scope_id, space, seq)
 ) strict, without rowid;
-insert into vectors_of_all select * from vectors;
-drop table vectors;
-alter table vectors_of_all rename to vectors;
+insert into vectors select * from vectors_4;
+drop table vectors_4;
 create unique index vectors_by_row on vectors (scope_id, item, row_n, space, part);
