@@ -109,14 +109,14 @@ def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((name(s, what), name(r, what), name(o, what)) for s, r, o in found)
 
 
-def share(value: object, what: str) -> float:
+def fraction(value: object, what: str) -> float:
     """A number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:  # not-a-number fails it too
         refuse(what, "must be a number from 0 to 1")
     return float(value)
 
 
-def whole(value: object, what: str, *, at_least: int = 0, at_most: int = LIMIT_AT_MOST) -> int:
+def integer(value: object, what: str, *, at_least: int = 0, at_most: int = LIMIT_AT_MOST) -> int:
     """A whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
         refuse(what, f"must be a whole number from {at_least} to {at_most:,}")
@@ -153,13 +153,13 @@ def optional_seconds(value: object, what: str) -> None:
         refuse(what, "must be a number of seconds, 0 or more")
 
 
-def can(value: object, does: str, what: str) -> None:
+def has_method(value: object, does: str, what: str) -> None:
     """Refuse what is neither None nor has this method, as an object of the caller's own has it."""
     if value is not None and not callable(getattr(value, does, None)):
         refuse(what, f"must be an object with `{does}`, not {type(value).__name__}")
 
 
-def one_of(value: object, options: type[E], what: str) -> E:
+def enum_member(value: object, options: type[E], what: str) -> E:
     """A member of an enumeration, by its name or an alias."""
     if isinstance(value, str) and len(value) <= NAME_CHARS:
         with suppress(ValueError):
@@ -196,7 +196,7 @@ def optional_time(value: object, what: str, *, now: datetime) -> datetime | None
     return None if value is None else time(value, what, now=now)
 
 
-def said(value: object, *, now: datetime) -> tuple[datetime, bool]:
+def said_at(value: object, *, now: datetime) -> tuple[datetime, bool]:
     """When it was said, and whether that lay more than a day ahead of the clock and counts as now."""
     if value is None:
         return now, False
@@ -208,10 +208,10 @@ def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_B
     """A JSON object of bounded size and depth."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         refuse(what, "must be a JSON object with text keys")
-    return dict(plain(dict(value), what, at_most=at_most))
+    return dict(json_value(dict(value), what, at_most=at_most))
 
 
-def plain(value: Any, what: str, *, at_most: int) -> Any:
+def json_value(value: Any, what: str, *, at_most: int) -> Any:
     """A value made of JSON's types alone, bounded in size and depth."""
     bounded(value, what, at_most)
     try:
@@ -276,7 +276,7 @@ def where(value: object, *, now: datetime) -> Filter | None:
     if not isinstance(value, Mapping):
         raise InvalidFilter(f"{shown(value)} is not an object")
     bounded(value, "where", METADATA_BYTES)
-    plain(_jsonable(value), "where", at_most=METADATA_BYTES)
+    json_value(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
     return _group(value, now, count)
 
@@ -351,7 +351,7 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
     if isinstance(value, datetime):
         raise InvalidFilter(f"{field} is not a time; compare it with text")
     if field == "kind":
-        return one_of(value, Kind, "where kind")
+        return enum_member(value, Kind, "where kind")
     return value
 
 

@@ -34,7 +34,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class Recent:
+class RecentIds:
     """The last so many ids that something was done with: turns from which this process learned. Safe to share between threads."""
 
     MOST = 10_000
@@ -65,7 +65,7 @@ class Handle:
     given: Embedder | None = None
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
-    learned: Recent = field(default_factory=Recent)
+    learned: RecentIds = field(default_factory=RecentIds)
     read: list[int] = field(default_factory=list)  # turns that were learned from at once, until that is written
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
@@ -109,7 +109,7 @@ class Handle:
         """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
         return Path(self.home) if self.scope == self.settings.owner else None
 
-    def sealed(self, text: str) -> bytes:
+    def scope_seal(self, text: str) -> bytes:
         """The seal of a text as it is said in this scope."""
         return self.seal(f"{self.scope}\0{text}")
 

@@ -67,13 +67,13 @@ def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMe
 # ------------------------------------------------------------------ names
 
 
-def owner(handle: Handle, subject: str) -> str:
+def canonical_subject(handle: Handle, subject: str) -> str:
     """The subject under which what is said of somebody is kept: their name, unless it is known whose name that is."""
     found = {memory.subject for memory in _names(handle, handle.own(), [subject]) if memory.subject}
     return found.pop() if len(found) == 1 else subject
 
 
-def owners(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> set[str]:
+def resolve_names(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> set[str]:
     """Whom these names name."""
     return {memory.subject for memory in _names(handle, scopes, names) if memory.subject}
 

@@ -24,10 +24,10 @@ from yiku.types import Tokens, Turn
 
 def tokens(turn: Turn) -> Tokens:
     """What a turn is found by: its speaker's name and what was said."""
-    return analyze.tokens(spoken(turn))
+    return analyze.tokens(with_speaker(turn))
 
 
-def spoken(turn: Turn) -> str:
+def with_speaker(turn: Turn) -> str:
     """What was said, behind the name of who said it."""
     return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
 
@@ -83,7 +83,7 @@ def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
 # ------------------------------------------------------------------ what is left of it
 
 
-def without(
+def rewrite(
     handle: Handle, turn: Turn, left: Callable[[str], str], *, of_content: Callable[[str], str] | None = None, keep: bool = True
 ) -> Turn:
     """

@@ -15,7 +15,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes, redact
 from yiku.flows.erase.plan import ErasurePlan
-from yiku.flows.keep.forget import closed_up, unflagged
+from yiku.flows.keep.forget import clear_flags, relink_neighbours
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
@@ -38,7 +38,7 @@ from yiku.types import (
 )
 
 
-def take_out(
+def delete_planned(
     handle: Handle, scope: int, plan: ErasurePlan, *, cause: Cause, seals: Sequence[bytes], named: Mapping[str, Any]
 ) -> int:
     """
@@ -48,17 +48,17 @@ def take_out(
     """
     mended: list[Change] = []
     if not plan.whole_scope:
-        for memory, columns in [*_unlinked(handle, plan), *_unflagged(handle, plan)]:
+        for memory, columns in [*_relink_others(handle, plan), *_clear_flags(handle, plan)]:
             mended.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
-        mended += [*_closed_up(handle, plan), *plan.derived.put()]
+        mended += [*_relink_slots(handle, plan), *plan.derived.put()]
     erasing = Erase(
         memories=[ErasedRow(memory.n, memory.id, index_tokens(memory)) for memory in plan.statements.gone],
-        turns=[_gone(turn) for turn in plan.turns if plan.deletes],
+        turns=[_deleted(turn) for turn in plan.turns if plan.deletes],
         blanked=[*_blanked(handle, plan)],
         records=plan.derived.ids(),
         images=[*plan.derived.images],
         sessions=[state.id for state in plan.derived.states],
-        texts=quotes.emptied(plan.held, plan.sought),
+        texts=quotes.replacements(plan.held, plan.sought),
         whole_scope=plan.whole_scope,
         seals=seals,
         rows=named,
@@ -72,13 +72,13 @@ def take_out(
 
 def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
     """The turns that stay with less, and where in them something went."""
-    for one in (*plan.redacted, *(() if plan.deletes else (redact.whole(handle, turn) for turn in plan.turns))):
+    for one in (*plan.redacted, *(() if plan.deletes else (redact.redact_whole(handle, turn) for turn in plan.turns))):
         said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
-        yield RedactedTurn(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
+        yield RedactedTurn(_deleted(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
 
 
-def named_rows(plan: ErasurePlan) -> dict[str, Any]:
+def erased_rows(plan: ErasurePlan) -> dict[str, Any]:
     """An erasure as it is remembered: rows and blobs, and not a word."""
     blank = {one.before.id for one in plan.redacted if one.blanked}
     return {
@@ -112,10 +112,10 @@ def seals(handle: Handle, plan: ErasurePlan) -> list[bytes]:
         sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in plan.turns})]
     sealed += [erasure.of_record(id) for ids in plan.derived.ids().values() for id in ids]
     stays = {text for memory in (*plan.statements.kept, *plan.statements.retold.values()) for text in erasure.of_statement(memory)}
-    return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
+    return [handle.scope_seal(text) for text in dict.fromkeys(sealed) if text not in stays]
 
 
-def _gone(turn: Turn) -> ErasedRow:
+def _deleted(turn: Turn) -> ErasedRow:
     return ErasedRow(turn.n, turn.id, tokens(turn), tool_tokens(turn))
 
 
@@ -130,7 +130,7 @@ def blobs(plan: ErasurePlan) -> set[str]:
 # ------------------------------------------------------------------ what is left joins again
 
 
-def _closed_up(handle: Handle, plan: ErasurePlan) -> list[Change]:
+def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
     """Slots that lose a version are one chain again, and statements that are told anew stand in it."""
     changes: list[Change] = []
     anew = {memory.id: memory for memory in plan.statements.retold.values()}
@@ -145,22 +145,22 @@ def _closed_up(handle: Handle, plan: ErasurePlan) -> list[Change]:
                 changes.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
     closed = {memory.slot for memory in anew.values()}
     others = [memory for memory in plan.statements.gone if memory.slot not in closed]
-    changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in closed_up(handle, others)]
+    changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in relink_neighbours(handle, others)]
     changes += [AddMemory(memory, index_tokens(memory)) for memory in anew.values()]
     return changes
 
 
-def _unflagged(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """Rivals contradict what goes no more; what is told anew they contradict as before."""
     changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
-    for rival, columns in unflagged(handle, plan.statements.gone):
+    for rival, columns in clear_flags(handle, plan.statements.gone):
         still = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
         flagged = (*columns["flagged_with"], *still)
         changed.append((rival, {"flagged_with": flagged, "flag": rival.flag if flagged else None}))
     return changed
 
 
-def _unlinked(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def _relink_others(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """Versions that no slot's chain holds point to the next that is left, or to none."""
     gone, retold = {memory.id: memory for memory in plan.statements.gone}, plan.statements.retold
     lines = sorted({memory.line for memory in plan.statements.gone})

@@ -64,7 +64,7 @@ class Choice:
         """Whether a statement comes from the source that is meant, whoever told it."""
         return self.source is not None and self.source in (memory.origin.value, memory.agent)
 
-    def told(self, source: Source) -> bool:
+    def told_there(self, source: Source) -> bool:
         """Whether a statement was told there, then or by that source, without a turn."""
         if source.turn is not None or (self.session or self.source or self.since or self.until) is None:
             return False
@@ -96,7 +96,7 @@ class Statements:
     lost: Mapping[str, Sequence[SourceKey]] = field(default_factory=dict)
 
     @property
-    def wholly(self) -> list[SemanticMemory]:
+    def deleted(self) -> list[SemanticMemory]:
         """Those that go, and are not told anew."""
         return [memory for memory in self.gone if memory.id not in self.retold]
 
@@ -158,15 +158,15 @@ def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
         raise NotFound("there is nothing to erase")
     chosen = select(handle, choice)
     if chosen.whole_scope or chosen.records:
-        return completed(handle, chosen, choice=choice)
+        return complete(handle, chosen, choice=choice)
     redacted, left = _redacted(handle, chosen, keep=keep)
-    found = completed(handle, chosen, redacted, left, choice=choice)
+    found = complete(handle, chosen, redacted, left, choice=choice)
     if not found:
         raise NotFound("there is nothing to erase")
     return found
 
 
-def completed(
+def complete(
     handle: Handle,
     chosen: Selection,
     redacted: Sequence[Redaction] = (),
@@ -177,7 +177,7 @@ def completed(
     """Also what grew out of it, and what the files are looked through for: every text that goes."""
     statements, texts = chosen.statements, _texts(handle, chosen, redacted)
     context = ErasureContext(
-        statements=statements.wholly,
+        statements=statements.deleted,
         memories=statements.gone,
         retold=[*statements.retold.values()],
         turns=chosen.turns,
@@ -188,7 +188,7 @@ def completed(
         spared=chosen.spared,
         ids=chosen.records,
     )
-    grown = derived.everything(handle) if chosen.whole_scope else derived.of(handle, context)
+    grown = derived.select_all(handle) if chosen.whole_scope else derived.derived_from(handle, context)
     return ErasurePlan(
         statements=statements,
         turns=chosen.turns,
@@ -216,27 +216,27 @@ def select(handle: Handle, choice: Choice) -> Selection:
         return Selection(statements=Statements(memories), turns=turns, deletes=True, whole_scope=True)
     match _by_id(handle, choice.id) if choice.id is not None else None:
         case SemanticMemory() as meant:
-            said = store.with_details(_saying_the_same(handle, store.memories(own, Memories(line=meant.line))))
+            said = store.with_details(_same_statements(handle, store.memories(own, Memories(line=meant.line))))
             sought = quotes.Sought(quotes.sentences(said, names=handle.settings.names), turns=not choice.keep_turns)
-            held = quotes.held(handle, sought)
-            statements = Statements([*said, *quotes.quoting(handle, said, held)])
+            held = quotes.find_quotes(handle, sought)
+            statements = Statements([*said, *quotes.quoting_statements(handle, said, held)])
             return Selection(statements=statements, sought=sought, held=held, spared=choice.keep_turns)
         case Turn() as turn:
-            return _with_statements(handle, choice, [turn], quotes.sentences((), [turn], names=handle.settings.names))
+            return _including_statements(handle, choice, [turn], quotes.sentences((), [turn], names=handle.settings.names))
         case None:
-            return _with_statements(handle, choice, _chosen_turns(handle, choice), ())
+            return _including_statements(handle, choice, _chosen_turns(handle, choice), ())
         case record:
             return Selection(records=[record.id], spared=True)
 
 
-def _with_statements(handle: Handle, choice: Choice, turns: Sequence[Turn], sentences: Sequence[str]) -> Selection:
+def _including_statements(handle: Handle, choice: Choice, turns: Sequence[Turn], sentences: Sequence[str]) -> Selection:
     """Turns, and the statements that come from them or were told there and then."""
     sought = quotes.Sought(sentences, speech=False)
     return Selection(
         statements=_statements_of(handle, choice, turns),
         turns=turns,
         sought=sought,
-        held=quotes.held(handle, sought),
+        held=quotes.find_quotes(handle, sought),
         deletes=choice.session is not None and choice.window is None,
         spared=choice.keep_turns,
     )
@@ -246,7 +246,7 @@ def _by_id(handle: Handle, id: str) -> SemanticMemory | Turn | Record:
     try:
         return find(handle, id, handle.own())
     except NotFound:
-        if (record := next(iter(derived.named(handle, [], suffix=id)), None)) is not None:
+        if (record := next(iter(derived.select_by_id(handle, [], suffix=id)), None)) is not None:
             return record
         raise
 
@@ -259,7 +259,7 @@ def _chosen_turns(handle: Handle, choice: Choice) -> list[Turn]:
     return handle.store.turns(handle.own(), select)
 
 
-def _saying_the_same(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+def _same_statements(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
     """The versions of a line, and rows of other lines, forgotten ones too, that say what one of them says."""
     found = {memory.n: memory for memory in line}
     values: dict[tuple[str, str], set[str]] = {}
@@ -297,7 +297,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
     for memory in every:
         going, left = list[Source](), list[Source]()
         for source in memory.sources:
-            (going if source.turn in gone_turns or choice.told(source) else left).append(source)
+            (going if source.turn in gone_turns or choice.told_there(source) else left).append(source)
         if choice.covers(memory) or (going and all(source.turn in forgotten for source in left)):
             gone.append(memory)
             continue
@@ -305,7 +305,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
             continue
         if memory.sources[0] is going[0]:
             gone.append(memory)
-            retold[memory.id] = told_anew(handle, memory, left)
+            retold[memory.id] = restated(handle, memory, left)
         else:
             kept.append(memory)
         lost[memory.id] = [source_key(source) for source in going]
@@ -317,7 +317,7 @@ def source_key(source: Source) -> SourceKey:
     return source.seq, micros(source.recorded_at)
 
 
-def told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
+def restated(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
     """A statement as those sources said it that are left; what only the first knew of it goes."""
     said = next((source.text for source in left if source.text is not None), memory.content)
     if any(source.text is None for source in left):
@@ -351,12 +351,12 @@ def _redacted(handle: Handle, chosen: Selection, *, keep: bool) -> tuple[list[Re
     """The turns that say a statement that goes, without it; and what they still say of it."""
     if chosen.spared:
         return [], []
-    statements = chosen.statements.wholly
-    redacted = [*redact.of(handle, statements, {turn.id for turn in chosen.turns}, keep=keep)]
+    statements = chosen.statements.deleted
+    redacted = [*redact.redact_sources(handle, statements, {turn.id for turn in chosen.turns}, keep=keep)]
     touched = redact.Touched(
         {turn.n for turn in (*chosen.turns, *(one.before for one in redacted))}, {memory.n for memory in chosen.statements.gone}
     )
-    return redacted, redact.left_words(handle, redacted, statements, touched)
+    return redacted, redact.remaining_words(handle, redacted, statements, touched)
 
 
 def _texts(handle: Handle, chosen: Selection, redacted: Sequence[Redaction]) -> list[str]:

@@ -48,7 +48,7 @@ class Sought:
 NOTHING = Sought()
 
 
-def held(handle: Handle, sought: Sought) -> list[HeldText]:
+def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     """The texts of this scope that say one of these sentences, in whatever form."""
     own, told = handle.own(), sought.sentences
     if not own or not told:
@@ -70,7 +70,7 @@ def _strings(text: str) -> list[str]:
     return [text]
 
 
-def quoting(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:
+def quoting_statements(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:
     """Other statements, candidates and forgotten ones too, whose words say one that goes."""
     known = {memory.id for memory in statements}
     ids = {one.id for one in found if (one.table, one.column) == ("memories", "content") and one.id is not None} - known
@@ -78,7 +78,7 @@ def quoting(handle: Handle, statements: Sequence[SemanticMemory], found: Sequenc
     return handle.store.with_details(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
 
 
-def emptied(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:
+def replacements(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:
     """What comes in the place of each text that can go: of metadata and the like what is left of it, else nothing."""
     return [(one, _left(one, sought.sentences)) for one in found if one.way != "kept"]
 
@@ -96,7 +96,7 @@ def _without(text: str, told: Sequence[str]) -> str:
     return redaction.cut_out(text, redaction.joined(places))
 
 
-def kept(found: Iterable[HeldText]) -> list[Place]:
+def remaining(found: Iterable[HeldText]) -> list[Place]:
     """Where a sentence stays, and of which row, without a word of it but the name of the column."""
     return [
         Place(
@@ -108,8 +108,8 @@ def kept(found: Iterable[HeldText]) -> list[Place]:
     ]
 
 
-def erased_in(handle: Handle, sought: Sought) -> list[HeldText]:
+def erase_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     """The same in a copy of the store; what stays there."""
-    if gone := emptied(held(handle, sought), sought):
+    if gone := replacements(find_quotes(handle, sought), sought):
         handle.store.apply(handle.own()[0], [Erase(texts=gone)], handle.cause("erase"))
-    return held(handle, sought)
+    return find_quotes(handle, sought)

@@ -36,7 +36,7 @@ class Touched(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchTerms:
     """
     Statements, prepared to be looked for in many turns.
 
@@ -47,14 +47,14 @@ class Sought:
     sources: Mapping[str, Sequence[tuple[SemanticMemory, Source]]]
 
 
-def sought(statements: Sequence[SemanticMemory]) -> Sought:
+def prepare(statements: Sequence[SemanticMemory]) -> SearchTerms:
     """These statements, to be looked for."""
     by_turn: dict[str, list[tuple[SemanticMemory, Source]]] = {}
     for memory in statements:
         for source in memory.sources:
             if source.turn is not None and source.start is not None and source.end is not None:
                 by_turn.setdefault(source.turn, []).append((memory, source))
-    return Sought(redaction.phrases(statements), by_turn)
+    return SearchTerms(redaction.phrases(statements), by_turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +79,25 @@ class Redaction:
         return self.after == blank(self.before)
 
 
-def of(handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool) -> Iterable[Redaction]:
+def redact_sources(
+    handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool
+) -> Iterable[Redaction]:
     """Turns that say a statement: its sources, and others with the same words, without what says it."""
     own, store = handle.own(), handle.store
     sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
     found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
     found |= {turn.n: turn for turn in _saying(handle, statements)}
     found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
-    told = sought(statements)
+    told = prepare(statements)
     words = erasure.telling_words(text for memory in statements for text in _texts(memory))
     for turn in found.values():
         if turn.id in gone:
             continue
-        redacted = of_turn(handle, turn, told, keep=keep)
+        redacted = redact_turn(handle, turn, told, keep=keep)
         if redacted.after != turn:
             yield redacted
         elif turn.id in sources:  # it says it in words that are not known to say it
-            yield of_paragraphs(handle, turn, words, keep=keep)
+            yield redact_paragraphs(handle, turn, words, keep=keep)
 
 
 def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
@@ -103,7 +105,7 @@ def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
     import numpy as np
 
     own, store = handle.own(), handle.store
-    wanted = {frozenset(_words([text])) for one in statements for text in telling(one)}
+    wanted = {frozenset(_words([text])) for one in statements for text in search_terms(one)}
     terms = sorted(set[str]().union(*wanted))
     ns: set[int] = set()
     for index in ("turn", "tool") if terms else ():
@@ -124,22 +126,22 @@ def _in_both(few: Array, many: Array) -> Array:
 
 def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
     """Turns that may say a statement in a long content, of which only the beginning is indexed."""
-    told = {analyze.plain(text) for memory in statements for text in telling(memory)}
+    told = {analyze.plain(text) for memory in statements for text in search_terms(memory)}
     for name in sweep.blob_names(handle.paths) if told else ():
         whole = analyze.plain(turn_texts.blob(handle, name))
         if any(text in whole for text in told):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
 
 
-def telling(memory: SemanticMemory) -> set[str]:
+def search_terms(memory: SemanticMemory) -> set[str]:
     """What a text must hold to say a statement: its words, or its value."""
     return {memory.content, memory.object if memory.predicate and memory.object else memory.content}
 
 
-def of_turn(
+def redact_turn(
     handle: Handle,
     turn: Turn,
-    told: Sought,
+    told: SearchTerms,
     *,
     keep: bool,
     also: Callable[[str], Iterable[redaction.Range]] | None = None,
@@ -168,11 +170,11 @@ def of_turn(
         of_content[:] = cut(text, _spans(turn, text, told))
         return redaction.cut_out(text, of_content)
 
-    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    after = turn_texts.rewrite(handle, turn, left, of_content=left_of_content, keep=keep)
     return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
 
 
-def _spans(turn: Turn, text: str, told: Sought) -> list[redaction.Range]:
+def _spans(turn: Turn, text: str, told: SearchTerms) -> list[redaction.Range]:
     """Where the sources of statements say that they stand in a turn; one that shares no word with what stands there is none."""
     found = []
     for memory, source in told.sources.get(turn.id, ()):
@@ -188,7 +190,9 @@ def _words(texts: Iterable[str]) -> set[str]:
     return {word for tokens in told for word in (*tokens.words, *tokens.characters)}
 
 
-def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Touched) -> list[Place]:
+def remaining_words(
+    handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Touched
+) -> list[Place]:
     """
     Telling words of what goes that a redacted turn still says, and nothing else in this scope that stays.
 
@@ -200,7 +204,7 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
         if not one.blanked:
             said = {*tokens(one.after).words, *(tools.words if (tools := tool_tokens(one.after)) is not None else ())}
             still[one.after.id] = said & (told | erasure.telling_words(one.texts))
-    others = said_by_others(handle, set().union(*still.values()), gone)
+    others = words_elsewhere(handle, set().union(*still.values()), gone)
     return [
         Place(f"turn {id}", "what is left of it still says this; erase the turn, too, if it must not", found=tuple(sorted(words)))
         for id, said in still.items()
@@ -208,7 +212,7 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
     ]
 
 
-def said_by_others(handle: Handle, words: Collection[str], gone: Touched) -> set[str]:
+def words_elsewhere(handle: Handle, words: Collection[str], gone: Touched) -> set[str]:
     """Those of some words of the index that a turn or statement says which is not among these."""
     found = set[str]()
     of_index: tuple[tuple[Index, Collection[int]], ...] = (("turn", gone.turns), ("tool", gone.turns), ("memory", gone.memories))
@@ -224,7 +228,7 @@ def _texts(memory: SemanticMemory) -> list[str]:
     return [text for text in (memory.content, memory.object, *(source.text for source in memory.sources)) if text]
 
 
-def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: bool) -> Redaction:
+def redact_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: bool) -> Redaction:
     """The turn without the paragraphs that hold one of these words; nothing of it where none does."""
     of_content, gone = list[redaction.Range](), list[str]()
 
@@ -238,11 +242,11 @@ def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: b
         return redaction.cut_out(text, of_content)
 
     left: Callable[[str], str] = lambda text: redaction.cut_out(text, cut(text))  # noqa: E731
-    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
-    return whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
+    after = turn_texts.rewrite(handle, turn, left, of_content=left_of_content, keep=keep)
+    return redact_whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
 
 
-def whole(handle: Handle, turn: Turn) -> Redaction:
+def redact_whole(handle: Handle, turn: Turn) -> Redaction:
     """Nothing is left of a turn."""
     return Redaction(
         turn, blank(turn), ((0, len(turn_texts.content(handle, turn))),), tuple(turn_texts.texts(handle, turn)), widened=True

@@ -23,7 +23,7 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
-from yiku.flows.erase.reapply import repeat
+from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
@@ -54,7 +54,7 @@ class Needles:
     known: bool  # whether anybody still knows what was erased
 
 
-def everywhere(
+def clean_everywhere(
     handle: Handle,
     answer: Erased,
     texts: Sequence[str] | None,
@@ -72,24 +72,24 @@ def everywhere(
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
-    places = [*_copies_swept(handle, needles, sought, tell)]
+    places = [*_sweep_copies(handle, needles, sought, tell)]
     tell("blobs")
-    places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
+    places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
-    places.append(_tried("yiku.db", lambda: _store_scrubbed(handle, needles)))
+    places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer)))
     tell("other files")
     places += _other_files(handle, needles)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
     reach = (*links, *answer.out_of_reach)
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(NOT_YET in place.found for place in places):
-        _receipted(handle, done)
+        _write_receipt(handle, done)
     return done
 
 
-def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
+def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
     Finish what erasures left undone when they were cut short. Raises NotFound when none was.
 
@@ -100,14 +100,14 @@ def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
         raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
-    done = everywhere(handle, answer, None, blob_names=names, progress=progress)
+    done = clean_everywhere(handle, answer, None, blob_names=names, progress=progress)
     if not any(NOT_YET in place.found for place in done.places):
         for entry in waiting[:-1]:
-            _receipted(handle, replace(done, operation=entry["number"]))
+            _write_receipt(handle, replace(done, operation=entry["number"]))
     return done
 
 
-def _receipted(handle: Handle, done: Erased) -> None:
+def _write_receipt(handle: Handle, done: Erased) -> None:
     """The receipt, without a word of what went; and the mirror, which knows that all is done."""
     entry = next(entry for entry in handle.store.erasures.all() if entry["number"] == done.operation)
     receipt = {
@@ -124,7 +124,7 @@ def _receipted(handle: Handle, done: Erased) -> None:
     tombstones.mirror(handle)
 
 
-def _tried(name: str, step: Callable[[], Place]) -> Place:
+def _attempt(name: str, step: Callable[[], Place]) -> Place:
     """A place where something was done, or why it could not be."""
     try:
         return step()
@@ -136,46 +136,46 @@ def _tried(name: str, step: Callable[[], Place]) -> Place:
 # ------------------------------------------------------------------ copies
 
 
-def _copies_swept(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
+def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
     """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
 
     def mirrored() -> Place:
         tombstones.mirror(handle)
         return Place("erasures", "knows what must not come back")
 
-    yield _tried("erasures", mirrored)
+    yield _attempt("erasures", mirrored)
     try:
         with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
-                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, sought))  # type: ignore[misc]
+                yield _attempt(f"backups/{path.name}", lambda path=path: _sweep_copy(handle, path, needles, sought))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
 
 
-def _copy_swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
+def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
     """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
         sweep.copied(path, inner)
         try:
-            size, left = _swept(handle, inner, needles, sought)
+            size, left = _sweep(handle, inner, needles, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
             return _not_a_store(handle, path, needles, type(error).__name__)
         sweep.put_in_place(inner, path)
     return Place(name, "swept", size, left)
 
 
-def _swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
+def _sweep(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
     """Bytes looked through, and what is left."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
-        repeat(copy, handle.store.erasures.all())
-        kept = {one.text for one in quotes.erased_in(copy, sought)}
-        _, size, left = _scrubbed(store, needles)
+        reapply(copy, handle.store.erasures.all())
+        kept = {one.text for one in quotes.erase_quotes(copy, sought)}
+        _, size, left = _scrub(store, needles)
         return size, (*left, *sorted(kept))
     finally:
         store.close()
@@ -196,7 +196,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 # ------------------------------------------------------------------ the store and its files
 
 
-def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
+def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
     """Blobs that nobody names any more leave the disk."""
     removed = 0
     with handle.store.exclusive():
@@ -206,14 +206,14 @@ def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     return Place("blobs", f"{removed} removed")
 
 
-def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
-    emptied, size, left = _scrubbed(handle.store, needles)
+def _scrub_store(handle: Handle, needles: Needles) -> Place:
+    emptied, size, left = _scrub(handle.store, needles)
     if emptied:
         return Place("yiku.db", "rows deleted, WAL emptied", size, left)
     return Place("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, (*left, NOT_YET))
 
 
-def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
+def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
     emptied = store.erasures.scrub()
     size, found = store.erasures.found([*needles.texts])
@@ -225,7 +225,7 @@ def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...
     return emptied, size, left
 
 
-def _vectors_gone(handle: Handle, answer: Erased) -> Place:
+def _delete_vectors(handle: Handle, answer: Erased) -> Place:
     """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")

@@ -24,7 +24,7 @@ def recorded(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime
     return [then for m in memories if (then := history.rewound(m, changes.get(m.n, ()), as_of)) is not None]
 
 
-def shown(
+def visible(
     handle: Handle,
     memories: Sequence[SemanticMemory],
     as_of: datetime | None,

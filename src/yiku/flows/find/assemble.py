@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from yiku.flows.find.as_of import shown, turns_at
+from yiku.flows.find.as_of import turns_at, visible
 from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
 from yiku.flows.find.said_later import Compared, latest_first
 from yiku.rules.deciding import conflict, history
@@ -56,12 +56,12 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     every = {**heard.kept, **rivals}
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
-    folded = _folded(query, every, stated)
+    folded = _merge_with_sources(query, every, stated)
     hits = _corrections_first(_ranked(query, folded.kept, corrections), corrections)
     hits, compared = latest_first(query, hits)
     below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
     return Assembled(
-        hits=_sourced(query, hits[: query.limit]),
+        hits=_with_sources(query, hits[: query.limit]),
         candidates={**candidates, **rivals},
         in_time=there.kept.keys(),
         left_out=[*there.left_out, *heard.left_out, *folded.left_out, *below],
@@ -111,7 +111,7 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
     memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
     turns = [item for item in items.values() if isinstance(item, Turn)]
     if query.as_of is not None or query.valid_at is not None:
-        memories = shown(query.handle, memories, query.as_of, query.valid_at, versions=versions)
+        memories = visible(query.handle, memories, query.as_of, query.valid_at, versions=versions)
         turns = turns_at(query.handle, turns, query.as_of, query.valid_at)
     elif versions:
         memories = [memory for memory in memories if memory.state is State.ACTIVE]
@@ -119,7 +119,7 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
         memories = [memory for memory in memories if history.recallable(memory, query.now)]
     then: dict[Key, Item] = {("memory", memory.n): memory for memory in memories}
     then |= {("turn", turn.n): turn for turn in turns}
-    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment, Note)) and _was_there(query, item)}
+    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment, Note)) and _existed_at(query, item)}
     why = "not in recall at that time" if query.past else "superseded, archived or expired"
     return Sifted(
         {key: candidate._replace(item=then[key]) for key, candidate in candidates.items() if key in then},
@@ -127,7 +127,7 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
     )
 
 
-def _was_there(query: Query, item: Episode | Attachment | Note) -> bool:
+def _existed_at(query: Query, item: Episode | Attachment | Note) -> bool:
     """Whether a record was there at the time asked for; a note, of which only today's form is known, where it is no younger."""
     if isinstance(item, Note):
         return all(at is None or item.said_at <= at for at in (query.as_of, query.valid_at))
@@ -238,7 +238,7 @@ def _corrections(query: Query, candidates: Candidates, stated: Sequence[Semantic
     return Corrections(replaced, newer, taken_back)
 
 
-def _folded(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Sifted:
+def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Sifted:
     """
     A statement and its source turn are one hit: the one that answers better.
 
@@ -271,7 +271,7 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
     return found
 
 
-def _sourced(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
+def _with_sources(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
     """The hits with their sources, oldest first; a statement without a turn is its own source."""
     memories = [hit.item for hit in hits if isinstance(hit.item, SemanticMemory)]
     filled = {memory.n: memory for memory in query.handle.store.with_details(memories)}

@@ -14,7 +14,7 @@ from yiku.errors import NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
-from yiku.flows.find.as_of import recorded, shown
+from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
 from yiku.flows.find.said_later import among, marked
 from yiku.rules.finding import said_later
@@ -50,7 +50,7 @@ def get_all(
 ) -> list[SemanticMemory]:
     """Live memories, newest first; filtered, paged, or as they were at a time."""
     now = handle.now()
-    limit, offset = checks.whole(limit, "limit"), checks.whole(offset, "offset", at_most=10**9)
+    limit, offset = checks.integer(limit, "limit"), checks.integer(offset, "offset", at_most=10**9)
     if order not in ("said", "updated"):
         checks.refuse("order", "must be said or updated")
     filter_ = checks.where(where, now=now)
@@ -70,7 +70,7 @@ def get_all(
         )
         return marked(handle, handle.store.with_details(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    then = shown(handle, rows, as_of, valid_at)
+    then = visible(handle, rows, as_of, valid_at)
     page = handle.store.with_details(then[offset : offset + limit])
     return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
 
@@ -85,7 +85,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         unexpired_at=handle.now(),
         order="said",
         newest_first=True,
-        limit=checks.whole(limit, "limit"),
+        limit=checks.integer(limit, "limit"),
     )
     return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
@@ -106,7 +106,7 @@ def related(
         unexpired_at=handle.now(),
         order="said",
         newest_first=True,
-        limit=checks.whole(limit, "limit"),
+        limit=checks.integer(limit, "limit"),
     )
     return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
@@ -123,7 +123,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     if may_be_id(text) and not text.isalpha():
         start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
     else:
-        start, behind = _meant(handle, text, scopes)
+        start, behind = _resolve_text(handle, text, scopes)
     versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
     if at is not None or not behind:
         return versions if at is not None else marked(handle, versions)
@@ -132,7 +132,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
-def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
+def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
     """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
     if may_be_id(text):
         with suppress(NotFound):
@@ -161,19 +161,19 @@ def timeline(
     """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
     now = handle.now()
     since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
-    limit, filter_ = checks.whole(limit, "limit"), checks.where(where, now=now)
+    limit, filter_ = checks.integer(limit, "limit"), checks.where(where, now=now)
     scopes = handle.reads()
     if around is not None:
         centre = find(handle, around, scopes)
-        before = _said(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
-        after = _said(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
+        before = _turns_and_memories(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
+        after = _turns_and_memories(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
         return before[::-1] + after
     newest = since is None and until is None
-    found = _said(handle, since, until, filter_, limit, newest_first=newest)
+    found = _turns_and_memories(handle, since, until, filter_, limit, newest_first=newest)
     return found[::-1] if newest else found
 
 
-def _said(
+def _turns_and_memories(
     handle: Handle, since: datetime | None, until: datetime | None, filter_: Filter | None, limit: int, *, newest_first: bool
 ) -> list[SemanticMemory | Turn]:
     window: dict[str, Any] = {"since": since, "until": until, "where": filter_, "order": "said", "limit": limit}

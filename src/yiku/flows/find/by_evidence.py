@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from yiku.flows.find.embed import Asked, by_words_only, waiting
+from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waiting
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
@@ -56,14 +56,14 @@ class Found:
     diagnostics: Sequence[str] = ()
     scale: fuse.Scale | None = None
     evidence: Mapping[str, fuse.Evidence] = field(default_factory=dict)
-    asked: Asked | None = None
+    asked: EmbeddedQuestion | None = None
 
 
 def by_evidence(query: Query) -> Found:
     """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
-    columns, all_heard = _heard(query)
+    columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
-    asked, diagnostics = _asked(query)
+    asked, diagnostics = _embedded_question(query)
     near = None if asked is None else near_to(query, asked, asked.space, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
@@ -84,7 +84,7 @@ def by_evidence(query: Query) -> Found:
     return Found(candidates, dropped, diagnostics, scale, evidence, asked)
 
 
-def _heard(query: Query) -> tuple[TurnColumns, bool]:
+def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
     """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
     import numpy as np
 
@@ -94,10 +94,10 @@ def _heard(query: Query) -> tuple[TurnColumns, bool]:
         heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
         heard &= ~numbers.among(columns.ns, hidden)
-    return (columns, True) if heard.all() else (_some(columns, heard), False)
+    return (columns, True) if heard.all() else (_subset(columns, heard), False)
 
 
-def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
+def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
     """These of the turns."""
     return TurnColumns(
         columns.ns[which],
@@ -146,16 +146,16 @@ def _weights(query: Query) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
 
 
-def _asked(query: Query) -> tuple[Asked | None, list[str]]:
+def _embedded_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]]:
     """The vector of the question; None, and a line of why, where there is none. A line, too, where vectors are still to be made."""
     asked = embedded(query.handle, query.text, query.scopes)
-    if not isinstance(asked, Asked):
+    if not isinstance(asked, EmbeddedQuestion):
         return None, [asked] if asked else []
     late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
-    return asked, [by_words_only(late)] if late else []
+    return asked, [missing_vectors_note(late)] if late else []
 
 
-def near_to(query: Query, asked: Asked, space: str, words: Mapping[str, Words]) -> Similar | None:
+def near_to(query: Query, asked: EmbeddedQuestion, space: str, words: Mapping[str, Words]) -> Similar | None:
     """How much everything in a space resembles the question, surely what has its words."""
     import numpy as np
 
@@ -183,7 +183,7 @@ def _of_turns(
         fresh = None if question.wants_history else fuse.freshness(columns.said_at, sessions)
         if not question.asks_assistant:
             signals["opening"] = fuse.openings(sessions, columns.user, among)
-        columns, sessions = _some(columns, among), sessions[among]
+        columns, sessions = _subset(columns, among), sessions[among]
         if around is not None:
             signals["session"] = scale.of_words(around, float(around.max()))[sessions]
         if fresh is not None:

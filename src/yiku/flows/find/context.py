@@ -16,7 +16,7 @@ from typing import Any
 from yiku.errors import ReadOnly, StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.recall import recall, report
+from yiku.flows.find.recall import recall, report_shown
 from yiku.flows.find.standing_rules import standing_rules, without
 from yiku.rules.finding import pack
 from yiku.rules.text.analyze import UNSPACED_RUN
@@ -40,7 +40,7 @@ def context(
     rules: bool = True,
 ) -> Context:
     """A fenced text of at most so many estimated tokens; empty when nothing was found and no rule stands. See Memory.context."""
-    budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
+    budget = checks.integer(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
     asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
     spoken = language(handle, asked)
@@ -55,7 +55,7 @@ def context(
     packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
     packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
-        report(handle, (*standing.shown, *packed.hits))
+        report_shown(handle, (*standing.shown, *packed.hits))
     return packed
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import spoken
+from yiku.flows.common.turn_texts import with_speaker
 from yiku.rules.pages import chunks
 from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
@@ -77,7 +77,7 @@ def waiting(handle: Handle, scope: int, space: str) -> int:
     return late + handle.store.notes.count([scope], notes.turns) + len(notes.again)
 
 
-def by_words_only(count: int, why: str = "yiku embed") -> str:
+def missing_vectors_note(count: int, why: str = "yiku embed") -> str:
     """The line that says how many rows have no vectors."""
     return (
         f"{count:,} {'turn, statement or note is' if count == 1 else 'turns, statements and notes are'} found by words only: {why}"
@@ -108,12 +108,12 @@ def embed(
     if not own:
         return EmbedReport(model.space, 0, 0)
     with one_at_a_time(handle.paths.locks / "embedder.lock", "another process is embedding"):
-        total = _sound(handle, own[0], model)
+        total = _pending_rows(handle, own[0], model)
         while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
-            batch = _next(handle, own[0], model.space, refused)
+            batch = _next_batch(handle, own[0], model.space, refused)
             if batch is None:
                 break
-            done += _embedded(handle, model, batch, refused)
+            done += _embed_batch(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
         spaces = (model.space, of_notes(model.space))
@@ -123,7 +123,7 @@ def embed(
         return EmbedReport(model.space, done, left, sum(handle.vectors.progress_of(own[0], space).failed for space in spaces))
 
 
-def _sound(handle: Handle, scope: int, model: Embedder) -> int:
+def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
     """
     How many rows wait, once vectors that cannot be read are begun anew.
 
@@ -136,14 +136,14 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
     except Damaged:
         handle.vectors.reset()
         return waiting(handle, scope, model.space)
-    handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
+    handle.vectors.fit(model.space, len(_ask_model(model, [KNOWN_TEXT], "passage")[0]))
     return waiting(handle, scope, model.space)
 
 
 # ------------------------------------------------------------------ a batch
 
 
-def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
+def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
     """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
     erasure, state = handle.store.erasures.last(), handle.vectors.progress_of(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
@@ -185,14 +185,14 @@ def _within_budget(rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
+def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
     """Embed a batch; how many rows have vectors now."""
 
     def is_current() -> bool:
         return handle.store.erasures.last() == batch.erasure
 
     try:
-        vectors, bad = _tried(handle, model, batch.rows, is_current)
+        vectors, bad = _vectors_or_refused(handle, model, batch.rows, is_current)
         if batch.space not in (model.space, of_notes(model.space)):  # known only now
             return 0
         failed = [(row.item, row.n) for row in bad]
@@ -208,20 +208,22 @@ def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[
     return sum(bool(row.texts) for row in batch.rows) - len(bad)
 
 
-def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
+def _vectors_or_refused(
+    handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]
+) -> tuple[list[Vector], list[Row]]:
     """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
     try:
         return [*_vectors(handle, model, rows, is_current)], []
     except ModelError as error:
         try:
-            _asked(model, [KNOWN_TEXT], "passage")
+            _ask_model(model, [KNOWN_TEXT], "passage")
         except ModelError:
             raise error from None
         if len(rows) == 1:
             return [], [*rows]
     half = len(rows) // 2
-    vectors, bad = _tried(handle, model, rows[:half], is_current)
-    more, worse = _tried(handle, model, rows[half:], is_current)
+    vectors, bad = _vectors_or_refused(handle, model, rows[:half], is_current)
+    more, worse = _vectors_or_refused(handle, model, rows[half:], is_current)
     return vectors + more, bad + worse
 
 
@@ -237,16 +239,16 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
     """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
     short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
     before = _before(handle.store.columns([scope]), short)
-    known = {turn.n: _told(turn) for turn in turns}
+    known = {turn.n: _text_of(turn) for turn in turns}
     if missing := sorted(set(before.values()) - known.keys()):
-        known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+        known |= {turn.n: _text_of(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
-        said = spoken(turn)
-        windows = chunk.windows(said) if _told(turn) else []
+        said = with_speaker(turn)
+        windows = chunk.windows(said) if _text_of(turn) else []
         yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
 
-def _told(turn: Turn) -> str:
+def _text_of(turn: Turn) -> str:
     """What a turn says; nothing where only the mark of an erasure is left."""
     content = turn.content.strip()
     return "" if content in redaction.marks() else content
@@ -275,7 +277,7 @@ def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
 
 def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> Iterator[Vector]:
     """The vectors of some rows; a short turn's is the mean of both of its texts."""
-    said = _said(handle, model, [text for row in rows for text in row.texts], is_current)
+    said = _cached_or_asked(handle, model, [text for row in rows for text in row.texts], is_current)
     place = 0
     for row in rows:
         own = said[place : place + len(row.texts)]
@@ -287,7 +289,9 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: C
             yield Vector(row.item, row.n, part, chunk.is_cjk(row.windows[0]), values)
 
 
-def _said(handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
+def _cached_or_asked(
+    handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]
+) -> list[np.ndarray[Any, Any]]:
     """What the model says of texts, as far as the cache does not know it."""
     if not texts:
         return []
@@ -296,17 +300,17 @@ def _said(handle: Handle, model: Embedder, texts: Sequence[str], is_current: Cal
     known = handle.vectors.cached(key, hashes)
     asked = {text: sealed for text, sealed in zip(texts, hashes, strict=True) if sealed not in known}
     if asked:
-        fresh = _asked(model, [*asked], "passage")
+        fresh = _ask_model(model, [*asked], "passage")
         if any(len(values) != fresh.shape[1] for values in known.values()):  # the model has changed under its name
             asked, known = dict(zip(texts, hashes, strict=True)), {}
-            fresh = _asked(model, [*asked], "passage")
+            fresh = _ask_model(model, [*asked], "passage")
         found = [*zip(asked.values(), fresh, strict=True)]
         handle.vectors.cache(cache_key(model.space, "passage"), found, is_current)
         known |= dict(found)
     return [known[sealed] for sealed in hashes]
 
 
-def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
+def _ask_model(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
     """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
     import numpy as np
 
@@ -330,7 +334,7 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 # ------------------------------------------------------------------ questions
 
 
-class Asked(NamedTuple):
+class EmbeddedQuestion(NamedTuple):
     """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
 
     space: str
@@ -338,7 +342,7 @@ class Asked(NamedTuple):
     common: Callable[[], np.ndarray[Any, Any]] | None
 
 
-def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | None:
+def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuestion | str | None:
     """
     A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
 
@@ -354,10 +358,10 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | 
             others = handle.vectors.other_spaces(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
             return f"searched by words: {what}; yiku embed makes vectors"
-        vector = _asked(model, [text], "query")[0]
+        vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
             return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
-        return Asked(space, vector, getattr(model, "common", None))
+        return EmbeddedQuestion(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise

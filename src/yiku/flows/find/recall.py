@@ -81,7 +81,7 @@ def recall(
         question=asked,
         scopes=handle.reads(),
         now=now,
-        limit=checks.whole(handle.settings.limit if limit is None else limit, "limit"),
+        limit=checks.integer(handle.settings.limit if limit is None else limit, "limit"),
         where=checks.where(where, now=now),
         as_of=recorded,
         valid_at=valid,
@@ -90,7 +90,7 @@ def recall(
     )
     if not (query.scopes and query.limit):
         return _answer(query, Found(), Found())
-    query = query._replace(around=_talked_of(query, running), question=_anchored(query))
+    query = query._replace(around=_conversation_terms(query, running), question=_resolve_event_time(query))
     slots = by_slot(query) if "memory" in types else {}
     found, records = by_evidence(query), by_records(query)
     notes = by_notes(query, found)
@@ -98,7 +98,7 @@ def recall(
         query,
         replace(
             found,
-            candidates={**_together(slots, found.candidates), **records.candidates, **notes.candidates},
+            candidates={**_merge(slots, found.candidates), **records.candidates, **notes.candidates},
             dropped_terms={*found.dropped_terms, *records.dropped_terms, *notes.dropped_terms},
             diagnostics=(*found.diagnostics, *records.diagnostics, *notes.diagnostics),
         ),
@@ -138,7 +138,7 @@ def _confidence(query: Query, found: Found, answer: Assembled) -> float:
     return fuse.confidence(found.scale, evidence, len(terms.words) + len(terms.characters))
 
 
-def _talked_of(query: Query, session: str | None) -> tuple[str, ...]:
+def _conversation_terms(query: Query, session: str | None) -> tuple[str, ...]:
     """Words of the last turns of the running conversation, which the question may leave out."""
     if session is None:
         return ()
@@ -148,7 +148,7 @@ def _talked_of(query: Query, session: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word not in own))[:TERMS_AROUND]
 
 
-def _anchored(query: Query) -> ask.Question:
+def _resolve_event_time(query: Query) -> ask.Question:
     """The question with the time that hangs on an event, where the event is found: `the week before we moved`."""
     hinge = query.question.anchored
     if hinge is None:
@@ -175,7 +175,7 @@ def by_slot(query: Query) -> Candidates:
     )
     found = query.handle.store.memories(query.scopes, select)
     if not found and keys.USER not in question.subjects:
-        owners = lookup.owners(query.handle, query.scopes, question.subjects)  # 小雨 is my sister, where that was told
+        owners = lookup.resolve_names(query.handle, query.scopes, question.subjects)  # 小雨 is my sister, where that was told
         found = (
             query.handle.store.memories(query.scopes, replace(select, pairs=(sorted(owners), question.predicates)))
             if owners
@@ -196,7 +196,7 @@ def by_slot(query: Query) -> Candidates:
     return slots
 
 
-def _together(slots: Candidates, found: Candidates) -> Candidates:
+def _merge(slots: Candidates, found: Candidates) -> Candidates:
     """What slots, words and vectors found: a row that was found twice is at least as relevant as by its best."""
     both = dict(slots)
     for key, one in found.items():
@@ -227,7 +227,7 @@ def by_records(query: Query) -> Found:
         try:
             words = by_words(query, index)
             dropped.update(words.dropped)
-            best, found = _grown(query, kind, words, files=bool(sort))
+            best, found = _find_records(query, kind, words, files=bool(sort))
         except Damaged as error:
             diagnostics.append(f"{index}s are damaged ({error.detail}) and left out: `yiku repair` mends them")
             continue
@@ -243,7 +243,7 @@ def by_records(query: Query) -> Found:
     return Found(candidates, dropped, diagnostics)
 
 
-def _grown(
+def _find_records(
     query: Query, kind: type[Episode] | type[Attachment], words: Words, *, files: bool
 ) -> tuple[Mapping[int, float], Sequence[Episode | Attachment]]:
     """The records that a question may mean, and the scores of those with its words. Raises Damaged."""
@@ -261,7 +261,7 @@ def _grown(
     return best, found
 
 
-def report(handle: Handle, hits: Sequence[Hit]) -> None:
+def report_shown(handle: Handle, hits: Sequence[Hit]) -> None:
     """Say that these hits were shown: their memories count as retrieved, at most once each and day, and their episodes as shown."""
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")

@@ -14,7 +14,7 @@ from typing import Any
 
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.as_of import shown
+from yiku.flows.find.as_of import visible
 from yiku.rules.deciding import history
 from yiku.rules.text import analyze
 from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
@@ -66,7 +66,7 @@ def _then(handle: Handle, applies: Sequence[Filter], as_of: datetime | None, val
     """The rules that held at a time."""
     is_rule = Condition("kind", "eq", Kind.RULE)
     select = Memories(where=Group("and", (is_rule, *applies)), order="confirmed", newest_first=True)
-    found = shown(handle, handle.store.memories(handle.own(), select), as_of, valid_at)
+    found = visible(handle, handle.store.memories(handle.own(), select), as_of, valid_at)
     at = valid_at or as_of or handle.now()
     return [memory for memory in found if history.holds(memory, at)]
 

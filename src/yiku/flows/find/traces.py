@@ -37,8 +37,8 @@ def search_traces(
     now = handle.now()
     if role is not None and role not in ROLES:
         checks.refuse("role", f"must be one of {', '.join(ROLES)}")
-    scopes, limit = handle.reads(), checks.whole(limit, "limit")
-    ns = _ranked(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
+    scopes, limit = handle.reads(), checks.integer(limit, "limit")
+    ns = _search(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
 
     conditions = Turns(
         session=checks.optional_name(session, "session"),
@@ -64,7 +64,7 @@ def search_traces(
     return found[:limit]
 
 
-def _ranked(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
+def _search(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
     """Row numbers, best first, over what was said and what tools were given and gave."""
     if not scopes:
         return []

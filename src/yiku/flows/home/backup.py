@@ -29,7 +29,7 @@ from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreEr
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
-from yiku.flows.erase.reapply import repeat
+from yiku.flows.erase.reapply import reapply
 from yiku.rules.text import analyze
 from yiku.store import api
 from yiku.store.api import IdentityFile, SqliteStore, Store, Vectors, one_at_a_time
@@ -62,11 +62,11 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
     if nightly and (handle.settings.backups == "off" or home.backups.is_symlink() or not due(home.backups, handle.now())):
         return None
     if to is not None:
-        return _moved(handle, home, checks.path(to, "to"))
+        return _copy_home(handle, home, checks.path(to, "to"))
     try:
         with _one_at_a_time(home, 0 if nightly else LOCK_S):
             began = time.monotonic()
-            path = _free(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
+            path = _free_name(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
             copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(path))
             if nightly:
                 _prune(home.backups, path)
@@ -93,7 +93,7 @@ def due(folder: Path, now: datetime) -> bool:
     return not any(timedelta(0) <= now - at < NIGHTLY_AFTER for at in made)
 
 
-def due_quickly(home: Home) -> bool:
+def quick_backup_due(home: Home) -> bool:
     """Whether one should be made now, and a one-shot command may take the time after its answer. A new home waits a day."""
     now = local_time()
     try:
@@ -152,7 +152,7 @@ def _made_at(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _free(folder: Path, kind: str, now: datetime) -> Path:
+def _free_name(folder: Path, kind: str, now: datetime) -> Path:
     """A name that sorts behind the older ones of its kind and that nobody has."""
     at = now.astimezone(UTC)
     while (path := folder / f"{kind}-{at.strftime(_TIME_FORM)}.db").exists():
@@ -181,7 +181,7 @@ def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
 # ------------------------------------------------------------------ moving a home
 
 
-def _moved(handle: Handle, home: Home, target: Path) -> Backup:
+def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
     """The whole home in a new folder: there when it is complete, or not at all."""
     if target.is_relative_to(home.root):
         checks.refuse("to", "must lie outside the home")
@@ -248,9 +248,9 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
         restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
         if dry_run:
             return restored
-        with _prepared(home, path, handle.key) as prepared, store.exclusive():
+        with _prepare(home, path, handle.key) as prepared, store.exclusive():
             restored = _outcome(home, path, copied, store)
-            before = _free(home.backups, BEFORE_RESTORE, handle.now())
+            before = _free_name(home.backups, BEFORE_RESTORE, handle.now())
             store.upkeep.copied(before)
             cause = handle.cause("restore backup", f"from {path.name}")
             sweep = partial(sweep_erased, replace(handle, store=prepared))
@@ -272,9 +272,9 @@ def restore_damaged(
         if dry_run:
             return restored
         writing = one_at_a_time(home.write_lock, "another program is writing", settings.busy_timeout_s)
-        with _prepared(home, path, key) as prepared, writing:
+        with _prepare(home, path, key) as prepared, writing:
             handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
-            aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
+            aside = _free_name(home.root / "damaged", "yiku", handle.now()).with_suffix("")
             cause = handle.cause("restore backup", f"from {path.name}")
             number = prepared.upkeep.resume_numbering(home.database, ours, cause, prepared.scope(scope) or 0)
             sweep_erased(handle)
@@ -286,7 +286,7 @@ def restore_damaged(
 
 def sweep_erased(handle: Handle) -> None:
     """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures.all()])
+    reapply(handle, [*tombstones.unknown_erasures(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:
@@ -312,7 +312,7 @@ def _outcome(home: Home, path: Path, copied: Copied, store: Store | None) -> Res
 
 
 @contextmanager
-def _prepared(home: Home, path: Path, key: bytes) -> Iterator[SqliteStore]:
+def _prepare(home: Home, path: Path, key: bytes) -> Iterator[SqliteStore]:
     """The content of a backup as a store of its own, of today's schema."""
     folder = home.backups / f".restoring-{secrets.token_hex(6)}"
     folder.mkdir(mode=0o700)

@@ -61,7 +61,7 @@ Line = dict[str, Any]
 
 
 @dataclass(slots=True)
-class _Out:
+class _Writer:
     """The file being written."""
 
     file: BinaryIO
@@ -112,7 +112,7 @@ def export(
     if target is not None:
         out = _to_file(handle, target, found, start, progress)
     else:
-        out = _written(handle, cast(BinaryIO, path), found, start, progress)
+        out = _write(handle, cast(BinaryIO, path), found, start, progress)
     return Exported(
         path="-" if target is None else str(target),
         scopes=tuple(name for name, _ in found),
@@ -125,7 +125,7 @@ def export(
     )
 
 
-def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Out:
+def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
     if os.path.lexists(path):
         raise InvalidInput(f"{path} is there already")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
@@ -133,7 +133,7 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-                out = _written(handle, file, scopes, since, progress)
+                out = _write(handle, file, scopes, since, progress)
                 file.flush()
                 os.fsync(file.fileno())
             os.rename(temporary, path)
@@ -147,8 +147,8 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
     return out
 
 
-def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Out:
-    out = _Out(file, progress=progress)
+def _write(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
+    out = _Writer(file, progress=progress)
     head = {"type": FORMAT, "version": VERSION, "made_at": handle.now().astimezone(UTC).isoformat()}
     out.line(
         {**head, "schema": handle.store.upkeep.about()["schema"], "since": plain(since), "scopes": [name for name, _ in scopes]}
@@ -202,7 +202,7 @@ def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list
         yield from changes
 
 
-def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _Lived], missing: list[str]) -> Iterator[Line]:
+def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _History], missing: list[str]) -> Iterator[Line]:
     """The lines of one row of the journal."""
     if row.table == "conversation_turns":
         turns = _turns(handle, scope, range(row.row, row.row + row.count))
@@ -279,7 +279,7 @@ def _blob(handle: Handle, name: str, excerpt: str, missing: list[str]) -> Line:
 
 
 @dataclass(slots=True)
-class _Lived:
+class _History:
     """A memory as it is today, and what became of it: the later values of each change, its sources at first and those added."""
 
     today: SemanticMemory
@@ -324,7 +324,7 @@ class _Lived:
         return value.astimezone(self.today.said_at.tzinfo) if isinstance(value, datetime) else value
 
 
-def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Lived]:
+def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _History]:
     """The memories that an operation touched, with all that became of them."""
     if not ns:
         return {}
@@ -333,7 +333,7 @@ def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Lived
     for table in ("memories", "memory_sources"):
         for change in handle.store.journal([scope], table=table, row_ns=[memory.n for memory in found], after=0):
             changes.setdefault(change.row, []).append(change)
-    return {memory.n: _Lived(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
+    return {memory.n: _History(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
 
 
 # ------------------------------------------------------------------ what grew out of sessions

@@ -51,7 +51,7 @@ FIXED = STORES_OWN | frozenset(
 # ------------------------------------------------------------------ fields
 
 
-def hints(kind: type[Any]) -> Mapping[str, Any]:
+def field_types(kind: type[Any]) -> Mapping[str, Any]:
     """The fields of a dataclass that a line may hold, with their types."""
     if kind not in _HINTS:
         known = get_type_hints(kind)
@@ -62,12 +62,12 @@ def hints(kind: type[Any]) -> Mapping[str, Any]:
 _HINTS: dict[type[Any], Mapping[str, Any]] = {}
 
 
-def made(handle: Handle, kind: type[T], given: object) -> T:
+def parse(handle: Handle, kind: type[T], given: object) -> T:
     """A dataclass from an object of a line; what is not there is empty."""
     what = kind.__name__.removeprefix("Semantic").lower()
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
-    if unknown := sorted(str(name)[:40] for name in given.keys() - hints(kind).keys()):
+    if unknown := sorted(str(name)[:40] for name in given.keys() - field_types(kind).keys()):
         raise InvalidInput(f"{', '.join(unknown)[:80]}: no field of a {what}")
     for entry in fields(kind):  # type: ignore[arg-type]
         if entry.default is MISSING and entry.default_factory is MISSING and given.get(entry.name) is None:
@@ -77,7 +77,7 @@ def made(handle: Handle, kind: type[T], given: object) -> T:
 
 def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
     """One field as its dataclass has it."""
-    hint = hints(kind)[name]
+    hint = field_types(kind)[name]
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
         if value is None:
             return None
@@ -92,14 +92,14 @@ def columns(handle: Handle, given: object, what: str) -> dict[str, Any]:
     """Columns of a memory that a change names, and what they hold."""
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
-    if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in hints(SemanticMemory)):
+    if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in field_types(SemanticMemory)):
         raise InvalidInput(f"{what} names {', '.join(fixed)[:80]}, which no change can name")
-    with _within(what):
+    with _field_errors(what):
         return {name: field(handle, SemanticMemory, name, value) for name, value in given.items()}
 
 
 @contextmanager
-def _within(what: str) -> Iterator[None]:
+def _field_errors(what: str) -> Iterator[None]:
     """What is wrong inside a field is said with its name."""
     try:
         yield
@@ -147,9 +147,9 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
     if hint is bool:
         return checks.flag(value, name)
     if hint is int:
-        return checks.whole(value, name, at_most=NUMBER)
+        return checks.integer(value, name, at_most=NUMBER)
     if hint is float:
-        return checks.share(value, name)
+        return checks.fraction(value, name)
     if hint is datetime:
         return time(value, name)
     if hint is bytes:
@@ -157,7 +157,7 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
     if origin is Literal:
         return value if isinstance(value, str) and value in get_args(hint) else _not_one_of(value, get_args(hint), name)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return checks.one_of(value, hint, name)
+        return checks.enum_member(value, hint, name)
     if origin is tuple:
         return tuple(_typed(handle, get_args(hint)[0], name, entry) for entry in _listed(value, name))
     if origin in _OBJECTS:
@@ -168,8 +168,8 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
     if hint is Relation:
         return Relation(*(_text(handle, part, name) for part in _listed(value, name, exactly=3)))
     if is_dataclass(hint):
-        with _within(name):
-            return made(handle, cast(type[Any], hint), value)
+        with _field_errors(name):
+            return parse(handle, cast(type[Any], hint), value)
     raise AssertionError(f"no check for {name}: {hint}")
 
 
@@ -207,7 +207,7 @@ def _one_of(*options: str) -> Check:
 
 
 def _whole(at_least: int, at_most: int) -> Check:
-    return lambda handle, value, name: checks.whole(value, name, at_least=at_least, at_most=at_most)
+    return lambda handle, value, name: checks.integer(value, name, at_least=at_least, at_most=at_most)
 
 
 def _days(handle: Handle, value: Any, name: str) -> float:
@@ -221,7 +221,7 @@ def _calls(handle: Handle, value: Any, name: str) -> tuple[Mapping[str, Any], ..
     given = _listed(value, name)
     if not all(isinstance(entry, Mapping) for entry in given):
         checks.refuse(name, "must be a list of objects")
-    return tuple(clean(handle, checks.plain(given, name, at_most=checks.CONTENT_BYTES)))
+    return tuple(clean(handle, checks.json_value(given, name, at_most=checks.CONTENT_BYTES)))
 
 
 def _blob(handle: Handle, value: Any, name: str) -> str:
@@ -260,7 +260,7 @@ _CHECKS: Mapping[str, Check] = {
 def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
     """A memory as it was when it was added."""
     given = {name: value for name, value in line.items() if name not in ("type", "was", "crc")}
-    found = made(handle, SemanticMemory, given)
+    found = parse(handle, SemanticMemory, given)
     was = line.get("was") or {}
     if not isinstance(was, Mapping):
         checks.refuse("was", f"must be an object, not {checks.shown(was)}")
@@ -277,8 +277,8 @@ def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
 
 def source(handle: Handle, given: object) -> Source:
     """One source of a memory."""
-    with _within("source"):
-        found = made(handle, Source, given)
+    with _field_errors("source"):
+        found = parse(handle, Source, given)
         if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
             checks.refuse("start", "needs an end and a turn")
         if found.start is not None and found.end is not None and not 0 <= found.start < found.end <= blobs.LONGEST_BYTES:
@@ -305,7 +305,7 @@ def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, 
     keep: its long contents are blobs on the disk already
     """
     given = {name: value for name, value in line.items() if name not in ("type", "hidden_at", "learned", "crc")}
-    found = made(handle, Turn, given)
+    found = parse(handle, Turn, given)
     if not found.content.strip() and not found.tool_calls and not found.tool_results and not holds(found.metadata):
         checks.refuse("content", "is empty, and there are no tool_calls or tool_results")
     lost: list[str] = []
@@ -350,7 +350,7 @@ def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
     if (content := line.get("content_base64")) is not None:
         whole = clean_file(handle, _decoded(content))
         given["blob"] = blobs.name_of(whole)
-    found: Record = made(handle, KINDS[line["type"]], given)
+    found: Record = parse(handle, KINDS[line["type"]], given)
     if not isinstance(found, Attachment) or found.blob is None:
         return found
     if whole is None:  # its content was missing where the file was made

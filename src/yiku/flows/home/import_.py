@@ -24,9 +24,9 @@ from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.intake import clean
 from yiku.flows.home import replay
-from yiku.flows.keep.record import checked, is_unique, record, told_apart, wholly_private
-from yiku.flows.keep.remember import checked as checked_statement
+from yiku.flows.keep.record import is_unique, record, unique_message_id, validate_turn, wholly_private
 from yiku.flows.keep.remember import remember
+from yiku.flows.keep.remember import validate as checked_statement
 from yiku.types import (
     BadRecord,
     Details,
@@ -126,7 +126,7 @@ def import_(
             replayed.take(item)
             continue
         run.counts["records"] += 1
-        _take(run, item)
+        _import_record(run, item)
         if progress is not None:
             progress(getattr(item, "line", run.counts["records"]))
     _store_turns(run)
@@ -152,7 +152,7 @@ def import_(
     )
 
 
-def _take(run: _Run, item: ImportRecord) -> None:
+def _import_record(run: _Run, item: ImportRecord) -> None:
     """One record that is no operation."""
     match item:
         case TurnRecord(turn=Mapping() as said) | MemoryRecord(details=Mapping() as said) if run.off(said):
@@ -186,17 +186,17 @@ def _chars(turn: Mapping[str, Any]) -> int:
 
 def _store_turns(run: _Run) -> None:
     """Store the waiting turns together, without those that are refused."""
-    batch, run.waiting, run.waiting_chars = _apart(run, run.waiting), [], 0
+    batch, run.waiting, run.waiting_chars = _with_unique_ids(run, run.waiting), [], 0
     if not batch:
         return
     try:
-        _keep(run, batch)
+        _store_or_check(run, batch)
     except InvalidInput:
-        if fine := _acceptable(run, batch):
-            _keep(run, fine)
+        if fine := _valid_turns(run, batch):
+            _store_or_check(run, fine)
 
 
-def _apart(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+def _with_unique_ids(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     """The same turns; one whose id another session has gets an id of its own, so that it is not taken for that one."""
 
     def named(item: TurnRecord) -> tuple[str, str]:
@@ -211,12 +211,12 @@ def _apart(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     for item in batch:
         id, session = named(item)
         again = id and known.setdefault(id, session) != session
-        told.append(replace(item, turn={**item.turn, "external_id": told_apart(id, session)}) if again else item)
+        told.append(replace(item, turn={**item.turn, "external_id": unique_message_id(id, session)}) if again else item)
     run.said_in = known if run.dry_run else {}
     return told
 
 
-def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+def _valid_turns(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     """The turns that can be stored; each other one is a problem."""
     fine = []
     for item in batch:
@@ -228,7 +228,7 @@ def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     return fine
 
 
-def _keep(run: _Run, batch: list[TurnRecord]) -> None:
+def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
     """Store turns, or with `dry_run` see what storing them would come to. Raises InvalidInput, with nothing stored."""
     if run.dry_run:
         turns = _checked(run, batch)
@@ -259,7 +259,7 @@ def _keep(run: _Run, batch: list[TurnRecord]) -> None:
 
 def _checked(run: _Run, batch: list[TurnRecord]) -> list[Turn]:
     now = run.handle.now()
-    return [checked(run.handle, item.turn, None, now, keep=False) for item in batch]
+    return [validate_turn(run.handle, item.turn, None, now, keep=False) for item in batch]
 
 
 def _stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
@@ -281,7 +281,7 @@ def _words(turn: Turn) -> Words:
 def _store_memory(run: _Run, item: MemoryRecord) -> None:
     """Remember a statement once: its external id is the idempotency key."""
     try:
-        details, how = _believed(run, _with_source(run, item.details))
+        details, how = _as_trusted(run, _with_source(run, item.details))
         id = checked_statement(run.handle, item.text, details).external_id
         key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
         own = run.handle.own()
@@ -312,7 +312,7 @@ def _is_known(run: _Run, own: list[int], key: str, id: str | None) -> bool:
     return store.receipt(own[0], key) is not None or bool(id and store.memories(own, Memories(external_id=id, limit=1)))
 
 
-def _believed(run: _Run, details: Details) -> tuple[Details, How | None]:
+def _as_trusted(run: _Run, details: Details) -> tuple[Details, How | None]:
     """
     The details as far as the file is believed, and how the statement is learned where it waits for a review.
 

@@ -24,7 +24,7 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.home import export_lines, import_trust
 from yiku.flows.home.export import KINDS
 from yiku.flows.keep import attach
-from yiku.flows.keep.record import is_unique, told_apart
+from yiku.flows.keep.record import is_unique, unique_message_id
 from yiku.flows.learn import episodes
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
@@ -174,7 +174,7 @@ class Replay:
         self.flush()
         if not self.dry_run:
             self._unlink()
-            _join(self.handle)
+            _join_chains(self.handle)
 
     def _unlink(self) -> None:
         """What lost its successor, because that did not come in, waits for its place like others."""
@@ -244,7 +244,7 @@ class _Operation:
         run = self.run
         try:
             memory = export_lines.memory(run.handle, record)
-            if run.erasure and tombstones.since(run.handle, memory) is not None and not self._known(memory.id):
+            if run.erasure and tombstones.erased_since(run.handle, memory) is not None and not self._known(memory.id):
                 run.skip(ERASED)
             else:
                 yield memory
@@ -300,13 +300,13 @@ class _Operation:
         said_in = run.said_in | {turn.external_id: turn.session for turn in there if turn.external_id is not None}
         fresh = []
         for turn in turns:
-            told = _apart(turn, said_in)
+            told = _with_unique_id(turn, said_in)
             if turn.id not in ids and (told.external_id is None or told.external_id not in said_in):
                 fresh.append(told)
                 ids.add(told.id)
                 said_in |= {} if told.external_id is None else {told.external_id: told.session}
         run.said_in = said_in if run.dry_run else {}
-        kept = list(tombstones.turns(handle, fresh)) if run.erasure else fresh
+        kept = list(tombstones.admit_turns(handle, fresh)) if run.erasure else fresh
         self._count("turns", len(kept))
         run.counts["known"] += len(turns) - len(fresh)
         run.lowered["turns"] += 0 if run.trust else sum(turn.role == "user" and turn.origin is Origin.IMPORT for turn in kept)
@@ -386,7 +386,7 @@ class _Operation:
             if run.trust:
                 memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
             else:
-                memory = import_trust.waiting(memory)
+                memory = import_trust.as_candidate(memory)
         if not run.trust:
             run.lowered["statements"] += memory.trust < told.trust
             run.lowered["pins"] += told.pinned
@@ -399,7 +399,7 @@ class _Operation:
 
     def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
         """A statement that came in before its file was trusted counts as the file says."""
-        if columns := import_trust.raised(row, told):
+        if columns := import_trust.trust_updates(row, told):
             if row.reason == import_trust.FOREIGN and row.state is State.CANDIDATE:
                 live = row.superseded_by is None  # then it waits for its place
                 columns |= {"state": State.ARCHIVED, "reason": WAITING} if live else {"state": State.ACTIVE, "reason": None}
@@ -459,7 +459,7 @@ class _Operation:
         if before.keys() != after.keys():
             checks.refuse("after", "names other columns than before")
         if not trust:
-            before, after = import_trust.columns(before), import_trust.columns(after)
+            before, after = import_trust.allowed_columns(before), import_trust.allowed_columns(after)
             if not after:
                 return True
         if self._is_done("memories", row.n, before):
@@ -516,12 +516,12 @@ class _Operation:
 # ------------------------------------------------------------------ giving what waits its place
 
 
-def _apart(turn: Turn, said_in: Mapping[str, str]) -> Turn:
+def _with_unique_id(turn: Turn, said_in: Mapping[str, str]) -> Turn:
     """The turn with an external id of its own, where another session has a turn of that id."""
     id = turn.external_id
     if id is None or is_unique(id) or said_in.get(id, turn.session) == turn.session:
         return turn
-    return replace(turn, external_id=told_apart(id, turn.session))
+    return replace(turn, external_id=unique_message_id(id, turn.session))
 
 
 def _set(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -546,7 +546,7 @@ def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
     return [row for row in handle.store.memories(own, same) if row.kind is memory.kind]
 
 
-def _join(handle: Handle) -> None:
+def _join_chains(handle: Handle) -> None:
     """What waits becomes one chain with what was known, in the order of saying."""
     own = handle.own()
     archived = handle.store.memories(own, Memories(states=(State.ARCHIVED,))) if own else []
@@ -556,10 +556,10 @@ def _join(handle: Handle) -> None:
             place = (memory.slot, b"", None) if memory.slot else (None, memory.content_hash, memory.kind)
             places.setdefault(place, []).append(memory.n)
     for ns in places.values():
-        retry_if_stale(handle, lambda ns=ns: _joined(handle, ns))  # type: ignore[misc]
+        retry_if_stale(handle, lambda ns=ns: _join_chain(handle, ns))  # type: ignore[misc]
 
 
-def _joined(handle: Handle, ns: Sequence[int]) -> None:
+def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
     back = handle.store.memories(handle.own(), Memories(ns=ns))
     present = _present(handle, back[0])
     updates = conflict.rejoined(back, present)

@@ -49,7 +49,7 @@ def status(handle: Handle) -> Status:
         search=space,
         missing=missing,
         waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
-        troubles=(*_troubles(handle, about, flagged), *_to_settle(handle, candidates), *why),
+        troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
     )
 
 
@@ -64,9 +64,9 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
             return "words", None, 0, [why] if why else ()
         late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
         failed = sum(handle.vectors.progress_of(scope, model.space).failed for scope in handle.reads())
-        troubles = [embed.by_words_only(late)] if late else []
+        troubles = [embed.missing_vectors_note(late)] if late else []
         if failed:
-            troubles.append(embed.by_words_only(failed, "the model refuses them"))
+            troubles.append(embed.missing_vectors_note(failed, "the model refuses them"))
         if why := embed.trouble(handle):
             troubles.append(f"nothing is embedded in the background: {why}")
         return model.space, None, late, troubles
@@ -96,7 +96,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"{flagged} memories contradict each other: yiku review"
 
 
-def _to_settle(handle: Handle, candidates: int) -> Iterator[str]:
+def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
     """What learning left to a person."""
     if handle.put_off is not None:
         yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
