@@ -1,5 +1,5 @@
 """
-The words of Yiku: what is kept, what is asked, what is answered.
+Value types of the library: what is stored, asked and returned.
 
 Values only. Everything here is frozen; nothing here decides or does anything. Times are aware
 datetimes in the offset in which they were said; the store keeps them as microseconds UTC.

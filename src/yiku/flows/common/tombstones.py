@@ -1,5 +1,5 @@
 """
-Tombstones: what was erased stays out on every way in, and is noticed where an older copy was laid over the home.
+Tombstones: reject erased content on every input path; detect a restored older copy.
 
 A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
 that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old
@@ -33,7 +33,7 @@ TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure 
 
 
 def erased_since(handle: Handle, memory: SemanticMemory) -> datetime | None:
-    """When a statement was erased; None when it was not, or another that stayed says just that."""
+    """Return when a statement was erased; None if it was not, or another live one says the same."""
     found = _erased_texts(handle, erasure.of_statement(memory))
     if found and not any(text.startswith(TEXT) for text in found):
         return max(found.values())
@@ -43,7 +43,7 @@ def erased_since(handle: Handle, memory: SemanticMemory) -> datetime | None:
 
 
 def lift(handle: Handle, memory: SemanticMemory) -> None:
-    """Let a statement be kept again."""
+    """Remove the tombstones of a statement, so that it can be stored again."""
     seals = [handle.scope_seal(text) for text in erasure.of_statement(memory)]
     handle.store.apply(handle.writes(), [Lift(seals)], handle.cause("lift"))
     mirror(handle)
@@ -54,13 +54,13 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
 
 
 def mirror(handle: Handle) -> None:
-    """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
+    """Write a file for each erasure beside the database, converting entries of earlier versions."""
     home, store = handle.paths, handle.store
     mirrored.write(home, store.store_id, [*map(with_id, mirrored.lines(home)), *store.erasures.all()])
 
 
 def unknown_erasures(home: Home, store: Store) -> list[Mapping[str, Any]]:
-    """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
+    """Return erasures recorded beside a database that lacks them: an older copy was restored over it."""
     told = [*map(with_id, mirrored.lines(home))]
     missing = _missing(home, store)
     known = [entry for entry in told if entry["id"] in missing]
@@ -69,7 +69,7 @@ def unknown_erasures(home: Home, store: Store) -> list[Mapping[str, Any]]:
 
 
 def mirrored_ids(home: Home, store_id: str) -> set[str]:
-    """The ids of all erasures that the files beside a database tell of."""
+    """Return the ids of all erasures recorded in files beside the database."""
     found = set(mirrored.names(home, store_id))
     with suppress(OSError, ValueError, KeyError):  # one that cannot be read hides nothing that a file of its own tells
         found |= {with_id(entry)["id"] for entry in mirrored.lines(home)}
@@ -77,13 +77,13 @@ def mirrored_ids(home: Home, store_id: str) -> set[str]:
 
 
 def _missing(home: Home, store: Store) -> set[str]:
-    """The ids of the erasures that files tell of and the store does not know."""
+    """Return the ids of erasures in files that the store does not know."""
     told = mirrored_ids(home, store.store_id)
     return told - store.erasures.known(sorted(told)) if told else set()
 
 
 def refuse_older_copy(home: Home, store: Store) -> None:
-    """Raise ErasureUndone where an older copy was laid over a home. Only names are read, and one look-up; nothing is written."""
+    """Raise ErasureUndone if an older copy was restored over the home. Reads names only, writes nothing."""
     if missing := _missing(home, store):
         what = "what an erasure took" if len(missing) == 1 else f"what {len(missing):,} erasures took"
         raise ErasureUndone(f"{home.database} holds {what} since the copy was made that lies over it")
@@ -93,7 +93,7 @@ def refuse_older_copy(home: Home, store: Store) -> None:
 
 
 def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
-    """The turns that may be stored, without the sentences that were erased after they were said."""
+    """Return the turns that may be stored, without sentences erased after they were said."""
     told = {text for turn in given for text in _sealed_of(handle, turn)}
     found = _erased_texts(handle, told)
     spared = {text for text, at in found.items() if _said_by_turn(handle, text, at)}
@@ -106,7 +106,7 @@ def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
 
 
 def delete_unused_blobs(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
-    """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
+    """Delete blobs stored for turns that were then rejected, unless another turn refers to them."""
     named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}
     for name in sorted(named):
         with handle.store.exclusive():
@@ -115,7 +115,7 @@ def delete_unused_blobs(handle: Handle, given: Iterable[Turn], kept: Iterable[Tu
 
 
 def is_named(handle: Handle, blob: str) -> bool:
-    """Whether a turn or an attachment of any scope names a blob."""
+    """Tell whether a turn or attachment of any scope refers to a blob."""
     every = [number for number, *_ in handle.store.scopes()]
     if not every:
         return False
@@ -140,13 +140,13 @@ def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared:
 
 
 def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
-    """All of a turn that a tombstone may stand for."""
+    """Return every part of a turn that a tombstone may stand for."""
     said = [text for told in texts(handle, turn) for text in erasure.runs(told)]
     return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
 
 
 def _said_by_turn(handle: Handle, text: str, at: datetime) -> bool:
-    """Whether a turn that was there before an erasure, and stayed, says a sentence."""
+    """Tell whether a turn from before the erasure, which stayed, contains a sentence."""
     words, own = analyze.tokens(text.removeprefix(TEXT)), handle.own()
     terms = list(dict.fromkeys([*words.words, *words.characters]))
     if not text.startswith(TEXT) or not own or not terms:
@@ -159,7 +159,7 @@ def _said_by_turn(handle: Handle, text: str, at: datetime) -> bool:
 
 
 def _erased_texts(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
-    """Which of these texts stand for something that was erased, and since when."""
+    """Return which of these texts have a tombstone, and since when."""
     seals = {handle.scope_seal(text): text for text in told}
     return {seals[seal]: at for seal, at in handle.store.erasures.tombstoned(list(seals)).items()}
 
@@ -168,7 +168,7 @@ def _erased_texts(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
 
 
 def is_erased(handle: Handle, record: Record) -> bool:
-    """Whether an episode, a scratchpad or an attachment was erased since, or its session, or a sentence that it says."""
+    """Tell whether an episode, scratchpad or attachment was erased since, or its session or a sentence in it."""
     said = [text for told in erasure.strings(record) for text in erasure.runs(told)]
     session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
     found = _erased_texts(handle, [erasure.of_record(record.id), *session, *said])

@@ -1,5 +1,5 @@
 """
-An erasure leaves the store: its rows go in one transaction, what they were linked with joins again, and tombstones stay.
+Delete the planned rows in one transaction, relink what they were linked with, and write tombstones.
 
 A tombstone is a keyed hash of what must not come back; nobody can read the words from it.
 """
@@ -42,7 +42,7 @@ def delete_planned(
     handle: Handle, scope: int, plan: ErasurePlan, *, cause: Cause, seals: Sequence[bytes], named: Mapping[str, Any]
 ) -> int:
     """
-    One transaction: the rows go, what they were linked with is mended, tombstones stay. The number of the erasure.
+    Delete, relink and write tombstones in one transaction; return the number of the erasure.
 
     named: what the erasure takes, by ids, as it is remembered
     """
@@ -71,7 +71,7 @@ def delete_planned(
 
 
 def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
-    """The turns that stay with less, and where in them something went."""
+    """Return the redacted turns, and the ranges removed from each."""
     for one in (*plan.redacted, *(() if plan.deletes else (redact.redact_whole(handle, turn) for turn in plan.turns))):
         said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
@@ -79,7 +79,7 @@ def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
 
 
 def erased_rows(plan: ErasurePlan) -> dict[str, Any]:
-    """An erasure as it is remembered: rows and blobs, and not a word."""
+    """Return the record of an erasure: rows and blobs, without any text."""
     blank = {one.before.id for one in plan.redacted if one.blanked}
     return {
         "memories": [memory.id for memory in plan.statements.gone],
@@ -97,7 +97,7 @@ def erased_rows(plan: ErasurePlan) -> dict[str, Any]:
 
 
 def seals(handle: Handle, plan: ErasurePlan) -> list[bytes]:
-    """The seals of what must not come back. What a statement that stays says is not among them."""
+    """Return the seals of erased texts, except those that a remaining statement contains."""
     sealed = [text for memory in plan.statements.gone for text in erasure.of_statement(memory)]
     for turn in plan.turns:
         sealed += [
@@ -120,7 +120,7 @@ def _deleted(turn: Turn) -> ErasedRow:
 
 
 def blobs(plan: ErasurePlan) -> set[str]:
-    """The blobs that what goes had named."""
+    """Return the blobs that deleted rows referred to."""
     named = plan.derived.blobs()
     for turn in (*plan.turns, *(one.before for one in plan.redacted)):
         named |= {blob for blob in (turn.blob, *(result.get("blob") for result in turn.tool_results)) if isinstance(blob, str)}
@@ -131,7 +131,7 @@ def blobs(plan: ErasurePlan) -> set[str]:
 
 
 def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
-    """Slots that lose a version are one chain again, and statements that are told anew stand in it."""
+    """Relink slots that lose a version, inserting restated statements."""
     changes: list[Change] = []
     anew = {memory.id: memory for memory in plan.statements.retold.values()}
     for slot in sorted({memory.slot for memory in anew.values() if memory.slot and memory.state is State.ACTIVE}):
@@ -151,7 +151,7 @@ def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
 
 
 def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """Rivals contradict what goes no more; what is told anew they contradict as before."""
+    """Clear conflict flags that deleted statements caused; restated ones keep theirs."""
     changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     for rival, columns in clear_flags(handle, plan.statements.gone):
         still = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
@@ -161,7 +161,7 @@ def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory
 
 
 def _relink_others(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """Versions that no slot's chain holds point to the next that is left, or to none."""
+    """Point versions outside a slot's chain to the next remaining one, or none."""
     gone, retold = {memory.id: memory for memory in plan.statements.gone}, plan.statements.retold
     lines = sorted({memory.line for memory in plan.statements.gone})
     rest = [row for line in lines for row in handle.store.memories(handle.own(), Memories(line=line)) if row.id not in gone]

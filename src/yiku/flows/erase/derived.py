@@ -1,5 +1,5 @@
 """
-What an erasure takes of what grew out of sessions: episodes, the scratchpad, attachments, state, what waits for a model.
+Find session data to erase: episodes, the scratchpad, attachments, state, queued jobs.
 
 An episode that tells of a turn that goes, or loses a sentence, goes with it: it can be told again from what is left. An
 attachment of a turn that goes wholly goes, with its blob. Of the rest goes what says it: one of its sentences, or a word
@@ -46,7 +46,7 @@ Window = tuple[datetime | None, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """What goes besides statements and turns, and what comes back with less."""
+    """Records that an erasure deletes or shortens, besides statements and turns."""
 
     gone: Sequence[Record] = ()
     left: Sequence[tuple[Scratchpad, Scratchpad]] = ()  # before, and what is left, under a new id
@@ -59,25 +59,25 @@ class DerivedRecords:
         return bool(self.gone or self.left or self.images or self.states)
 
     def ids(self) -> dict[str, list[str]]:
-        """The records that go, those too that come back with less, by their tables."""
+        """Return the ids of the affected records, by table."""
         found: dict[str, list[str]] = {}
         for record in (*self.gone, *(before for before, _ in self.left)):
             found.setdefault(RECORD_TABLES[type(record)], []).append(record.id)
         return found
 
     def blobs(self) -> set[str]:
-        """The contents that attachments among them had kept."""
+        """Return the blobs of deleted attachments."""
         return {record.blob for record in self.gone if isinstance(record, Attachment) and record.blob}
 
     def put(self) -> list[Change]:
-        """What stands in their places."""
+        """Return the shortened records."""
         again: list[Change] = [Put(after) for _, after in self.left]
         for one in self.unlinked:
             again.append(Put(one, episodes.tokens(one) if isinstance(one, Episode) else attach.tokens(one)))
         return again
 
     def texts(self) -> list[str]:
-        """What they say that does not stay."""
+        """Return the texts that are deleted."""
         found = [*erasure.strings(self.gone), *erasure.strings([*self.images.values()])]
         for before, after in self.left:
             stays = {*_texts_of(after)}
@@ -89,7 +89,7 @@ class DerivedRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureContext:
-    """What goes of statements and turns: what other texts are held against."""
+    """The statements and turns of an erasure, to test other texts against."""
 
     statements: Sequence[SemanticMemory]  # all that they say goes
     memories: Sequence[SemanticMemory]  # all rows that go, also of statements that are told anew
@@ -104,7 +104,7 @@ class ErasureContext:
 
 
 def select_all(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> DerivedRecords:
-    """All of a scope; of what was there at a time, and of records that went then."""
+    """Select all records of a scope, up to a time, and those of earlier erasures."""
     own = handle.own()
     if not own:
         return DerivedRecords()
@@ -118,7 +118,7 @@ def select_all(handle: Handle, *, until: datetime | None = None, ids: Collection
 
 
 def select_by_id(handle: Handle, ids: Collection[str], *, suffix: str | None = None) -> list[Record]:
-    """The records with these ids, or the one whose id ends so."""
+    """Select the records with these ids, or the one with this id suffix."""
     own, found = handle.own(), list[Record]()
     select = Records(suffix=suffix) if suffix is not None else Records(ids=[*ids])
     for kind in RECORD_TABLES if own and (ids or suffix) else ():
@@ -127,7 +127,7 @@ def select_by_id(handle: Handle, ids: Collection[str], *, suffix: str | None = N
 
 
 def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
-    """What goes with these statements and turns."""
+    """Select the records derived from these statements and turns."""
     own, store = handle.own(), handle.store
     if not own:
         return DerivedRecords()
@@ -170,7 +170,7 @@ def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
 
 
 def _older(handle: Handle, own: Sequence[int]) -> Iterator[Any]:
-    """The rows of the journal that keep an older form of a record."""
+    """Return the journal rows that keep an older version of a record."""
     for table in RECORD_KINDS:
         yield from (row for row in handle.store.journal(own, table=table, after=0) if row.before)
 
@@ -193,7 +193,7 @@ def _unlinked(record: Episode | Attachment, memories: Sequence[SemanticMemory]) 
 
 @dataclass(frozen=True, slots=True)
 class _Selector:
-    """Whether a record goes, and what is left of a scratchpad."""
+    """Decides for each record whether it is deleted, and what remains of a scratchpad."""
 
     handle: Handle
     erased: ErasureContext
@@ -201,18 +201,18 @@ class _Selector:
 
     @property
     def turns(self) -> Mapping[str, Sequence[Turn]]:
-        """The turns that go or lose something, by session."""
+        """The affected turns, by session."""
         found: dict[str, list[Turn]] = {}
         for turn in (*self.erased.turns, *(before for before, _ in self.erased.redacted)):
             found.setdefault(turn.session, []).append(turn)
         return found
 
     def ends(self, session: str | None) -> bool:
-        """Whether a session goes whole."""
+        """Tell whether a session is erased completely."""
         return session is not None and session == self.erased.session and self.erased.window is None
 
     def takes(self, record: Record) -> bool:
-        """Whether a record goes wholly."""
+        """Tell whether a record is deleted."""
         match record:
             case Episode():
                 return record.id in self.erased.ids or self._tells_of_it(record) or any(map(self.says, _texts_of(record)))
@@ -242,25 +242,25 @@ class _Selector:
         return self.ends(attachment.session) or self._within(attachment.session, at, at) or self._kept_says(attachment)
 
     def _kept_says(self, attachment: Attachment) -> bool:
-        """Whether the content that was kept holds a statement."""
+        """Tell whether an attachment's stored content contains a statement."""
         if attachment.blob is None or self.erased.spared or not self.erased.statements:
             return False
         whole = analyze.plain(turn_texts.blob(self.handle, attachment.blob))
         return any(analyze.plain(text) in whole for one in self.erased.statements for text in redact.search_terms(one))
 
     def _within(self, session: str, start: datetime, end: datetime) -> bool:
-        """Whether something lies in the time that goes."""
+        """Tell whether a time span lies in the erased window."""
         if self.erased.window is None or self.erased.session not in (None, session):
             return False
         since, until = self.erased.window
         return (since is None or end >= since) and (until is None or start < until)
 
     def shortens(self, record: Record) -> bool:
-        """Whether a record loses lines."""
+        """Tell whether a record loses lines."""
         return isinstance(record, Scratchpad) and self.left_of(record) != record
 
     def left_of(self, record: Scratchpad) -> Scratchpad:
-        """A scratchpad without the lines that go."""
+        """Return a scratchpad without the erased lines."""
         moments = {turn.said_at for turns in self.turns.values() for turn in turns}
 
         def stays(task: Task) -> bool:
@@ -284,7 +284,7 @@ class _Selector:
 
 
 def _texts_of(record: Record) -> list[str]:
-    """The texts of a record, apart from names of sessions and from ids."""
+    """Return the texts of a record, without session names and ids."""
     match record:
         case Episode():
             words = (record.summary, record.goal, record.outcome_reason, record.entities, record.tools_used, record.decisions)
@@ -315,7 +315,7 @@ def _texts_of_state(state: Session) -> list[str]:
 
 
 def mentions(handle: Handle, erased: ErasureContext, texts: Iterable[str]) -> Callable[[str], bool]:
-    """Whether one of these texts says what goes: a sentence or statement of it, or a word that nothing else here says."""
+    """Tell whether a text contains an erased sentence or statement, or a word that nothing else contains."""
     if erased.spared:
         return lambda _: False
     told, going = {text: _words(text) for text in texts}, _words_of(erased)
@@ -344,7 +344,7 @@ def _words(text: str) -> set[str]:
 
 
 def _words_of(erased: ErasureContext) -> set[str]:
-    """The words that what goes is found by."""
+    """Return the search words of erased content."""
     going = {word for memory in erased.memories for word in _search_words(index_tokens(memory))}
     for turn in (*erased.turns, *(before for before, _ in erased.redacted)):
         going.update(_search_words(tokens(turn)), _search_words(tool_tokens(turn)))
@@ -352,7 +352,7 @@ def _words_of(erased: ErasureContext) -> set[str]:
 
 
 def _unique_words(handle: Handle, erased: ErasureContext, words: Collection[str]) -> set[str]:
-    """Those of some words that nothing says which stays."""
+    """Return those words that nothing outside the erasure contains."""
     stays = {word for memory in erased.retold for word in _search_words(index_tokens(memory))}
     for _, after in erased.redacted:
         stays.update(_search_words(tokens(after)), _search_words(tool_tokens(after)))
@@ -363,7 +363,7 @@ def _unique_words(handle: Handle, erased: ErasureContext, words: Collection[str]
 
 
 def _is_telling(word: str) -> bool:
-    """Whether a word may say by itself what went: not one that stands in any story."""
+    """Tell whether a word alone may identify erased content; common words do not."""
     return len(word) >= erasure.WORD_CHARS or (len(word) > 1 and (not word.isascii() or any(map(str.isdigit, word))))
 
 

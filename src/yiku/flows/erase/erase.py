@@ -1,5 +1,5 @@
 """
-erase: what was said is gone, from every place of the home, and the receipt proves it.
+Erase content from every place in the home and return a receipt.
 
 Plan what goes (plan.py). Take it out of the store in one transaction that leaves tombstones, keyed hashes of what must not come
 back (delete.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
@@ -71,7 +71,7 @@ def erase(
 
 
 def _apply(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
-    """Plan an erasure and take it out of the store, with every other writer waiting. The plan, and the number of the erasure."""
+    """Plan an erasure and delete it from the store, with other writers locked out; return plan and number."""
 
     def attempt() -> tuple[ErasurePlan, int]:
         found = plan(handle, choice, keep=True)
@@ -90,14 +90,14 @@ def _apply(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
 
 
 def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, window: bool, everything: bool) -> None:
-    """Raise InvalidInput unless one thing is meant; a time range may narrow a session or a source."""
+    """Raise InvalidInput unless exactly one thing is meant; a time range may narrow a session or source."""
     told = [given for given in (id, session, source) if given is not None]
     if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
         checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
 
 
 def _kept_elsewhere(plan: ErasurePlan) -> list[HeldText]:
-    """What other rows than those that go hold of it."""
+    """Return the erased content that other rows still contain."""
     gone = {memory.id for memory in plan.statements.gone} | {id for ids in plan.derived.ids().values() for id in ids}
     return [one for one in plan.held if one.id not in gone]
 

@@ -1,5 +1,5 @@
 """
-The same erasure in another copy: a backup, an older file that was put back, rows that came in from another home.
+Apply an erasure to another copy: a backup, a restored file, an import.
 
 A copy knows nothing of the call that erased. What is remembered of it are ids, seals and flags, and not a word.
 """
@@ -24,7 +24,7 @@ from yiku.types import Cause, Memories, SemanticMemory, Turns
 
 def reapply(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
     """
-    Take out of a store what was erased from another of its copies.
+    Delete from a store what was erased from another copy of it.
 
     entries: erasures as `Store.erasures` has them; how many rows went
     """
@@ -45,7 +45,7 @@ def reapply(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _plan(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at: datetime) -> ErasurePlan:
-    """What an erasure named, as far as it is in this store."""
+    """Return the plan of a recorded erasure, for the rows that this store has."""
     own, store = handle.own(), handle.store
     ids = [id for among in named.get("records", {}).values() for id in among]  # older erasures name none
     if named["whole_scope"]:
@@ -61,7 +61,7 @@ def _plan(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at:
 
 
 def _of_scope(handle: Handle, named: Mapping[str, Any], ids: Sequence[str], at: datetime) -> ErasurePlan:
-    """All of a scope that was there then; what was told since stays."""
+    """Return the plan for a whole scope up to a time."""
     store, every = handle.store, handle.store.memories(handle.own(), Memories())
     said = store.turns(handle.own(), Turns(hidden=True))
     memories = [memory for memory in every if memory.created_at <= at or memory.id in named["memories"]]
@@ -74,7 +74,7 @@ def _of_scope(handle: Handle, named: Mapping[str, Any], ids: Sequence[str], at: 
 
 
 def _statements(handle: Handle, named: Mapping[str, Any], memories: Sequence[SemanticMemory]) -> Statements:
-    """The statements that went, and of those that stayed the sources that went."""
+    """Return the deleted statements, and the deleted sources of those that stayed."""
     retold, kept, lost = dict[str, SemanticMemory](), list[SemanticMemory](), dict[str, list[SourceKey]]()
     for memory in memories:
         going = [tuple(each) for each in named["sources"].get(memory.id, ())]
@@ -93,7 +93,7 @@ def _statements(handle: Handle, named: Mapping[str, Any], memories: Sequence[Sem
 def _redacted(
     handle: Handle, named: Mapping[str, Any], memories: Sequence[SemanticMemory], seals: Container[bytes]
 ) -> Iterator[Redaction]:
-    """Turns that lost sentences, as far as they still have them here."""
+    """Return the turns that lost sentences, where they still contain them."""
     ids = [*named["redacted"], *named["blanked"]]
 
     def also(text: str) -> list[redaction.Range]:

@@ -1,5 +1,5 @@
 """
-After an erasure: every other copy in the home is dealt with, and every file is looked through in raw bytes.
+Clean the other copies, search every file byte by byte, and write the receipt.
 
 Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
 WAL is emptied. Then all files are searched for what was erased: the texts whole, their words, and the ends
@@ -7,7 +7,7 @@ of their words, since a search index stores only what a word has beyond its neig
 still says proves nothing and is passed over.
 
 What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
-leaves the erasure without its receipt, so that `resumed` does it later.
+leaves the erasure without its receipt, so that `resume` does it later.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Tell = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What is looked for: bytes, the text they stand for, and the token of the index, where it is one."""
+    """What is searched for: bytes, the text they stand for, and the index token, if it is one."""
 
     texts: Mapping[bytes, tuple[str, str]]
     whole: frozenset[bytes]  # those that are no mere words
@@ -64,7 +64,7 @@ def clean_everywhere(
     progress: Tell | None = None,
 ) -> Erased:
     """
-    The answer with its places, and the receipt in the store once every place was dealt with.
+    Clean every place; return the receipt, stored once every place is done.
 
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
@@ -91,7 +91,7 @@ def clean_everywhere(
 
 def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
-    Finish what erasures left undone when they were cut short. Raises NotFound when none was.
+    Finish erasures that were interrupted. Raises NotFound if there is none.
 
     Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
     """
@@ -108,7 +108,7 @@ def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
 
 
 def _write_receipt(handle: Handle, done: Erased) -> None:
-    """The receipt, without a word of what went; and the mirror, which knows that all is done."""
+    """Write the receipt, without any erased text, and the mirror file."""
     entry = next(entry for entry in handle.store.erasures.all() if entry["number"] == done.operation)
     receipt = {
         "memories": len(done.memories),
@@ -125,7 +125,7 @@ def _write_receipt(handle: Handle, done: Erased) -> None:
 
 
 def _attempt(name: str, step: Callable[[], Place]) -> Place:
-    """A place where something was done, or why it could not be."""
+    """Run a step; return its place, or the reason it failed."""
     try:
         return step()
     except (StoreError, OSError) as error:
@@ -137,7 +137,7 @@ def _attempt(name: str, step: Callable[[], Place]) -> Place:
 
 
 def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
-    """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
+    """Write the mirror, then erase from each backup under the backup lock."""
 
     def mirrored() -> Place:
         tombstones.mirror(handle)
@@ -155,7 +155,7 @@ def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell:
 
 
 def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
-    """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
+    """Erase from a copy: sweep a copy of it and rename it into place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
@@ -169,7 +169,7 @@ def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sou
 
 
 def _sweep(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
-    """Bytes looked through, and what is left."""
+    """Sweep one copy; return bytes searched and what remains."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
@@ -182,7 +182,7 @@ def _sweep(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) 
 
 
 def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Place:
-    """A copy that does not open as a store cannot be swept: it stays if nothing of what was erased is in it."""
+    """Handle a copy that does not open: it stays if nothing erased is in it."""
     name = f"backups/{path.name}"
     if not needles.known:
         return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
@@ -197,7 +197,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 
 
 def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
-    """Blobs that nobody names any more leave the disk."""
+    """Delete blobs that nothing refers to."""
     removed = 0
     with handle.store.exclusive():
         for name in sorted(names):
@@ -214,7 +214,7 @@ def _scrub_store(handle: Handle, needles: Needles) -> Place:
 
 
 def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
-    """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
+    """Empty the WAL and rewrite the file if words remain; return whether it was emptied, bytes, and what remains."""
     emptied = store.erasures.scrub()
     size, found = store.erasures.found([*needles.texts])
     left = _unexplained(found, needles, store)
@@ -226,7 +226,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
 
 
 def _delete_vectors(handle: Handle, answer: Erased) -> Place:
-    """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
+    """Delete vectors of erased rows and of turns embedded with them as context."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
     own, changed = handle.own(), [*answer.turns, *answer.redacted]
@@ -248,7 +248,7 @@ def _delete_vectors(handle: Handle, answer: Erased) -> Place:
 
 
 def _emptied(whole: bool, done: str) -> Place:
-    """A place from which something was taken, the log of its file too, or not yet."""
+    """Return a place that was cleaned, with its log, or not yet."""
     return Place(
         "vectors",
         done if whole else f"{done}; another process is reading, so the log is not empty yet",
@@ -257,7 +257,7 @@ def _emptied(whole: bool, done: str) -> Place:
 
 
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
-    """Every other file of the home is looked through."""
+    """Search every other file of the home."""
 
     def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
@@ -280,7 +280,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
 
 def _needles(texts: Sequence[str] | None) -> Needles:
-    """The most telling of what proves that texts are gone."""
+    """Return the most telling fragments that prove that texts are gone."""
     found: dict[bytes, tuple[str, str]] = {}
     for text, token in erasure.looked_for(texts or ()).items():
         found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
@@ -291,7 +291,7 @@ def _needles(texts: Sequence[str] | None) -> Needles:
 
 
 def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
-    """Of what was found, what no row has a right to hold."""
+    """Return those needles that no remaining row accounts for."""
     if not found:
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
@@ -301,7 +301,7 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
 
 
 def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
-    """Of some tokens those under which a row is indexed because it says so."""
+    """Return those tokens under which a row is legitimately indexed."""
     every = [number for number, *_ in store.scopes()]
     if not every or not wanted:
         return set()

@@ -1,5 +1,5 @@
 """
-get, get_all, by_entity, related, history, timeline: look at what is kept by id, filter, entity, relation, versions or time.
+List memories by id, filter, entity, relation, version or time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHOWN = (State.CANDIDATE, State.ACTIVE)
 
 
 def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
-    """One version of a memory, or one turn, with all that is known of it."""
+    """Return one version of a memory, or one turn, with all details."""
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     found = find(handle, id, handle.reads())
     if isinstance(found, Turn):
@@ -48,7 +48,7 @@ def get_all(
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
 ) -> list[SemanticMemory]:
-    """Live memories, newest first; filtered, paged, or as they were at a time."""
+    """Return live memories, newest first; filtered, paged, or as of a time."""
     now = handle.now()
     limit, offset = checks.integer(limit, "limit"), checks.integer(offset, "offset", at_most=10**9)
     if order not in ("said", "updated"):
@@ -76,7 +76,7 @@ def get_all(
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
-    """Live memories about somebody or something, newest first."""
+    """Return the live memories about an entity, newest first."""
     name = keys.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
     select = Memories(
         entities=[name],
@@ -93,7 +93,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
 def related(
     handle: Handle, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
 ) -> list[SemanticMemory]:
-    """Live memories that state a relation with these parts, newest first; without a part, those that state any."""
+    """Return live memories with a matching relation, newest first."""
     triple = (
         checks.optional_name(subject, "subject"),
         checks.optional_name(relation_type, "relation_type"),
@@ -113,7 +113,7 @@ def related(
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
     """
-    All versions of one line, in the order in which they were said; found by an id or by what it is about.
+    Return all versions of one line, in the order they were said.
 
     Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
     """
@@ -133,7 +133,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
 
 
 def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
-    """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
+    """Return the memory that a text refers to and those ranked behind it; a text may also be an id suffix."""
     if may_be_id(text):
         with suppress(NotFound):
             return find_memory(handle, text, scopes), []
@@ -158,7 +158,7 @@ def timeline(
     where: Mapping[str, Any] | None = None,
     limit: int = 50,
 ) -> list[SemanticMemory | Turn]:
-    """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+    """Return turns and memories in the order they were said: a window, or around one of them."""
     now = handle.now()
     since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
     limit, filter_ = checks.integer(limit, "limit"), checks.where(where, now=now)

@@ -1,5 +1,5 @@
 """
-Turns and statements by evidence: their words, their vectors, and what the question says of time, speaker and role.
+Retrieve and score turns and statements by words, vectors, time, speaker and role.
 
 Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/finding/fuse.py) and added up, and the
 best rows are fetched, until enough of them pass the filter.
@@ -34,7 +34,7 @@ SURELY_NEAR = 500  # rows with most of the question's words: their vectors are m
 
 
 class Words(NamedTuple):
-    """Rows that hold words of the question, with their scores; the postings, and the words that are too common to count."""
+    """Rows that contain words of the question, with scores, postings and dropped terms."""
 
     ns: np.ndarray
     scores: np.ndarray
@@ -45,7 +45,7 @@ class Words(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Found:
     """
-    What a route found, or all of them.
+    The candidates of a route, or of all.
 
     scale, evidence: by which it is known how sure that makes; of turns, statements and notes, whichever are asked for
     asked: the vector of the question, where there is one
@@ -60,7 +60,7 @@ class Found:
 
 
 def by_evidence(query: Query) -> Found:
-    """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
+    """Return candidates by words, vectors, and the time, speaker and role in the question."""
     columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
     asked, diagnostics = _embedded_question(query)
@@ -85,7 +85,7 @@ def by_evidence(query: Query) -> Found:
 
 
 def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
-    """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
+    """Return the visible turns of the scopes, up to `valid_at`; and whether these are all."""
     import numpy as np
 
     columns = query.handle.store.columns(query.scopes)
@@ -98,7 +98,7 @@ def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
 
 
 def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
-    """These of the turns."""
+    """Return the columns of some turns."""
     return TurnColumns(
         columns.ns[which],
         columns.sessions[which],
@@ -110,7 +110,7 @@ def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
 
 
 def _candidates(query: Query, columns: TurnColumns, words: Words, near: Near | None) -> np.ndarray | slice:
-    """Which turns are ranked: all; of very many those with the most words, those that resemble most, and those of its time."""
+    """Return the turns to rank: all, or of very many the best by words, vectors and time."""
     import numpy as np
 
     if len(columns.ns) <= MANY or query.where is not None:
@@ -130,7 +130,7 @@ def _candidates(query: Query, columns: TurnColumns, words: Words, near: Near | N
 
 
 def by_words(query: Query, index: Any) -> Words:
-    """Rows that hold words of the question, their scores with the statistics of the scopes asked."""
+    """Return rows that contain words of the question, scored with the statistics of these scopes."""
     terms = query.question.terms
     past = query.past if index == "memory" else query.as_of is not None
     wanted = (*terms.words, *terms.characters, *query.around)
@@ -147,7 +147,7 @@ def _weights(query: Query) -> list[float]:
 
 
 def _embedded_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]]:
-    """The vector of the question; None, and a line of why, where there is none. A line, too, where vectors are still to be made."""
+    """Return the vector of the question, or None and a note why there is none; a note, too, if vectors are missing."""
     asked = embedded(query.handle, query.text, query.scopes)
     if not isinstance(asked, EmbeddedQuestion):
         return None, [asked] if asked else []
@@ -156,7 +156,7 @@ def _embedded_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]
 
 
 def near_to(query: Query, asked: EmbeddedQuestion, space: str, words: Mapping[str, Words]) -> Similar | None:
-    """How much everything in a space resembles the question, surely what has its words."""
+    """Return the similarity of everything in a space to the question, always of what has its words."""
     import numpy as np
 
     always_score = [
@@ -171,7 +171,7 @@ def near_to(query: Query, asked: EmbeddedQuestion, space: str, words: Mapping[st
 def _of_turns(
     query: Query, columns: TurnColumns, words: Words, near: Near | None, scale: fuse.Scale, *, dropped: Collection[str]
 ) -> fuse.Evidence:
-    """What speaks for each turn; what counts as much or recent is of all turns, also where not all are ranked."""
+    """Return the evidence for each turn; common and recent ones are judged over all turns."""
     import numpy as np
 
     question = query.question
@@ -204,7 +204,7 @@ def _of_turns(
 
 
 def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
-    """What speaks for each statement."""
+    """Return the evidence for each statement."""
     import numpy as np
 
     ns, scores = words.ns, words.scores
@@ -217,7 +217,7 @@ def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evi
 
 
 def placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
-    """Values of some rows, at their places among all of them."""
+    """Spread values of some rows over the places of all."""
     import numpy as np
 
     found = np.full(len(every), missing)
@@ -227,7 +227,7 @@ def placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float
 
 
 def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
-    """1 for turns said in a time that the question names."""
+    """Return 1 for turns said in a time window of the question."""
     import numpy as np
 
     inside = np.zeros(len(columns.ns))
@@ -238,7 +238,7 @@ def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
 
 
 def _fetched(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
-    """Fetch rows, best first, until enough of them pass the filter and may be shown."""
+    """Fetch rows, best first, until enough of them pass the filter."""
     store, fetched = query.handle.store, dict[Key, Candidate]()
     rows: Sequence[SemanticMemory | Turn]
     start, size, kept = 0, query.limit + SPARE, 0

@@ -1,5 +1,5 @@
 """
-context: what memory has to say on a question, packed for a prompt.
+Build prompt context from standing rules and recalled hits.
 
 Standing rules first, within their share of the budget; then recall more than will fit, pack in rank order what the rules do
 not say already, and report what went in as retrieved.
@@ -39,7 +39,7 @@ def context(
     session: str | None = None,
     rules: bool = True,
 ) -> Context:
-    """A fenced text of at most so many estimated tokens; empty when nothing was found and no rule stands. See Memory.context."""
+    """Return a fenced text within the token budget; empty if there is nothing. See Memory.context."""
     budget = checks.integer(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
     asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
@@ -60,6 +60,6 @@ def context(
 
 
 def language(handle: Handle, text: str) -> str:
-    """The language of what Yiku writes around memories: as set, else that of the text."""
+    """Return the language of the framing text: as set, else that of the text."""
     chosen = handle.settings.language
     return chosen if chosen != "auto" else "zh" if UNSPACED_RUN.search(text) else "en"

@@ -1,5 +1,5 @@
 """
-embed: what was said, and what stands in notes, becomes vectors, off the caller's path, a batch at a time, in the order in which it came.
+Embed turns, statements and notes outside the caller's path, in batches; embed a question.
 
 The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
 behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.
@@ -42,7 +42,7 @@ KNOWN_TEXT = "ok"  # that any model takes
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A turn or memory to embed, and the texts that make its vectors: its windows, and one behind the turn before."""
+    """A turn or memory to embed, and its texts: windows, and with the preceding turn."""
 
     item: Item
     n: int
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(slots=True)
 class Batch:
-    """The next rows of a scope, and what is true once they are embedded: how far it is, and what need not be done again."""
+    """The next rows of a scope, and the progress once they are embedded."""
 
     scope: int
     space: str
@@ -68,7 +68,7 @@ class Batch:
 
 
 def waiting(handle: Handle, scope: int, space: str) -> int:
-    """How many turns, memories and notes of a scope have no vectors yet."""
+    """Count the turns, memories and notes of a scope without vectors."""
     state = handle.vectors.progress_of(scope, space)
     columns = handle.store.columns([scope])
     late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
@@ -78,7 +78,7 @@ def waiting(handle: Handle, scope: int, space: str) -> int:
 
 
 def missing_vectors_note(count: int, why: str = "yiku embed") -> str:
-    """The line that says how many rows have no vectors."""
+    """Return the line that says how many rows have no vectors."""
     return (
         f"{count:,} {'turn, statement or note is' if count == 1 else 'turns, statements and notes are'} found by words only: {why}"
     )
@@ -92,7 +92,7 @@ def embed(
     stopped: Callable[[], bool] = lambda: False,
 ) -> EmbedReport:
     """
-    Embed what waits in the scope this handle writes, for at most so long.
+    Embed pending rows of the handle's scope within a time budget.
 
     progress: told how many are done, of how many
     Raises ModelUnavailable where there is no model, and StoreBusy while another process is embedding.
@@ -125,7 +125,7 @@ def embed(
 
 def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
     """
-    How many rows wait, once vectors that cannot be read are begun anew.
+    Count pending rows, resetting unreadable vectors first.
 
     Where none waits, the model is asked once a process whether its vectors still have the length of those that are there.
     """
@@ -144,7 +144,7 @@ def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
 
 
 def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
-    """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
+    """Return the next rows to embed: changed rows, turns, then memories; None if nothing is pending."""
     erasure, state = handle.store.erasures.last(), handle.vectors.progress_of(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
         turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
@@ -175,7 +175,7 @@ def _next_notes(handle: Handle, scope: int, space: str, erasure: int, refused: s
 
 
 def _within_budget(rows: Sequence[Row]) -> list[Row]:
-    """The first rows, as many as may go into one batch; at least one."""
+    """Return the first rows that fit a batch; at least one."""
     kept, spent = list[Row](), 0
     for row in rows:
         spent += sum(map(chunk.tokens, row.texts))
@@ -186,7 +186,7 @@ def _within_budget(rows: Sequence[Row]) -> list[Row]:
 
 
 def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
-    """Embed a batch; how many rows have vectors now."""
+    """Embed a batch; return how many rows now have vectors."""
 
     def is_current() -> bool:
         return handle.store.erasures.last() == batch.erasure
@@ -211,7 +211,7 @@ def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tup
 def _vectors_or_refused(
     handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]
 ) -> tuple[list[Vector], list[Row]]:
-    """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
+    """Return vectors, and the rows that the model refuses. Raises ModelError if it refuses everything."""
     try:
         return [*_vectors(handle, model, rows, is_current)], []
     except ModelError as error:
@@ -236,7 +236,7 @@ def _of_note(note: Note) -> Row:
 
 
 def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row]:
-    """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
+    """Return each turn with its texts; a short one also after the preceding turn of its session."""
     short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
     before = _before(handle.store.columns([scope]), short)
     known = {turn.n: _text_of(turn) for turn in turns}
@@ -249,13 +249,13 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
 
 
 def _text_of(turn: Turn) -> str:
-    """What a turn says; nothing where only the mark of an erasure is left."""
+    """Return the text of a turn; empty for a redacted one."""
     content = turn.content.strip()
     return "" if content in redaction.marks() else content
 
 
 def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
-    """For each of these turns the one before it in its session, where there is one."""
+    """Return the preceding turn of the session for each of these turns."""
     import numpy as np
 
     if not ns or not len(columns.ns):
@@ -276,7 +276,7 @@ def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
 
 
 def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> Iterator[Vector]:
-    """The vectors of some rows; a short turn's is the mean of both of its texts."""
+    """Return the vectors of some rows; for a short turn the mean of both of its texts."""
     said = _cached_or_asked(handle, model, [text for row in rows for text in row.texts], is_current)
     place = 0
     for row in rows:
@@ -292,7 +292,7 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: C
 def _cached_or_asked(
     handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]
 ) -> list[np.ndarray[Any, Any]]:
-    """What the model says of texts, as far as the cache does not know it."""
+    """Return vectors of texts, from the cache or the model."""
     if not texts:
         return []
     key = cache_key(model.space, "passage")
@@ -311,7 +311,7 @@ def _cached_or_asked(
 
 
 def _ask_model(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
-    """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
+    """Return a unit vector for each text: (len(texts), dimensions). Raises ModelError."""
     import numpy as np
 
     found = np.asarray(model.embed(texts, role), np.float32)
@@ -325,7 +325,7 @@ def _ask_model(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[
 
 
 def cache_key(space: str, role: Role) -> tuple[str, str, str]:
-    """Provider, model, and variant of a space, for one role."""
+    """Return provider, model and variant of a space, for one role."""
     provider, _, rest = space.partition(" ")
     name, _, variant = rest.partition(" ")
     return provider, name, f"{variant} {role}".strip()
@@ -335,7 +335,7 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 
 
 class EmbeddedQuestion(NamedTuple):
-    """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
+    """Space and vector of a question, and a source of the space's mean vectors."""
 
     space: str
     vector: np.ndarray[Any, Any]
@@ -344,7 +344,7 @@ class EmbeddedQuestion(NamedTuple):
 
 def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuestion | str | None:
     """
-    A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
+    Embed a question; or return a line that says why not, or None if there is nothing to miss.
 
     Raises ModelError or StoreError where the model was asked for by name, and it or its vectors cannot be read.
     """
@@ -375,7 +375,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
 
 class Worker:
     """
-    Embeds what waits as long as its memory is open, in a thread. Its last trouble is told by `status`.
+    Background thread that embeds pending rows. Its last error is shown by `status`.
 
     A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
     """
@@ -402,7 +402,7 @@ class Worker:
             raise
 
     def _looked(self) -> float:
-        """Embed what waits; how many seconds later it is worth to look again."""
+        """Embed pending rows; return the seconds until the next look."""
         try:
             report = embed(self.handle, stopped=self._ended.is_set)
         except StoreBusy:  # another process is at it
@@ -417,11 +417,11 @@ class Worker:
         return AFTER_TROUBLE_S if refused else LOOK_EACH_S
 
     def works(self) -> bool:
-        """Whether its thread is there: not in a forked child."""
+        """Tell whether its thread is alive; not so in a forked child."""
         return self._thread.is_alive()
 
     def stop(self, within_s: float) -> bool:
-        """Whether it ended in time."""
+        """Stop the thread; return whether it ended in time."""
         self._ended.set()
         self._thread.join(within_s)
         return not self.works()
@@ -435,10 +435,10 @@ def _workers(handle: Handle) -> list[Worker]:
 
 
 def works(handle: Handle) -> bool:
-    """Whether this memory has a thread that embeds."""
+    """Tell whether this memory has a background thread."""
     return any(worker.works() for worker in _workers(handle))
 
 
 def trouble(handle: Handle) -> str | None:
-    """What keeps the thread of this memory from embedding, where it has one."""
+    """Return what keeps this memory's thread from embedding, if anything."""
     return next((worker.trouble for worker in _workers(handle)), None)

@@ -1,5 +1,5 @@
 """
-search_traces: what was said and done, by keyword, session, time, role and tool.
+Search turns and tool calls by keyword, session, time, role and tool.
 
 Unlike recall it looks at turns only, tool calls and their results among them, and leaves nothing out for
 being old, replaced or repeated. Without a keyword it lists what the conditions let through.
@@ -33,7 +33,7 @@ def search_traces(
     until: datetime | str | None = None,
     limit: int = 20,
 ) -> list[Turn]:
-    """Turns that fit all that is given: the best first with a keyword, else the newest first."""
+    """Return matching turns: best first with a keyword, else newest first."""
     now = handle.now()
     if role is not None and role not in ROLES:
         checks.refuse("role", f"must be one of {', '.join(ROLES)}")
@@ -65,7 +65,7 @@ def search_traces(
 
 
 def _search(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
-    """Row numbers, best first, over what was said and what tools were given and gave."""
+    """Return row numbers, best first, over contents and tool data."""
     if not scopes:
         return []
     terms = analyze.question(keyword)

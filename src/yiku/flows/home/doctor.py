@@ -1,5 +1,5 @@
 """
-check and repair: whether a home is whole, and how it becomes so again.
+Check and repair a home.
 
 Both look from outside, so they also work on a store that cannot be opened. `check` writes nothing. `repair`
 keeps the damaged file in damaged/, builds a whole store from what can be read there and from the backups,
@@ -35,14 +35,14 @@ Say = Callable[[str], None]
 
 
 def no_progress(_: str) -> None:
-    """For who wants no progress."""
+    """Ignore progress."""
 
 
 # ------------------------------------------------------------------ check
 
 
 def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -> Checked:
-    """Look at a home. Nothing is written, whatever is found. Raises HomeMissing."""
+    """Check a home; writes nothing. Raises HomeMissing."""
     checks.optional_call(progress, "progress")
     say = progress or no_progress
     chosen = next((known for known in DEPTHS if known == depth), None)
@@ -65,7 +65,7 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
 
 
 def _missing_erasures(place: vault.Home) -> Iterator[str]:
-    """Whether the database knows every erasure that the files beside it tell of."""
+    """Yield erasures that files record and the database lacks."""
     found = offline.read_erasures(place.database)
     if found is not None and (missing := tombstones.mirrored_ids(place, found[0]) - found[1]):
         yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
@@ -76,14 +76,14 @@ def _mark(place: vault.Home) -> IdentityFile:
 
 
 def _key(place: vault.Home) -> bytes:
-    """The key as it lies there; empty where it cannot be read, which the journal's chain then shows."""
+    """Return the key file's content; empty if unreadable, which shows in the journal's chain."""
     with suppress(OSError, ValueError):
         return bytes.fromhex(vault.content_of(place.key_file).decode("ascii"))
     return b""
 
 
 def _blobs(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
-    """Each long content against its name, and whether each that is named is there."""
+    """Check each blob against its name, and that each one referred to exists."""
     there = {path.stem for path in place.blobs.glob("*/*.z")}
     for name in sorted(there | offline.named_blobs(place.database)):
         findings.count_checked("blobs")
@@ -102,7 +102,7 @@ def _backups(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
 
 
 def _copies(place: vault.Home) -> list[Path]:
-    """The backups, newest first."""
+    """Return the backups, newest first."""
     if place.backups.is_symlink():  # not ours
         return []
     found = [path for path in place.backups.glob("*.db") if not path.name.startswith(".")]
@@ -114,7 +114,7 @@ def _copies(place: vault.Home) -> list[Path]:
 
 def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, progress: Say | None = None) -> Repaired:
     """
-    Make a home whole again, or with `dry_run` say what that would come to.
+    Repair a home, or with `dry_run` say what that would do.
 
     accept: take the database that is there for the one of this home, though `store.id` means another
     Raises HomeMissing, StoreBusy while another program has it open, StoreMismatch and ForeignStore where only a
@@ -177,7 +177,7 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
 
 
 def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
-    """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
+    """Accept the present database, or create a new one numbered after the lost one."""
     lost = place.lost()
     told, here = mark.read(), offline.read_identity(place.database)
     if offline.is_foreign(place.database):
@@ -202,7 +202,7 @@ def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
 
 def _reapply_erasures(place: vault.Home, *, anew: bool) -> None:
     """
-    What was erased from this home does not come back with an older database or its backups.
+    Apply the home's erasures to an older database that took its place.
 
     anew: it is not told anew to a store that was made in the place of a lost one, either
     """

@@ -1,5 +1,5 @@
 """
-From the lines of an export to values: each field is checked as `record` and `remember` check theirs.
+Parse and validate the lines of an export; the checks are those of `record` and `remember`.
 
 A file may come from anywhere, so its checksums say nothing of what it holds. Which check a field gets follows from
 the type that its dataclass gives it, and from its name where the type says too little; so a new field is checked,
@@ -52,7 +52,7 @@ FIXED = STORES_OWN | frozenset(
 
 
 def field_types(kind: type[Any]) -> Mapping[str, Any]:
-    """The fields of a dataclass that a line may hold, with their types."""
+    """Return the fields of a dataclass that a line may contain, with their types."""
     if kind not in _HINTS:
         known = get_type_hints(kind)
         _HINTS[kind] = {entry.name: known[entry.name] for entry in fields(kind) if entry.name not in STORES_OWN}
@@ -63,7 +63,7 @@ _HINTS: dict[type[Any], Mapping[str, Any]] = {}
 
 
 def parse(handle: Handle, kind: type[T], given: object) -> T:
-    """A dataclass from an object of a line; what is not there is empty."""
+    """Parse an object into a dataclass; missing fields are empty."""
     what = kind.__name__.removeprefix("Semantic").lower()
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
@@ -76,7 +76,7 @@ def parse(handle: Handle, kind: type[T], given: object) -> T:
 
 
 def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
-    """One field as its dataclass has it."""
+    """Parse one field of a dataclass."""
     hint = field_types(kind)[name]
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
         if value is None:
@@ -89,7 +89,7 @@ def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
 
 
 def columns(handle: Handle, given: object, what: str) -> dict[str, Any]:
-    """Columns of a memory that a change names, and what they hold."""
+    """Parse the changed columns of a memory."""
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
     if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in field_types(SemanticMemory)):
@@ -100,7 +100,7 @@ def columns(handle: Handle, given: object, what: str) -> dict[str, Any]:
 
 @contextmanager
 def _field_errors(what: str) -> Iterator[None]:
-    """What is wrong inside a field is said with its name."""
+    """Prefix errors inside a field with its name."""
     try:
         yield
     except InvalidInput as error:
@@ -108,7 +108,7 @@ def _field_errors(what: str) -> Iterator[None]:
 
 
 def time(value: object, name: str) -> datetime:
-    """A time with its offset."""
+    """Parse a time with its offset."""
     if not isinstance(value, str):
         checks.refuse(name, f"must be a time, not {checks.shown(value)}")
     at = checks.time(value, name, now=checks.LATEST)
@@ -118,19 +118,19 @@ def time(value: object, name: str) -> datetime:
 
 
 def optional_time(value: object, name: str) -> datetime | None:
-    """A time, or None."""
+    """Parse a time, or None."""
     return None if value is None else time(value, name)
 
 
 def cause(header: Mapping[str, Any]) -> Cause:
-    """Who did an operation, when and why."""
+    """Parse an operation's header."""
     given = {name: header.get(name) for name in ("actor", "run", "reason")}
     told = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
     return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **told)
 
 
 def id(value: object, name: str) -> str:
-    """An id as this or another store gives them."""
+    """Parse an id as any store assigns them."""
     if not isinstance(value, str) or not ID.fullmatch(value):
         checks.refuse(name, f"{checks.shown(value)} is no id")
     return value
@@ -140,7 +140,7 @@ _OBJECTS = (Mapping, dict, get_origin(Mapping[str, Any]))
 
 
 def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
-    """A value by the type of its field alone."""
+    """Parse a value by its field's type alone."""
     origin = get_origin(hint)
     if hint is str:
         return clean(handle, checks.text(value, name, at_most=checks.CONTENT_BYTES, empty=True))
@@ -174,7 +174,7 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
 
 
 def _text(handle: Handle, value: Any, name: str) -> str:
-    """What a statement or a part of it says."""
+    """Parse the text of a statement or a part of it."""
     return clean(handle, checks.text(value, name))
 
 
@@ -217,7 +217,7 @@ def _days(handle: Handle, value: Any, name: str) -> float:
 
 
 def _calls(handle: Handle, value: Any, name: str) -> tuple[Mapping[str, Any], ...]:
-    """What tools were asked, or gave back."""
+    """Parse tool calls or results."""
     given = _listed(value, name)
     if not all(isinstance(entry, Mapping) for entry in given):
         checks.refuse(name, "must be a list of objects")
@@ -258,7 +258,7 @@ _CHECKS: Mapping[str, Check] = {
 
 
 def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
-    """A memory as it was when it was added."""
+    """Parse a memory as it was when added."""
     given = {name: value for name, value in line.items() if name not in ("type", "was", "crc")}
     found = parse(handle, SemanticMemory, given)
     was = line.get("was") or {}
@@ -276,7 +276,7 @@ def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
 
 
 def source(handle: Handle, given: object) -> Source:
-    """One source of a memory."""
+    """Parse one source of a memory."""
     with _field_errors("source"):
         found = parse(handle, Source, given)
         if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
@@ -287,12 +287,12 @@ def source(handle: Handle, given: object) -> Source:
 
 
 def sources(handle: Handle, given: object) -> tuple[Source, ...]:
-    """Several sources of a memory."""
+    """Parse several sources of a memory."""
     return tuple(source(handle, one) for one in _listed(given, "sources"))
 
 
 def _said(memory: SemanticMemory) -> bytes:
-    """The hash of what it says, of the text alone where it was told anew; that of a file may be another's."""
+    """Return the content hash, recomputed if a file's hash does not fit."""
     told = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
     right = conflict.text_hash(memory.content, Slot(*told) if memory.subject else None)  # type: ignore[arg-type]
     return memory.content_hash if memory.content_hash == conflict.text_hash(memory.content, None) else right
@@ -300,7 +300,7 @@ def _said(memory: SemanticMemory) -> bytes:
 
 def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, list[str]]:
     """
-    A turn as it was when it was recorded, and the blobs that it names and nobody has.
+    Parse a turn as it was when recorded; return it and the blobs that are missing.
 
     keep: its long contents are blobs on the disk already
     """
@@ -321,7 +321,7 @@ def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, 
 
 
 def _result(handle: Handle, result: Mapping[str, Any], keep: bool, lost: list[str]) -> Mapping[str, Any]:
-    """What a tool gave back; a long text is a blob, and the name of one counts only where it lies here."""
+    """Parse a tool result; a blob name counts only if the blob is here."""
     content, blob = result.get("content"), result.get("blob")
     if "blob" in result:
         if isinstance(blob, str) and isinstance(content, str) and BLOB.fullmatch(blob) and _is_here(handle, blob, content):
@@ -334,7 +334,7 @@ def _result(handle: Handle, result: Mapping[str, Any], keep: bool, lost: list[st
 
 
 def _is_here(handle: Handle, blob: str, excerpt: str) -> bool:
-    """Whether this home has the content whose head and tail these are."""
+    """Tell whether this home has the content with this excerpt."""
     try:
         return blobs.excerpt(blobs.get(handle.blobs, blob)) == excerpt
     except (NotFound, Damaged, UnicodeDecodeError):
@@ -342,7 +342,7 @@ def _is_here(handle: Handle, blob: str, excerpt: str) -> bool:
 
 
 def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
-    """An episode, a scratchpad or an attachment; with `keep` the content that was kept is a blob on the disk already."""
+    """Parse an episode, scratchpad or attachment; with `keep` store its content as a blob."""
     given = {name: value for name, value in line.items() if name not in ("type", "content_base64", "crc")}
     if line["type"] == "scratchpad":
         given.setdefault("user_id", handle.scope)

@@ -1,10 +1,10 @@
 """
-Taking in an export: each operation of another store is done here as it was done there, under its own header.
+Import an export by replaying its operations under their own headers.
 
 Ids are kept, and what is known is left as it is: what was forgotten or corrected here stays so. A change of a known
 row is done only if this store has not seen it and the row is as the change found it. A statement whose slot or
 words have other versions here waits, out of recall, until all is in; then it joins them in the order of saying.
-What a file says of itself counts as far as `foreign` says, unless it is trusted. A line that does not fit is a problem.
+What a file says of itself counts as far as `import_trust` says, unless it is trusted. A line that does not fit is a problem.
 
 Operations are gathered into transactions; a killed import has done whole ones, and done again it does the rest.
 """
@@ -70,7 +70,7 @@ Problem = Callable[[int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """Changes of one operation that are to be written, the line that it begins in, and what is counted with them."""
+    """Pending changes of one operation, with its first line and counts."""
 
     change: Replayed
     line: int
@@ -79,7 +79,7 @@ class _Pending:
 
 @dataclass(slots=True)
 class Replay:
-    """One export being taken in, into the scopes that it names."""
+    """An import of one export, into the scopes that it names."""
 
     handle: Handle
     dry_run: bool
@@ -105,7 +105,7 @@ class Replay:
         self.erasure = self.handle.store.erasures.last()
 
     def take(self, item: OperationRecord) -> None:
-        """One operation."""
+        """Import one operation."""
         if item.scope != self.handle.scope:
             if not self.everything:
                 raise InvalidInput(
@@ -129,12 +129,12 @@ class Replay:
             self.flush()
 
     def skip(self, why: str, count: int = 1) -> None:
-        """Count what this store does not take in."""
+        """Count what is not imported."""
         if count:
             self.skipped[why] += count
 
     def flush(self) -> None:
-        """Write what is pending."""
+        """Write pending changes."""
         if self.pending and not self.dry_run:
             self._write()
         if self.learned and not self.dry_run:
@@ -143,7 +143,7 @@ class Replay:
         self.erasure = self.handle.store.erasures.last()
 
     def _write(self) -> None:
-        """All of it in one transaction; where the store refuses an operation, each by itself, and that one is a problem."""
+        """Write in one transaction; if an operation is refused, one by one, and report it."""
         try:
             self._apply(self.pending)
         except Stale:
@@ -161,7 +161,7 @@ class Replay:
         self.handle.store.apply(self.handle.writes(), changes, cause, Expect(erasure=self.erasure))
 
     def _learned(self) -> None:
-        """What was learned from turns came with them: they are not learned from again, nor taken back twice."""
+        """Mark imported turns as processed, so that they are not learned from again."""
         own, store = self.handle.own(), self.handle.store
         there = store.turns(own, Turns(ids=self.learned, hidden=True)) if own else []
         ns = [turn.n for turn in there if turn.n > store.learning.upto(own[0])]
@@ -170,14 +170,14 @@ class Replay:
                 store.apply(own[0], [Learned(fresh)], self.handle.cause("import"))
 
     def finish(self) -> None:
-        """Write what is pending, and give what waits its place."""
+        """Write pending changes and link versions."""
         self.flush()
         if not self.dry_run:
             self._unlink()
             _join_chains(self.handle)
 
     def _unlink(self) -> None:
-        """What lost its successor, because that did not come in, waits for its place like others."""
+        """Unlink versions whose successor was not imported, to be linked later."""
         own, store = self.handle.own(), self.handle.store
         rows = store.memories(own, Memories(ids=sorted(self.linked))) if own and self.linked else []
         after = (
@@ -194,7 +194,7 @@ class Replay:
 
 @dataclass(slots=True)
 class _Operation:
-    """One operation: its header, its lines, and what is to be done of it here."""
+    """One operation: header, lines, and resulting changes."""
 
     run: Replay
     cause: Cause
@@ -207,7 +207,7 @@ class _Operation:
     touched: set[str] = field(default_factory=set)  # ids of what it changes, slots and words of both
 
     def take(self) -> None:
-        """Each line in order; turns that follow each other together."""
+        """Read each line in order; consecutive turns together."""
         memories = {
             line: memory for line, record in self.lines if record.get("type") == "memory" for memory in self._read(line, record)
         }
@@ -240,7 +240,7 @@ class _Operation:
         self._pend()
 
     def _read(self, line: int, record: Mapping[str, Any]) -> Iterator[SemanticMemory]:
-        """The memory of a line; none where it does not fit, or was erased here."""
+        """Parse the memory of a line; None if it is invalid or was erased here."""
         run = self.run
         try:
             memory = export_lines.memory(run.handle, record)
@@ -252,7 +252,7 @@ class _Operation:
             run.problem(line, error.detail)
 
     def _known(self, id: str) -> bool:
-        """Whether a memory is there; in a dry run, or would be."""
+        """Tell whether a memory exists, or in a dry run would."""
         own = self.run.handle.own()
         return id in self.run.seen or bool(own and self.run.handle.store.memories(own, Memories(ids=[id])))
 
@@ -267,7 +267,7 @@ class _Operation:
         self.run.counts[what] += number
 
     def _stored(self, *names: str) -> None:
-        """Write first what this change rests on."""
+        """Flush what this change depends on."""
         if not self.added.isdisjoint(names):
             self._pend()
         if not self.run.fresh.isdisjoint(names):
@@ -276,7 +276,7 @@ class _Operation:
     # -------------------------------------------------------------- turns
 
     def _turn(self, line: int, record: Mapping[str, Any]) -> Turn:
-        """The turn of a line, as far as its file is believed."""
+        """Parse the turn of a line, limited by the file's trust."""
         run = self.run
         turn, lost = export_lines.turn(run.handle, record, keep=not run.dry_run)
         for blob in lost:
@@ -344,7 +344,7 @@ class _Operation:
     # -------------------------------------------------------------- what grew out of sessions
 
     def _record(self, line: Mapping[str, Any]) -> None:
-        """An episode, a scratchpad or an attachment that is not known; and of scratchpads one for each user."""
+        """Import a new episode, scratchpad or attachment; one scratchpad per user."""
         run, handle = self.run, self.run.handle
         record = export_lines.record(handle, line, keep=not run.dry_run)
         self._stored(record.id)
@@ -398,7 +398,7 @@ class _Operation:
         return None
 
     def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
-        """A statement that came in before its file was trusted counts as the file says."""
+        """Raise the trust of a statement imported before its file was trusted."""
         if columns := import_trust.trust_updates(row, told):
             if row.reason == import_trust.FOREIGN and row.state is State.CANDIDATE:
                 live = row.superseded_by is None  # then it waits for its place
@@ -407,7 +407,7 @@ class _Operation:
             self.changes.append(UpdateMemory(row.n, columns, index_tokens(row)))
 
     def _in_line(self, id: str, line: str, successor: str | None) -> None:
-        """Refuse a successor that is not there, is of another line, or leads back."""
+        """Refuse a successor that is missing, of another line, or cyclic."""
         if successor is None:
             return
         handle, seen = self.run.handle, {id}
@@ -428,14 +428,14 @@ class _Operation:
             following = rows[following].superseded_by
 
     def _meets_others(self, memory: SemanticMemory) -> bool:
-        """Whether its slot, or its words, have a version here that is not of this export, or one that this store made live again."""
+        """Tell whether its slot or words have a version here from outside this export."""
         retired = {record["memory"] for _, record in self.lines if {"superseded_by", "state"} & _set(record).keys()}
         live = memory.superseded_by is None and memory.flag is None
         present = _present(self.run.handle, memory)
         return any(row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in retired) for row in present)
 
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
-        """A change of a memory that is there, or comes with this import."""
+        """Import a change of a memory."""
         id = export_lines.id(record.get("memory"), "memory")
         self._stored(id)
         handle = self.run.handle
@@ -479,7 +479,7 @@ class _Operation:
         return True
 
     def _has_successor(self, row: SemanticMemory, after: Mapping[str, Any]) -> bool:
-        """Whether what retires a version comes into its place, and does not wait for one."""
+        """Tell whether a superseding version takes its place now."""
         if after.get("superseded_by") is None:
             return True
         added = {change.memory.id: change.memory for change in self.changes if isinstance(change, AddMemory)}
@@ -502,11 +502,11 @@ class _Operation:
         return True
 
     def _placed(self, source: Source) -> Source:
-        """A source, without its place in a turn that says something else here."""
+        """Drop a source's span if its turn differs here."""
         return _spanless(source) if source.turn in self.run.altered else source
 
     def _is_done(self, table: str, n: int, before: Mapping[str, Any]) -> bool:
-        """Whether the journal has this very change already."""
+        """Tell whether the journal contains this change already."""
         handle, cause = self.run.handle, self.cause
         same: Callable[[ChangeRow], bool] = lambda row: (row.at, row.operation) == (cause.at, cause.operation)  # noqa: E731
         found = handle.store.journal(handle.own(), table=table, row_ns=[n], after=0)
@@ -517,7 +517,7 @@ class _Operation:
 
 
 def _with_unique_id(turn: Turn, said_in: Mapping[str, str]) -> Turn:
-    """The turn with an external id of its own, where another session has a turn of that id."""
+    """Give a turn its own external id if another session uses it."""
     id = turn.external_id
     if id is None or is_unique(id) or said_in.get(id, turn.session) == turn.session:
         return turn
@@ -525,18 +525,18 @@ def _with_unique_id(turn: Turn, said_in: Mapping[str, str]) -> Turn:
 
 
 def _set(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a line that changes a memory sets in it; nothing for any other line."""
+    """Return what a change line sets; empty for other lines."""
     after = record.get("after")
     return after if record.get("type") == "update" and isinstance(after, Mapping) and isinstance(record.get("memory"), str) else {}
 
 
 def _place(memory: SemanticMemory) -> str:
-    """What a statement shares with those that it meets: its slot, or its words."""
+    """Return a statement's slot, or words."""
     return memory.slot or memory.content_hash.hex()
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
-    """The active versions with which a statement shares its slot, or its words."""
+    """Return active versions with the same slot or words."""
     own = handle.own()
     if not own:
         return []
@@ -547,7 +547,7 @@ def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
 
 
 def _join_chains(handle: Handle) -> None:
-    """What waits becomes one chain with what was known, in the order of saying."""
+    """Link imported and existing versions into one chain, in the order said."""
     own = handle.own()
     archived = handle.store.memories(own, Memories(states=(State.ARCHIVED,))) if own else []
     places: dict[tuple[str | None, bytes, Kind | None], list[int]] = {}
@@ -575,5 +575,5 @@ def _spanless(source: Source) -> Source:
 
 
 def _comparable(before: Mapping[str, Any]) -> dict[str, Any]:
-    """What a change found, as another store may have it: where in a turn a source stands may differ there."""
+    """Return a row image without spans, which may differ between stores."""
     return {**before, "sources": tuple(map(_spanless, before["sources"]))} if "sources" in before else dict(before)

@@ -1,5 +1,5 @@
 """
-Attachments: files that were sent or made, and what is known of what they show, say and hold.
+Store attachments and descriptions of their content.
 
 A file is noted with its place; its content is kept only if that is asked for, as a blob by its hash. What nobody could
 see yet (a description, a transcription, the text in it) is filled in later, and then it is found by that. Files that turns
@@ -29,7 +29,7 @@ FILLED_LATER = ("description", "transcription", "extracted_text", "tags", "linke
 
 def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep: bool = False, **details: Any) -> Attachment:
     """
-    Note a file that was sent (inbound, unless said otherwise) or made.
+    Store a file that was sent (inbound by default) or made (outbound).
 
     place: a path, or an address
     keep:  keep its content here too; only of a path
@@ -70,7 +70,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
 
 
 def _details(handle: Handle, details: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of an attachment, checked and clean."""
+    """Check and clean the details of an attachment."""
     known = {*FILLED_LATER, "direction", "turn", "filename", "original_filename"}
     if unknown := sorted(set(details) - known):
         raise InvalidInput(f"an attachment has no {', '.join(unknown)}; known are {', '.join(sorted(known))}")
@@ -95,7 +95,7 @@ def _turn(handle: Handle, id: object) -> Turn | None:
 
 
 def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | None]:
-    """The size of a file, and the blob that its content, cleaned, was kept as; None for what is not there."""
+    """Return the size of a file and the blob of its cleaned content; None for a missing file."""
     try:
         about = path.stat()
     except OSError as error:
@@ -117,12 +117,12 @@ def _kept(handle: Handle, attachment: Attachment) -> Attachment:
 
 
 def tokens(attachment: Attachment) -> Tokens:
-    """What an attachment is found by."""
+    """Return the search tokens of an attachment."""
     return analyze.tokens(attachments.text(attachment))
 
 
 def describe(handle: Handle, id: str, **details: Any) -> Attachment:
-    """What was seen, heard or read in an attachment since it was noted."""
+    """Add a description, transcription or text of an attachment."""
     pause.refuse(handle)
     if not details:
         raise InvalidInput(f"describe needs something to say: {', '.join(FILLED_LATER)}")
@@ -138,7 +138,7 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
 
 
 def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
-    """One attachment by its id, or the end of it. Raises NotFound or Ambiguous."""
+    """Return one attachment by id or id suffix. Raises NotFound or Ambiguous."""
     whole = checks.name(id, "id")
     found = handle.store.records(Attachment, scopes, Records(suffix=whole, limit=2)) if scopes else []
     if not found:
@@ -149,14 +149,14 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 
 
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
-    """Attachments of what this handle reads, the newest first."""
+    """Return attachments, newest first."""
     sessions = None if session is None else [intake.name(handle, session, "session")]
     select = Records(sessions=sessions, newest_first=True, limit=checks.integer(limit, "limit"))
     return handle.store.records(Attachment, handle.reads(), select)
 
 
 def content(handle: Handle, id: str) -> bytes:
-    """The content of an attachment that was kept. Raises NotFound where it was not."""
+    """Return the stored content of an attachment. Raises NotFound if it was not stored."""
     known = find(handle, id, handle.reads())
     if known.blob is None:
         raise NotFound(f"there is no copy of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
@@ -164,7 +164,7 @@ def content(handle: Handle, id: str) -> bytes:
 
 
 def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
-    """The attachments that these turns name, as far as they are not noted yet."""
+    """Return new attachments that these turns mention."""
     found = attachments.found(turns)
     if not found:
         return []

@@ -1,5 +1,5 @@
 """
-Episodes, stored: told by rules at once (rules/sessions/episodes.py), retold by a model later, listed.
+Create episodes by rules (rules/sessions), rewrite them by a model, list them.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.
@@ -52,7 +52,7 @@ def of_session(handle: Handle, session: str) -> list[Episode]:
 
 
 def create(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: str | None) -> Episode:
-    """The episode of these turns: told anew where there is one of them already."""
+    """Create or update the episode of these turns."""
 
     def attempt() -> Episode:
         erasure = handle.store.erasures.last()
@@ -95,14 +95,14 @@ def _job(handle: Handle, episode: Episode) -> Job:
 
 
 def tokens(episode: Episode) -> Tokens:
-    """What an episode is found by: its story, its aim, its names, tools and what they were given, its decisions."""
+    """Return the search tokens of an episode: story, goal, names, tools, decisions."""
     given = " ".join(str(value) for node in episode.action_nodes for value in node.key_params.values())[:GIVEN_CHARS]
     parts = (episode.summary, episode.goal, *episode.entities, *episode.tools_used, given, *episode.decisions, *episode.tags)
     return analyze.tokens("\n".join(part for part in parts if part))
 
 
 def retell(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
-    """An episode's story by a model, in the place of that by rules; what it leaves open goes to the scratchpad."""
+    """Rewrite an episode by a model; what it leaves open goes to the scratchpad."""
     erasure = handle.store.erasures.last()
     found = handle.store.records(Episode, handle.own(), Records(ids=[job.content_hash.decode()]))
     if not found or found[0].method != "rules":
@@ -140,7 +140,7 @@ def _short_texts(texts: object) -> tuple[str, ...]:
 
 
 def _between(handle: Handle, episode: Episode) -> list[Turn]:
-    """The turns that an episode tells of."""
+    """Return the turns of an episode."""
     own, ids = handle.own(), {episode.first_turn or "", episode.last_turn or ""}
     ends = [turn.n for turn in handle.store.turns(own, Turns(ids=[*ids], hidden=True))]
     if len(ends) < len(ids):
@@ -150,7 +150,7 @@ def _between(handle: Handle, episode: Episode) -> list[Turn]:
 
 
 def listed(handle: Handle, *, session: str | None = None, since: Any = None, until: Any = None, limit: int = 20) -> list[Episode]:
-    """Episodes of what this handle reads, the newest first."""
+    """Return episodes, newest first."""
     now = handle.now()
     select = Records(
         sessions=None if session is None else [intake.name(handle, session, "session")],

@@ -1,5 +1,5 @@
 """
-The verbs for files: attach, attachments, describe.
+Commands for files: attach, attachments, describe.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The verbs that keep a home safe: backup, backups, restore-backup, export.
+Commands that keep a home safe: backup, backups, restore-backup, export.
 
 The nightly backup is made after the answer of a verb that wrote: Call.back_up.
 """
@@ -86,7 +86,7 @@ def restore_backup(
 
 
 def _confirm(call: Call, found: Restored) -> None:
-    """Ask before everything becomes as it was; where nobody can be asked, refuse."""
+    """Ask before restoring; refuse without a terminal."""
     if call.json or not sys.stdin.isatty():
         raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
     for line in _lost(found):
@@ -114,7 +114,7 @@ def _back(found: Restored) -> Iterator[str]:
 
 
 def _unread(name: str) -> str:
-    """What an export could not read: a blob by its name, or a row in words."""
+    """Describe what an export could not read: a blob or a row."""
     return name if " " in name else f"blob {name}"
 
 
@@ -161,7 +161,7 @@ def export(
 
 @contextlib.contextmanager
 def _watched(call: Call, doing: str) -> Iterator[None]:
-    """Something that moves on stderr, when somebody watches."""
+    """Show activity on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield
         return
@@ -173,7 +173,7 @@ def _watched(call: Call, doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _counted(call: Call, total: int) -> Iterator[Callable[[int], object] | None]:
-    """A bar on stderr that counts turns and memories, when somebody watches."""
+    """Show a progress bar of turns and memories on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,5 +1,5 @@
 """
-What a shell may complete an option or an argument to: closed sets of values, and names that a home holds.
+Shell completion of option values: closed sets, and names from the home.
 
 Loaded only when a shell asks. A closed set opens nothing; sessions, scopes and backups open the home, if there is one,
 and an error completes to nothing: a shell has nowhere to show it.
@@ -64,7 +64,7 @@ HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
 
 
 def offering(verb: str, name: str, hint: Any) -> Any:
-    """The hint of a parameter, with what it can be completed to, where that is known."""
+    """Add completion to a parameter's hint, if its values are known."""
     held = HELD.get(f"{verb} {name}") or HELD.get(name)
     listed = LISTED.get((verb, name)) or (CLOSED.get(name) and (lambda: CLOSED[name]))
     if get_origin(hint) is not Annotated or not (held or listed):
@@ -81,7 +81,7 @@ def offering(verb: str, name: str, hint: Any) -> Any:
 
 
 def _from_home(ctx: typer.Context, held: Callable[[Memory], Iterable[str]]) -> list[str]:
-    """Names that the home holds which the line names, without making one."""
+    """Return names from the home, without creating one."""
     from yiku.memory import Memory
 
     before = ctx.parent.params if ctx.parent is not None else {}

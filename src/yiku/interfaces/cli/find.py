@@ -1,5 +1,5 @@
 """
-The verbs that look: recall, context, explain, traces, timeline, get, list, history.
+Commands that search: recall, context, explain, traces, timeline, get, list, history.
 
 What is shown to a person counts as retrieved, once, after the answer has left. An empty answer is no
 failure: it says on stderr what to try next.
@@ -115,7 +115,7 @@ def explain(
 
 
 def _count(memory: Memory, shown: Sequence[Hit]) -> None:
-    """What was shown counts as retrieved, where it can be written; the answer is worth more than its count."""
+    """Count what was shown as retrieved, if the home is writable."""
     with suppress(ReadOnly, StorageFull):
         memory.retrieved(shown)
 
@@ -126,7 +126,7 @@ def _answers(call: Call, found: Hits) -> Iterator[str]:
 
 
 def _told(call: Call, found: Hits) -> None:
-    """What was missing, and how sure the answer is, where somebody should know."""
+    """Yield what was missing, and a low confidence."""
     for diagnostic in found.diagnostics:
         call.hint(diagnostic)
     if found and not found.confident:
@@ -302,7 +302,7 @@ def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
 
 
 def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
-    """What is known of it, and worth a line."""
+    """Yield the known properties of an item."""
     yield "id", terminal.short(found.id)
     yield "said at", terminal.exactly(found.said_at)
     if isinstance(found, Turn):
@@ -414,7 +414,7 @@ def history(
 
 
 def versions(found: list[SemanticMemory]) -> Iterator[str]:
-    """The versions of one line in order, each with the time in which it held."""
+    """Yield the versions of one line with their time spans."""
     rows = []
     for one in found:
         expired = one.live and one.expired(datetime.now().astimezone())

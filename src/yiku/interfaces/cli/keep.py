@@ -1,5 +1,5 @@
 """
-The verbs that keep and take away: record, remember, update, feedback, forget, restore, undo.
+Commands that write: record, remember, update, feedback, forget, restore, undo.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _JSON = frozenset(["metadata", "tool_calls", "tool_results"])
 
 
 def given(**details: Any) -> Any:
-    """The details that were given, JSON among them read."""
+    """Return the given details, with JSON parsed."""
     read = {name: parsed(value, f"--{name.replace('_', '-')}") if name in _JSON else value for name, value in details.items()}
     return {name: value for name, value in read.items() if value not in (None, [])}
 
@@ -132,7 +132,7 @@ def record(
 
 
 def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
-    """What was learned from a turn that was recorded just now, and what it took back."""
+    """Return what was learned from a turn just recorded, and what it retracted."""
     done = [row for row in memory.admin.journal(limit=LOOKED_AT) if row.operation == "remember" and row.at >= turn.recorded_at]
     if not done:
         return [], []
@@ -145,7 +145,7 @@ def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[Sema
 
 
 def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iterable[SemanticMemory]) -> Iterator[str]:
-    """A line for each thing that a turn taught, or took back."""
+    """Yield a line for each statement learned or retracted."""
     for one in learned:
         before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
         instead = f", instead of {_quoted(before[-1].content)}" if before else ""
@@ -193,7 +193,7 @@ def remember(
 
 
 def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
-    """What became of a statement, for a person; `word` says it in place of the outcome's own."""
+    """Yield the outcome of a statement for people; `word` replaces the outcome's name."""
     name = type(done).__name__.lower()
     word = word or WORDS.get(name, name)
     memory = done.memory
@@ -285,7 +285,7 @@ def forget(
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
-    """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
+    """Ask before forgetting more than one thing; refuse without a terminal."""
     much = f"{terminal.plural(len(meant.turns), 'turn')} and {terminal.plural(len(meant.memories), 'memory', 'memories')}"
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this forgets {much}: add --yes to confirm, or --dry-run to list them")
@@ -293,7 +293,7 @@ def _confirm(call: Call, meant: Forgotten) -> None:
 
 
 def moved(done: Forgotten, word: str) -> Iterator[str]:
-    """What left memory, or came back, for a person."""
+    """Yield what was forgotten or restored, for people."""
     if not done.memories and not done.turns:
         yield "nothing to forget"
         return

@@ -1,5 +1,5 @@
 """
-The verbs that learn from what was said: learn, review, confirm, reject, queue.
+Commands for learning: learn, review, confirm, reject, queue.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _relearned(done: Relearned) -> Iterator[str]:
 
 
 def counted(outcomes: Mapping[str, int]) -> str:
-    """How many statements were new, confirmed, replaced …"""
+    """Return outcome counts in words."""
     return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
 
 
@@ -143,7 +143,7 @@ def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", he
 
 
 def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
-    """Of two that contradict each other, the one that comes first stands for both."""
+    """List two memories that contradict each other once."""
     named: set[str] = set()
     for one in found:
         if not (one.why == "conflict" and one.memory.id in named):

@@ -1,5 +1,5 @@
 """
-The verbs that look after a home that may be damaged: check, repair. They work where no other verb does.
+Commands for a home that may be damaged: check and repair.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def repair(
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
-    """Nothing is changed unless a person says so."""
+    """Ask for confirmation; without a terminal nothing is changed."""
     if yes:
         return
     if not sys.stdin.isatty() or call.json:
@@ -112,7 +112,7 @@ def _repaired(found: Repaired) -> Iterator[str]:
 
 @contextmanager
 def _progress(call: Call) -> Iterator[Callable[[str], None]]:
-    """What is being looked at, on a terminal."""
+    """Show on a terminal what is being checked."""
     if call.quiet or call.json or not sys.stderr.isatty():
         yield lambda _: None
         return

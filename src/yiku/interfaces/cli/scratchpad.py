@@ -1,5 +1,5 @@
 """
-The verb `scratchpad`: what the user is at, to be read and to be written.
+The command `scratchpad`: show or edit current work.
 """
 
 from __future__ import annotations

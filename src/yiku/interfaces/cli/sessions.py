@@ -1,5 +1,5 @@
 """
-The verbs of a running conversation: sessions, end, compress, episodes.
+Commands for sessions: sessions, messages, end, compress, episodes.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def messages(
 
 
 def _spoken(found: Messages) -> Iterator[str]:
-    """Messages as a person reads them: who, and what; what is no text is named."""
+    """Yield messages for people: speaker and text; other parts are named."""
     for message in found:
         content = message.get("content", message.get("output"))
         parts = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
@@ -145,7 +145,7 @@ def compress(
 
 
 def _messages(raw: str) -> list[Mapping[str, Any]]:
-    """The messages in a JSON list, in an object that has them as `messages`, or one on each line."""
+    """Parse messages: a JSON list, an object with `messages`, or JSON Lines."""
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
@@ -187,7 +187,7 @@ def episodes(
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
-    """An episode as a person reads it, under its source."""
+    """Yield an episode under its source."""
     limit = terminal.width()
     yield terminal.paint(lead + terminal.cut(terminal.source(episode), limit and limit - len(lead)), "dim")
     for line in memory.sessions.to_markdown(episode).splitlines():

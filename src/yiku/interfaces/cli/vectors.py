@@ -1,5 +1,5 @@
 """
-The verb that makes vectors: embed.
+The command `embed`: compute missing embeddings.
 """
 
 from __future__ import annotations
