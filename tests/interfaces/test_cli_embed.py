@@ -51,7 +51,7 @@ def test_embed_says_how_many_and_status_that_nothing_waits(home, server):
     assert (0, "") == (first.code, first.err)
     assert first.out.startswith("embedded 3 turns, statements and notes with api 127.0.0.1:")
     assert "to embed" not in after.out
-    assert second.out.startswith("embedded 0 turns and statements")
+    assert second.out.startswith("embedded 0 turns, statements and notes")
 
 
 def test_embed_in_json(home, server):
@@ -137,7 +137,7 @@ def test_a_terminal_shows_a_bar(home, server):
 
     assert 0 == code
     assert "3/3" in told
-    assert "embedded 3 turns and statements" in told.replace("\x1b[32m", "").replace("\x1b[0m", "")
+    assert "embedded 3 turns, statements and notes" in told.replace("\x1b[32m", "").replace("\x1b[0m", "")
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path, server):
