@@ -190,7 +190,7 @@ def test_one_text_that_the_model_refuses_holds_up_no_other(memory, model, home):
     assert [79, 0, 0, 0] == [report.done for report in reports]
     assert [2, 2, 0, 0] == [report.waiting for report in reports]
     assert [0, 0, 2, 2] == [report.failed for report in reports]
-    assert ["2 turns and statements are found by words only: the model refuses them"] == [*memory.status().troubles]
+    assert ["2 turns, statements and notes are found by words only: the model refuses them"] == [*memory.status().troubles]
     assert 79 == len(rows(home))
 
 
@@ -324,7 +324,7 @@ def test_unplugged_half_an_index_says_how_much_waits(memory):
     hits = memory.recall("屋 白天")
 
     assert {SPOKEN[0], "白天 day"} <= {hit.text for hit in hits}
-    assert ["2 turns and statements are found by words only: yiku embed"] == [*hits.diagnostics]
+    assert ["2 turns, statements and notes are found by words only: yiku embed"] == [*hits.diagnostics]
 
 
 @pytest.mark.spec("S3-06")

@@ -23,13 +23,14 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze
 from yiku.store.api import IdentityFile, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[offline.Depth, ...] = ("quick", "full", "deep")
-WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens)
+WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens, chunks.index_tokens)
 Say = Callable[[str], None]
 
 

@@ -37,10 +37,10 @@ Running = Annotated[
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode, attachment or note [default: all].")
 ]
 
-EVERY_TYPE = ("memory", "turn", "episode", "attachment")
+EVERY_TYPE = ("memory", "turn", "episode", "attachment", "note")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
 UNSURE = "No good match; this is the closest."
