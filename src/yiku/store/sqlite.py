@@ -268,7 +268,7 @@ class SqliteStore:
         """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
-            _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
+            _log.warning("%s; it is left out: yiku check says more, yiku repair repairs it", error.detail)
 
     def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
         """See Store.unreadable."""

@@ -360,13 +360,13 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
             return f"searched by words: {what}; yiku embed makes vectors"
         vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
-            return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
+            return f"searched by words: {space} has changed since these vectors were made; yiku embed recomputes them"
         return EmbeddedQuestion(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise
         if isinstance(error, Damaged):
-            return "searched by words: the vectors are damaged; yiku embed makes them anew"
+            return "searched by words: the vectors are damaged; yiku embed recomputes them"
         return f"searched by words: {error.detail}"
 
 

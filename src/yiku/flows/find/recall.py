@@ -210,7 +210,7 @@ def left_out(handle: Handle, scopes: Sequence[int]) -> list[str]:
     """Return a line that says how many rows are unreadable, if any."""
     count = len(handle.store.unreadable(scopes))
     rows = "1 row cannot be read, and is" if count == 1 else f"{count:,} rows cannot be read, and are"
-    return [f"{rows} left out: `yiku check` names what is wrong, `yiku repair` mends it"] if count else []
+    return [f"{rows} left out: `yiku check` shows the damage, `yiku repair` repairs it"] if count else []
 
 
 def by_records(query: Query) -> Found:

@@ -148,7 +148,7 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
             mark.write(*here)
         return Repaired(problems, {}, (), None, dry_run)
     if here is not None and meant is not None and here[0] != meant[0]:
-        raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
+        raise StoreMismatch(f"{place.database} belongs to another home; `yiku repair --accept` accepts it for this one")
     theirs = offline.is_foreign(place.database)
     copies = [
         path for path in _copies(place) if (of := offline.read_identity(path, copied=True)) and (meant is None or of[0] == meant[0])

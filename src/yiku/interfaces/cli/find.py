@@ -30,9 +30,9 @@ Where = Annotated[
     Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
 ]
 AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As recorded at that time.")]
-ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, by what is known now.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, as far as known now.")]
 Running = Annotated[
-    Name, typer.Option("--session", metavar="ID", help="The current conversation: its last turns help to understand the question.")
+    Name, typer.Option("--session", metavar="ID", help="The current conversation; its last turns help to interpret the question.")
 ]
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
@@ -215,9 +215,7 @@ def context(
 def traces(
     call: Call,
     *,
-    keyword: Annotated[
-        Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or stand in a tool call or its result.")
-    ] = None,
+    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words in a message, a tool call or its result.")] = None,
     session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
     tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,
