@@ -392,7 +392,7 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment", "note"),
         session: str | None = None,
     ) -> Hits:
         """
@@ -414,7 +414,7 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment", "note"),
         session: str | None = None,
     ) -> Hits:
         """

@@ -50,7 +50,7 @@ SAID = {
     " method tokens",
     "scratchpad": "id user_id current_focus active_projects recent open_questions next_steps overrides",
     "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
-    "files": "path source status detail",
+    "files": "path source status detail rules",
     "chunks": "id heading text",
 }
 SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, erase, index, pages, records, row_codec, schema, write
+from yiku.store import connect, copy, erase, index, notes, pages, records, row_codec, schema, write
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -49,6 +49,7 @@ class Tokenizers:
     turn: Callable[[Turn], Tokens]
     tools: Callable[[Turn], Tokens | None]
     memory: Callable[[SemanticMemory], Tokens]
+    note: Callable[[str, str], Tokens]  # of headings and text
 
 
 @dataclass(slots=True)
@@ -398,6 +399,9 @@ def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict
         documents["memory"].append((memory.n, scope, not memory.live, tokenizers.memory(memory)))
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
+    if "chunks" in tables(connection):
+        for n, scope, heading, text in notes.indexed(connection):
+            documents["note"].append((n, scope, False, tokenizers.note(heading, text)))
     return documents
 
 

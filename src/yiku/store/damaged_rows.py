@@ -55,6 +55,7 @@ IDS = {  # indexes that know a row's id without the row
     "memories": "memories_by_id",
     **{table: f"{table}_by_id" for table in records.KINDS},
 }
+DERIVED = {"files", "chunks"}  # from the vault: left behind, but no number of theirs is given twice
 GOING = {"extraction_queue", "session_state", *records.KINDS}  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed
 FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
@@ -269,7 +270,7 @@ def _read_by_key(
 def _highest(source: apsw.Connection, done: Recovered) -> None:
     with suppress(*check.UNREADABLE):
         for table, number in check.fetch_all(source, "select name, seq from sqlite_sequence"):
-            if table in NUMBERED and number < HIGHEST:
+            if (table in NUMBERED or table in DERIVED) and number < HIGHEST:
                 done.highest[table] = max(number, done.highest.get(table, 0))
 
 

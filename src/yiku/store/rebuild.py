@@ -226,6 +226,8 @@ def _build(
             _rebuild_indexes(connection, words)
             for table, number in done.highest.items():
                 connection.execute("update sqlite_sequence set seq = max(seq, ?) where name = ?", (number, table))
+                missing = "where not exists (select 1 from sqlite_sequence where name = ?1)"
+                connection.execute(f"insert into sqlite_sequence (name, seq) select ?1, ?2 {missing}", (table, number))
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     finally:
         connection.close()

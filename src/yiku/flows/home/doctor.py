@@ -23,13 +23,14 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze
 from yiku.store.api import IdentityFile, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[offline.Depth, ...] = ("quick", "full", "deep")
-WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens)
+WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens, chunks.index_tokens)
 Say = Callable[[str], None]
 
 
@@ -147,7 +148,7 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
             mark.write(*here)
         return Repaired(problems, {}, (), None, dry_run)
     if here is not None and meant is not None and here[0] != meant[0]:
-        raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
+        raise StoreMismatch(f"{place.database} belongs to another home; `yiku repair --accept` accepts it for this one")
     theirs = offline.is_foreign(place.database)
     copies = [
         path for path in _copies(place) if (of := offline.read_identity(path, copied=True)) and (meant is None or of[0] == meant[0])

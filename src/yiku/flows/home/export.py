@@ -127,7 +127,7 @@ def export(
 
 def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
     if os.path.lexists(path):
-        raise InvalidInput(f"{path} is there already")
+        raise InvalidInput(f"{path} already exists")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -47,7 +47,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     turn = _turn(handle, details.get("turn"))
     is_address = "://" in given[:12] or given.startswith("data:")
     if is_address and keep:
-        raise InvalidInput("only a file on this machine can be kept; an address is noted")
+        raise InvalidInput("only a file on this machine can be kept; a URL is only noted")
     place = intake.clean(handle, given)
     name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
@@ -103,11 +103,11 @@ def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | 
             raise NotFound(f"{path}: {error.strerror}") from error
         return None, None
     if not stat.S_ISREG(about.st_mode):
-        raise InvalidInput(f"{path} is no file")
+        raise InvalidInput(f"{path} is not a file")
     if not keep:
         return about.st_size, None
     if about.st_size > blobs.LONGEST_BYTES:
-        raise TooLarge(f"{path} has {about.st_size:,} bytes; {blobs.LONGEST_BYTES:,} can be kept")
+        raise TooLarge(f"{path} has {about.st_size:,} bytes; at most {blobs.LONGEST_BYTES:,} can be kept")
     return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
 
 
@@ -125,9 +125,9 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
     """Add a description, transcription or text of an attachment."""
     pause.refuse(handle)
     if not details:
-        raise InvalidInput(f"describe needs something to say: {', '.join(FILLED_LATER)}")
+        raise InvalidInput(f"describe needs at least one of {', '.join(FILLED_LATER)}")
     if others := sorted(set(details) - set(FILLED_LATER)):
-        raise InvalidInput(f"{', '.join(others)} cannot change; what can is {', '.join(FILLED_LATER)}")
+        raise InvalidInput(f"{', '.join(others)} cannot be changed; these can: {', '.join(FILLED_LATER)}")
     columns = _details(handle, details)
 
     def attempt() -> Attachment:
@@ -159,7 +159,9 @@ def content(handle: Handle, id: str) -> bytes:
     """Return the stored content of an attachment. Raises NotFound if it was not stored."""
     known = find(handle, id, handle.reads())
     if known.blob is None:
-        raise NotFound(f"there is no copy of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
+        raise NotFound(
+            f"there is no copy of {known.filename}: it was noted without `keep`; its location was {known.local_path or known.url}"
+        )
     return blobs.get_bytes(handle.blobs, known.blob)
 
 

@@ -127,7 +127,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     if done.erased:
         raise WasErased("the turn")
     if not done.known:
-        raise KeptOut("the turn is private, or its folder is")
+        raise KeptOut("the turn or its folder is private")
     known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
 
@@ -284,4 +284,4 @@ def blob(handle: Handle, name: str) -> str:
     try:
         return blobs.get(handle.blobs, known)
     except NotFound as error:  # a turn names it, so it was there
-        raise Damaged(f"blob {known} is not there") from error
+        raise Damaged(f"blob {known} is missing") from error

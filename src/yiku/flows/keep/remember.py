@@ -381,7 +381,7 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
             checks.refuse("predicate", "must have more in it than quotation marks and stops")
         return slot
     if subject is not None or details.get("object") is not None or cardinality is not None:
-        raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
+        raise InvalidInput("subject, object and cardinality need a predicate; give the whole slot, or none of it")
     is_rule = details.get("kind") in (Kind.RULE, Kind.RULE.value)  # what is always to be done is nobody's attribute
     return None if is_rule else slots.read(content, speaker=speaker, names=names)
 

@@ -81,7 +81,7 @@ def _refuse_another(handle: Handle, row: SemanticMemory, new: SemanticMemory) ->
     found = handle.store.conflict_set(handle.writes(), new)
     for other in (*found.same, *([found.live] if found.live else [])):
         if other.line != row.line:
-            why = "says just that" if other.content_hash == new.content_hash else "holds that slot"
+            why = "has the same text" if other.content_hash == new.content_hash else "holds that slot"
             raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) {why}; update or forget that one first')
 
 

@@ -65,6 +65,10 @@ TABLE = {
         "attachments": "attachments",
         "describe": "attachments",
     },
+    "Notes": {
+        "sync": "notes",
+        "index": "notes",
+    },
     "Backup and repair": {
         "backup": "backup",
         "backups": "backup",

@@ -35,7 +35,7 @@ def backup(
 
     Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """
-    with call.memory() as memory, _watched(call, "reading back"):
+    with call.memory() as memory, _watched(call, "verifying"):
         made = memory.admin.backup(to, nightly=nightly)
     call.answer({"backup": json_output.plain(made)}, _made(made))
 
@@ -80,7 +80,7 @@ def restore_backup(
     if not dry_run:
         if not yes:
             _confirm(call, found)
-        with _watched(call, "putting back"):
+        with _watched(call, "restoring"):
             found = restore(call.home, name, scope=call.scope)
     call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
 
@@ -97,7 +97,7 @@ def _confirm(call: Call, found: Restored) -> None:
 def _lost(found: Restored) -> Iterator[str]:
     yield f"{found.name} is sound, made {terminal.when(found.made_at.astimezone())}"
     if found.changes is None:
-        yield "  the database does not open; it would be moved to damaged/, with what came after the backup"
+        yield "  the database does not open; it would be moved to damaged/, with everything after the backup"
     else:
         counts = (terminal.plural(found.turns or 0, "turn"), terminal.plural(found.memories or 0, "memory version"))
         yield f"  it does not have the last {terminal.plural(found.changes, 'change')}: {' and '.join(counts)}"

@@ -30,7 +30,7 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "cardinality": tuple(Cardinality),
     "origin": tuple(Origin),
     "role": ("user", "assistant", "system", "tool"),
-    "type": ("memory", "turn", "episode", "attachment"),
+    "type": ("memory", "turn", "episode", "attachment", "note"),
     "access": ("retrieved", "used", "mentioned"),
     "shell": ("bash", "zsh", "fish"),
 }

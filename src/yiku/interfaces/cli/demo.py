@@ -103,7 +103,7 @@ def demo(call: Call) -> None:
     It makes a new home for you to try: in --home FOLDER, or in a temporary folder named at the end.
     """
     if call.scope is not None:
-        raise InvalidInput("demo makes a home of its own and takes no --scope")
+        raise InvalidInput("demo creates its own home and takes no --scope")
     shown = Shown(_fresh(call.home))
     from yiku.memory import Memory
 
@@ -134,7 +134,7 @@ def _fresh(given: str | None) -> Path:
     if entries:
         made_here = settings.is_file() and settings.read_text(encoding="utf-8", errors="replace").startswith(SIGN)
         if not made_here or entries - OURS:
-            raise InvalidInput(f"{home} holds something already; name an empty folder, or none")
+            raise InvalidInput(f"{home} is not empty; name an empty folder, or none")
         shutil.rmtree(home)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     settings.write_text(f"{SIGN}\nowner = {json.dumps(OWNER)}\nnames = {json.dumps(NAMES)}\n", encoding="utf-8")

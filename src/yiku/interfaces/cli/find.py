@@ -30,17 +30,17 @@ Where = Annotated[
     Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
 ]
 AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As recorded at that time.")]
-ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, by what is known now.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, as far as known now.")]
 Running = Annotated[
-    Name, typer.Option("--session", metavar="ID", help="The current conversation: its last turns help to understand the question.")
+    Name, typer.Option("--session", metavar="ID", help="The current conversation; its last turns help to interpret the question.")
 ]
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode, attachment or note [default: all].")
 ]
 
-EVERY_TYPE = ("memory", "turn", "episode", "attachment")
+EVERY_TYPE = ("memory", "turn", "episode", "attachment", "note")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
 UNSURE = "No good match; this is the closest."
@@ -215,9 +215,7 @@ def context(
 def traces(
     call: Call,
     *,
-    keyword: Annotated[
-        Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or stand in a tool call or its result.")
-    ] = None,
+    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words in a message, a tool call or its result.")] = None,
     session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
     tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,

@@ -31,7 +31,7 @@ CHANGED = {  # by a new reading of all turns
     "unflagged": "no longer in conflict",
     "unpinned": "no longer pinned",
 }
-WORK = {"extract": "read a turn", "episode": "tell an episode", "scratchpad": "go on with the scratchpad"}
+WORK = {"extract": "read a turn", "episode": "write an episode", "scratchpad": "update the scratchpad"}
 
 
 def learn(
@@ -53,7 +53,7 @@ def learn(
     the turns say it too. It can be stopped at any time and continues from there.
     """
     if again and (session is not None or all_):
-        raise InvalidInput("--again reads all turns with the rules, so it takes no --session and no --all")
+        raise InvalidInput("--again reads all turns, so it takes no --session and no --all")
     if dry_run and not again:
         raise InvalidInput("--dry-run needs --again")
     if again:

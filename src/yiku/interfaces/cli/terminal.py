@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from json import dumps as _dumps
 
-from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Hit, Note, SemanticMemory, Turn
 from yiku.types.invisible import JOINERS, UNSEEN
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
@@ -240,12 +240,20 @@ def bytes_(count: int) -> str:
     return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
+def source(item: SemanticMemory | Turn | Episode | Attachment | Note) -> str:
     """Format a source on one line: what, who, when, which session."""
     if isinstance(item, Turn):
         parts = ["turn", short(item.id), " ".join(filter(None, [item.role, item.speaker])), when(item.said_at), item.session]
     elif isinstance(item, Episode):
         parts = ["episode", short(item.id), item.outcome, when(item.ended_at), item.session]
+    elif isinstance(item, Note):
+        parts = [
+            "note",
+            short(item.id),
+            f"{item.path}:{lines(item)}",
+            *([item.heading] if item.heading else []),
+            when(item.said_at),
+        ]
     elif isinstance(item, Attachment):
         parts = ["attachment", short(item.id), item.direction, when(item.said_at), item.session]
     else:
@@ -255,6 +263,11 @@ def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
             parts += [name for name in (origin.actor, origin.session) if name]
             parts += [f"from {short(origin.turn)}"] if origin.turn else []
     return harmless(" · ".join(parts))
+
+
+def lines(note: Note) -> str:
+    """The lines of a note in its file: 12-18."""
+    return str(note.start_line) if note.start_line == note.end_line else f"{note.start_line}-{note.end_line}"
 
 
 def marks(memory: SemanticMemory) -> str:
