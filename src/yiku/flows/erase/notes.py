@@ -71,10 +71,13 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
             if cut := ranges(text):
                 found.files[path] = content, _without(text, cut).encode()
                 found.lines[path] = [text.count("\n", 0, start) + 1 for start, _ in cut]
-    said = [words.split() for one in sentences if (words := analyze.plain(one))]
-    for note in _passages(handle, own) if said or phrases.values else ():
-        if note.path in found.files and ranges(f"{note.heading}\n{note.text}"):
-            found.passages[note.n] = index_tokens(note.heading, note.text)
+    store = handle.store.notes
+    cut_up = [note for file in store.files(own[0], [*found.files]) for note in store.of_file(own[0], file.n)] if found.files else []
+    saying = [note for note in _holding(handle, own, sentences) if ranges(f"{note.heading}\n{note.text}")]
+    touched = [
+        note for note in cut_up if any(note.start_line <= line <= note.end_line for line in found.lines[note.path])
+    ]  # its overlap may begin inside a sentence
+    found.passages.update(_tokens([*touched, *saying]))
     return found
 
 
@@ -102,6 +105,17 @@ def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
                 content = files.read(root, one.path)[1]  # type: ignore[arg-type]
                 if content is not None:
                     yield one.path, content
+
+
+def _holding(handle: Handle, own: Sequence[int], sentences: Sequence[str]) -> list[Note]:
+    """Passages that hold all words of a sentence."""
+    groups = [{*tokens.words, *tokens.characters} for tokens in map(analyze.tokens, sentences)]
+    terms = sorted(set[str]().union(*groups))
+    if not own or not terms:
+        return []
+    postings = {one.term: {*one.ns.tolist()} for one in handle.store.postings("note", own, terms, past=False, cap=1 << 62).found}
+    ns = {n for words in groups if words for n in set.intersection(*(postings[word] for word in words))}
+    return handle.store.notes.read(own, sorted(ns))
 
 
 def _passages(handle: Handle, own: Sequence[int]) -> Iterable[Note]:
