@@ -74,8 +74,8 @@ class Cached:
     def missing(self, texts: Sequence[str], role: str) -> list[str]:
         """The texts that have no vector yet, once each."""
         keyed = {self.key(text, role): text for text in texts}
-        held = self._held(list(keyed))
-        return [text for key, text in keyed.items() if key not in held]
+        cached = self._held(list(keyed))
+        return [text for key, text in keyed.items() if key not in cached]
 
     @property
     def common(self) -> Any:

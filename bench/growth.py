@@ -113,7 +113,7 @@ def _by_versions(folder: Path) -> Iterator[Row]:
     found = []
     for size in FEW:
         with opened(folder / f"versions-{size}") as memory:
-            told = [
+            memories = [
                 memory.remember(
                     f"The billing service runs on version {i}.0.", subject="billing service", predicate="version", object=f"{i}.0"
                 ).memory
@@ -122,9 +122,9 @@ def _by_versions(folder: Path) -> Iterator[Row]:
             found.append(
                 {
                     "recall": least_ms(lambda: memory.recall("which version does the billing service run on?")),
-                    "history": least_ms(lambda told=told: memory.history(told[-1].id)),
-                    "forget": least_ms(lambda told=told: memory.forget(told[-1].id), 1),
-                    "erase": least_ms(lambda told=told: memory.admin.erase(told[-1].id), 1),
+                    "history": least_ms(lambda memories=memories: memory.history(memories[-1].id)),
+                    "forget": least_ms(lambda memories=memories: memory.forget(memories[-1].id), 1),
+                    "erase": least_ms(lambda memories=memories: memory.admin.erase(memories[-1].id), 1),
                 }
             )
     yield from table("versions of a slot", FEW, found)

@@ -63,8 +63,8 @@ class Judged:
 
 def matches(content: str, item: dict[str, Any]) -> bool:
     """Whether a memory says an item: of every group of words, one occurs."""
-    told = content.casefold()
-    return all(any(word in told for word in group) for group in item["words"])
+    folded = content.casefold()
+    return all(any(word in folded for word in group) for group in item["words"])
 
 
 # ------------------------------------------------------------------ the turns
