@@ -1,5 +1,5 @@
 """
-What a new statement does to an old one, over the labelled cases of bench/conflicts (its README has the format).
+Benchmark of conflict decisions over the labelled cases of bench/conflicts (format in its README).
 
     python bench/conflicts.py [FOLDER] [--wrong] [--json OUT]
 

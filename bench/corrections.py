@@ -1,5 +1,5 @@
 """
-Which answer comes first after something changed, or only seemed to: measured end to end.
+End-to-end benchmark of corrections: which answer comes first after something changed, or only seemed to.
 
     python bench/corrections.py [CASES.jsonl …] [--set NAME …] [--model] [--wrong]
 
@@ -132,7 +132,7 @@ def _retired(
     case: Mapping[str, Any], memory: Memory, turns: Sequence[Turn], learned: Iterable[SemanticMemory]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """
-    Of the plain changes how many ended the earlier statement at once: none learned from its turn has the value still.
+    Count the plain changes that ended the earlier statement at once.
 
     And the same of those of which both statements fill one slot of one value, as they are learned alone.
     """

@@ -1,5 +1,5 @@
 """
-What others wrote, read as cases: the official files of LongMemEval and LoCoMo, and our own `case` format.
+Read LongMemEval, LoCoMo and our `case` format as benchmark cases.
 
 A case is one memory: its sessions in the order in which they took place, and the questions that are asked of it,
 each with the ids of what must be found. A file is plain, .xz or .gz JSON, and stays where it is.

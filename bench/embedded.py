@@ -1,5 +1,5 @@
 """
-Vectors that are computed once: the product's embedder behind a file that outlives the run and the checkout.
+Embedding cache on disk that outlives the run and the checkout.
 
 The file is one SQLite table, `v(key, vec)`: the key is the SHA-256 of space, role and text, the vector float32. It
 lies in the user's cache folder, so that nothing of others' data comes near the project, and a text is never

@@ -1,5 +1,5 @@
 """
-What each verb costs as something grows: the scope, the store around it, the versions of a slot, a session, the number of scopes.
+Growth benchmark: cost of each verb as scope, store, versions, session or number of scopes grow.
 
 A row is a verb and what grows; its figures are milliseconds of CPU at three sizes, and the power of the size with which the
 last step grew: 0 is flat, 1 in proportion, 2 the square. Nothing may grow faster than in proportion.
@@ -33,7 +33,7 @@ class Row:
 
     @property
     def power(self) -> float:
-        """Of the last step, from 0 on."""
+        """The growth exponent of the last step; 0 is constant."""
         before, after = (max(value, NOTICED_MS) for value in self.ms[-2:])
         return max(0.0, math.log(after / before) / math.log(self.sizes[-1] / self.sizes[-2]))
 

@@ -1,5 +1,5 @@
 """
-What Yiku learns from one turn without a model, beside what a reader would: bench/learning/README.md says how it is judged.
+Benchmark of learning by rules against labelled turns; bench/learning/README.md says how it is judged.
 
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
     python bench/learning.py DATA_FOLDER --asked     also the questions of marks that have some, end to end
@@ -140,7 +140,7 @@ def groups(real: Sequence[Judged], invented: Sequence[Judged]) -> dict[str, list
 
 
 def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
-    """Of the items that were learned, how many, with the right kind, and with the right standing."""
+    """Count the learned items: all, with the right kind, and with the right standing."""
     pairs = [
         (draft, item) for case in invented for item in case.mark["must"] for draft in case.learned if matches(draft.text, item)
     ]

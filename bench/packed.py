@@ -1,5 +1,5 @@
 """
-How much of the evidence a prompt of so many tokens holds.
+Share of the evidence that a prompt of a given token budget contains.
 
 Tokens are counted by a real tokenizer (o200k, of the package bpe-openai, which brings its table along), for ours and
 for the others alike. Ours is what `context` returns when it is given the budget: what its own estimate let in beyond

@@ -1,5 +1,5 @@
 """
-How well Yiku finds: the questions of LongMemEval, LoCoMo, LifeBench and RealMem, asked of real memories.
+Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the public API.
 
     python bench/quality.py FILE…                    our default search, beside others' ways
     python bench/quality.py FILE… --limit 40         so many questions of each set, for a first look

@@ -1,5 +1,5 @@
 """
-How fast Yiku is: each public verb on stores of real or generated talk, in CPU time, beside the machine's floor and plain FTS5.
+Speed benchmark: CPU time of each verb on real or generated conversations, beside the machine's floor and plain FTS5.
 
     python bench/speed.py            stores of 10,000 and 100,000 items
     python bench/speed.py --talk longmemeval_s.json --talk lifebench_zh.json.xz
