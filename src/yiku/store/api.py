@@ -15,7 +15,7 @@ what each does is said where it stands.
                    | compressions, jobs, spent
     Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, named, after, count
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
-                   | texts_in_rows, held, found, scrub
+                   | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, review_counts, merge,
                    | copied, since, restore, resume_numbering
     Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget,

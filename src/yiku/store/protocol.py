@@ -123,7 +123,7 @@ class Erasures(Protocol):
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """Return those texts that some row contains."""
 
-    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+    def needles_in_rows(self, needles: Iterable[bytes]) -> set[bytes]:
         """Return those needles that occur within a field of some row or index."""
 
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:

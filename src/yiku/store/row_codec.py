@@ -454,14 +454,14 @@ _NEUTRAL: Mapping[str, Any] = {  # what stands in the place of what cannot be re
 _ALWAYS = ("said_at", "confirmed_at", "valid_from", "created_at", "updated_at", "recorded_at")  # times that a row must have
 
 
-def invalid_columns(told: Mapping[str, Any]) -> list[str]:
+def invalid_columns(columns: Mapping[str, Any]) -> list[str]:
     """Return the columns of a turn, memory or source that cannot be decoded."""
-    return [name for name, value in told.items() if name in FITS and not FITS[name](value)]
+    return [name for name, value in columns.items() if name in FITS and not FITS[name](value)]
 
 
-def repaired_columns(told: Mapping[str, Any], now: int) -> dict[str, Any]:
+def repaired_columns(columns: Mapping[str, Any], now: int) -> dict[str, Any]:
     """Replace invalid columns: by another time of the row, the minimum, or nothing."""
-    wrong = invalid_columns(told)
-    times = [told[name] for name in _ALWAYS if told.get(name) is not None and name not in wrong]
+    wrong = invalid_columns(columns)
+    times = [columns[name] for name in _ALWAYS if columns.get(name) is not None and name not in wrong]
     at = times[0] if times else now
-    return {**told, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}
+    return {**columns, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}

@@ -234,8 +234,8 @@ class Journal:
 
     def resume_numbering(self, after: int) -> None:
         """Write a row that skips numbers, saying where the gap starts."""
-        held, self.last = self.last, max(self.last, after)
-        self.note(RESTORED, "changes", held)
+        previous, self.last = self.last, max(self.last, after)
+        self.note(RESTORED, "changes", previous)
 
     def note(
         self,

@@ -275,7 +275,7 @@ class ClaimJobs:
     limit: int
     session: str | None = None
     due: bool = True
-    held: Sequence[int] | None = None
+    excluded: Sequence[int] | None = None
 
 
 @value(frozen=True, slots=True)

@@ -50,10 +50,10 @@ class Sifted:
 def assemble(query: Query, candidates: Candidates) -> Assembled:
     """Return the hits of a question from the candidates of all routes."""
     there = _in_time(query, candidates)
-    heard = _without_echoes(query, there.kept)
-    stated = _stated(query, heard.kept)
-    rivals, rivals_say = _rivals(query, candidates, heard.kept, stated)
-    every = {**heard.kept, **rivals}
+    distinct = _without_echoes(query, there.kept)
+    stated = _stated(query, distinct.kept)
+    rivals, rivals_say = _rivals(query, candidates, distinct.kept, stated)
+    every = {**distinct.kept, **rivals}
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
     folded = _merge_with_sources(query, every, stated)
@@ -64,7 +64,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
         hits=_with_sources(query, hits[: query.limit]),
         candidates={**candidates, **rivals},
         in_time=there.kept.keys(),
-        left_out=[*there.left_out, *heard.left_out, *folded.left_out, *below],
+        left_out=[*there.left_out, *distinct.left_out, *folded.left_out, *below],
         compared=compared,
     )
 

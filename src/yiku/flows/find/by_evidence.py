@@ -67,11 +67,15 @@ def by_evidence(query: Query) -> Found:
     near = None if asked is None else near_to(query, asked, asked.space, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
-            _, heard = score.places(columns.ns, words["turn"].ns)
-            words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
+            _, visible = score.places(columns.ns, words["turn"].ns)
+            words["turn"] = words["turn"]._replace(ns=words["turn"].ns[visible], scores=words["turn"].scores[visible])
         if near is not None:
-            heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
+            visible = near.memories | score.places(columns.ns, near.ns)[1]
+            near = (
+                Similar(near.ns[visible], near.memories[visible], near.is_cjk[visible], near.alike[visible])
+                if visible.any()
+                else None
+            )
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -89,12 +93,12 @@ def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
     import numpy as np
 
     columns = query.handle.store.columns(query.scopes)
-    heard = np.ones(len(columns.ns), np.bool_)
+    visible = np.ones(len(columns.ns), np.bool_)
     if query.valid_at is not None:
-        heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
+        visible = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
-        heard &= ~numbers.among(columns.ns, hidden)
-    return (columns, True) if heard.all() else (_subset(columns, heard), False)
+        visible &= ~numbers.among(columns.ns, hidden)
+    return (columns, True) if visible.all() else (_subset(columns, visible), False)
 
 
 def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:

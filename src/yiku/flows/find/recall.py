@@ -266,8 +266,8 @@ def report_shown(handle: Handle, hits: Sequence[Hit]) -> None:
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")
     own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]
-    told = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
-    if own or told:
+    episodes = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
+    if own or episodes:
         now = handle.now()
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", today, told)], handle.cause("retrieved"))
+        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", today, episodes)], handle.cause("retrieved"))

@@ -197,8 +197,8 @@ def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list
     changes = [line for row in operation for line in _change(handle, scope, row, memories, missing)]
     if changes:
         header = {"operation": first.operation, "actor": first.actor, "run": first.run, "reason": first.reason}
-        told = {name: value for name, value in header.items() if value is not None}
-        yield {"type": "operation", "at": plain(first.at), **told, "changes": len(changes)}
+        fields = {name: value for name, value in header.items() if value is not None}
+        yield {"type": "operation", "at": plain(first.at), **fields, "changes": len(changes)}
         yield from changes
 
 

@@ -125,8 +125,8 @@ def optional_time(value: object, name: str) -> datetime | None:
 def cause(header: Mapping[str, Any]) -> Cause:
     """Parse an operation's header."""
     given = {name: header.get(name) for name in ("actor", "run", "reason")}
-    told = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
-    return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **told)
+    fields = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
+    return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **fields)
 
 
 def id(value: object, name: str) -> str:
@@ -293,8 +293,8 @@ def sources(handle: Handle, given: object) -> tuple[Source, ...]:
 
 def _said(memory: SemanticMemory) -> bytes:
     """Return the content hash, recomputed if a file's hash does not fit."""
-    told = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
-    right = conflict.text_hash(memory.content, Slot(*told) if memory.subject else None)  # type: ignore[arg-type]
+    slot_fields = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
+    right = conflict.text_hash(memory.content, Slot(*slot_fields) if memory.subject else None)  # type: ignore[arg-type]
     return memory.content_hash if memory.content_hash == conflict.text_hash(memory.content, None) else right
 
 

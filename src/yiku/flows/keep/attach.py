@@ -40,7 +40,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     if not isinstance(given, str) or not given.strip():
         checks.refuse("place", "must be a path or an address")
     checks.text(given, "place", at_most=checks.PATH_BYTES)
-    told = _details(handle, details)
+    columns = _details(handle, details)
     direction = details.get("direction", "inbound")
     if direction not in DIRECTIONS:
         checks.refuse("direction", f"must be one of {', '.join(DIRECTIONS)}")
@@ -52,16 +52,16 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
         size, blob = _of_file(handle, Path(given), keep)
-        told |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
+        columns |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
     else:
-        told["url"] = place
+        columns["url"] = place
     attachment = Attachment(
         id=handle.new_id(now),
         session=turn.session if turn else intake.name(handle, session, "session"),
         turn=turn.id if turn else None,
         direction=direction,
         filename=intake.name(handle, details.get("filename") or name, "filename"),
-        **{"mime_type": attachments.mime(name), **told},
+        **{"mime_type": attachments.mime(name), **columns},
         said_at=turn.said_at if turn else now,
         created_at=now,
         updated_at=now,
@@ -128,11 +128,11 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
         raise InvalidInput(f"describe needs at least one of {', '.join(FILLED_LATER)}")
     if others := sorted(set(details) - set(FILLED_LATER)):
         raise InvalidInput(f"{', '.join(others)} cannot be changed; these can: {', '.join(FILLED_LATER)}")
-    told = _details(handle, details)
+    columns = _details(handle, details)
 
     def attempt() -> Attachment:
         known = find(handle, id, handle.own())
-        return _kept(handle, replace(known, **told, updated_at=handle.now()))
+        return _kept(handle, replace(known, **columns, updated_at=handle.now()))
 
     return retry_if_stale(handle, attempt)
 

@@ -92,8 +92,8 @@ def _with_details(
     fields = [name for name in details if name in IN_PLACE and details[name] is not None]
     fields += ["auto_delete_at"] if "ttl_days" in fields else []
     columns = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(row, name)}
-    told = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
-    return replace(decision, updates=told)
+    merged = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
+    return replace(decision, updates=merged)
 
 
 def _with_external_id(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:

@@ -44,8 +44,8 @@ def _made(made: Backup | None) -> Iterator[str]:
     if made is None:
         yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
-    held = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
-    yield f"{terminal.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
+    contents = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
+    yield f"{terminal.paint('backed up', 'green')} {contents} in {made.seconds:.1f} s, verified"
     yield f"  {terminal.harmless(made.path)}, {terminal.bytes_(made.bytes)}"
     for name in made.left_out:
         yield f"  {terminal.paint('!', 'yellow')} left out: {terminal.harmless(name)}"
@@ -147,10 +147,13 @@ def export(
                     done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
             else:
                 done = memory.admin.export(path, everything=everything, since=since, progress=progress)
-    held = (
+    contents = (
         f"{terminal.plural(done.turns, 'turn')} and {terminal.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
     )
-    lines = [f"{terminal.paint('exported', 'green')} {held}", f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}"]
+    lines = [
+        f"{terminal.paint('exported', 'green')} {contents}",
+        f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}",
+    ]
     lines += [f"  {terminal.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
     if path == "-":
         for line in lines[:1] + lines[2:]:

@@ -130,10 +130,10 @@ def _fresh(given: str | None) -> Path:
     settings = home / "yiku.toml"
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file, not a folder")
-    held = {entry.name for entry in home.iterdir()} if home.exists() else set()
-    if held:
+    entries = {entry.name for entry in home.iterdir()} if home.exists() else set()
+    if entries:
         made_here = settings.is_file() and settings.read_text(encoding="utf-8", errors="replace").startswith(SIGN)
-        if not made_here or held - OURS:
+        if not made_here or entries - OURS:
             raise InvalidInput(f"{home} is not empty; name an empty folder, or none")
         shutil.rmtree(home)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -335,8 +335,8 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            told = value if isinstance(value, str) else _listed(json_output.plain(value))
-            yield name, terminal.shortened(told) if name == "reason" else told
+            text = value if isinstance(value, str) else _listed(json_output.plain(value))
+            yield name, terminal.shortened(text) if name == "reason" else text
 
 
 def _listed(value: Any) -> str:

@@ -182,17 +182,17 @@ def remember(
     with call.memory() as memory:
         call.admit(memory)
         said = text(statement)
-        told = given(**details)
-        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
+        details_ = given(**details)
+        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **details_)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
         call.answer(json_output.outcome(done, dry_run), [f"{terminal.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
         raise typer.Exit(REFUSED)
-    call.answer(json_output.outcome(done, dry_run), became(done, dry_run))
+    call.answer(json_output.outcome(done, dry_run), describe_outcome(done, dry_run))
     call.tell_masked((said, details), done.memory.content)
 
 
-def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
+def describe_outcome(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
     """Yield the outcome of a statement for people; `word` replaces the outcome's name."""
     name = type(done).__name__.lower()
     word = word or WORDS.get(name, name)
@@ -281,7 +281,7 @@ def forget(
         if id is None and not yes and not dry_run and (session or since or until):
             _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
         done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
-    call.answer(json_output.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
+    call.answer(json_output.forgotten(done, dry_run), describe_moved(done, "would forget" if dry_run else "forgot"))
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
@@ -292,7 +292,7 @@ def _confirm(call: Call, meant: Forgotten) -> None:
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 
-def moved(done: Forgotten, word: str) -> Iterator[str]:
+def describe_moved(done: Forgotten, word: str) -> Iterator[str]:
     """Yield what was forgotten or restored, for people."""
     if not done.memories and not done.turns:
         yield "nothing to forget"
@@ -309,7 +309,7 @@ def restore(call: Call, *, id: Id) -> None:
     """Bring back something that was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
-    call.answer(json_output.forgotten(done, False), moved(done, "restored"))
+    call.answer(json_output.forgotten(done, False), describe_moved(done, "restored"))
 
 
 def undo(

@@ -112,8 +112,8 @@ class Vectors:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None:
                 return None
-            held = [self._load(connection, scope, number) for scope in scopes]
-            return dimensions if any(each.ns or each.matrix for each in held) else None
+            loaded = [self._load(connection, scope, number) for scope in scopes]
+            return dimensions if any(each.ns or each.matrix for each in loaded) else None
 
     def similar(
         self,
@@ -140,11 +140,11 @@ class Vectors:
                 return None
             kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
-            held = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [cache.rows(each) for each in held.values()]
-            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in held.values()]
+            by_scope = {scope: each for scope, each in kept.items() if each.ns}
+            rows = [cache.rows(each) for each in by_scope.values()]
+            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            centre = self._centre(number, held, vectors, largest, common) if held and is_cjk is not None else None
+            centre = self._centre(number, by_scope, vectors, largest, common) if by_scope and is_cjk is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
@@ -171,7 +171,7 @@ class Vectors:
     def _centre(
         self,
         space: int,
-        held: Mapping[int, ScopeVectors],
+        by_scope: Mapping[int, ScopeVectors],
         vectors: Sequence[Codes],
         largest: SignIndex | None,
         common: Callable[[], Array] | None,
@@ -179,7 +179,7 @@ class Vectors:
         """Return the mean vectors of these scopes, recomputed when their number doubled or some were removed."""
         key = (
             space,
-            *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in held.items()),
+            *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in by_scope.items()),
             largest and largest.of,
         )
         given = None if largest is None else largest.means
@@ -191,21 +191,21 @@ class Vectors:
     def _load(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
         """Return the current vectors of a scope: the cached ones and those added since."""
         last, removals = _progress(connection, scope, space)
-        held = self._held.pop((scope, space), None)
-        if held is None or held.removals != removals or held.last > last:
-            held = ScopeVectors(removals)
-        if last - held.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
-            held = ScopeVectors(removals, known, known.of.last)
-        if held.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
+        cached = self._held.pop((scope, space), None)
+        if cached is None or cached.removals != removals or cached.last > last:
+            cached = ScopeVectors(removals)
+        if last - cached.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
+            cached = ScopeVectors(removals, known, known.of.last)
+        if cached.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
-            found = connection.execute(sql, (scope, space, held.last, last))
+            found = connection.execute(sql, (scope, space, cached.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                cache.add(held, some)
-            held.last = last
-        self._held[scope, space] = held
+                cache.add(cached, some)
+            cached.last = last
+        self._held[scope, space] = cached
         while len(self._held) > SCOPES_KEPT:
             del self._held[next(iter(self._held))]
-        return held
+        return cached
 
     def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
         """Return the mapped matrix of a scope, if it is sound and matches these rows."""
