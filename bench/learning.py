@@ -151,7 +151,7 @@ def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
 
 def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
     """
-    Of the explicit items with a question: how many there are, how many were learned, and of how many that or their turn is found.
+    Count explicit items with a question: all, learned, and those found by themselves or by their turn.
 
     Whole cases are told to a home each, by `record_turn` at their own times; then the questions are asked. What is found is among
     the first five.
