@@ -10,7 +10,7 @@ what each does is said where it stands.
                    | record_tokens, record_was, search_bytes
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, met, memories,
                    | count, version, turn, filled, turns, unreadable, postings, columns, hidden, records,
-                   | retrieved_since, sessions, journal, receipt, hasten, close
+                   | page_versions, retrieved_since, sessions, journal, receipt, hasten, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
     Store.erasures | what was erased, and whether any of it is left: all, last, known, sealed, holding, still_said,

@@ -36,6 +36,7 @@ NUMBERED = {
     "episodes": "n",
     "scratchpad": "n",
     "attachments": "n",
+    "published": "n",
     "changes": "number",
     "erasures": "tx",
 }
@@ -55,7 +56,12 @@ IDS = {  # indexes that know a row's id without the row
     "memories": "memories_by_id",
     **{table: f"{table}_by_id" for table in records.KINDS},
 }
-GOING = {"extraction_queue", "session_state", *records.KINDS}  # what is not there may be done, or dropped, and not lost
+GOING = {
+    "extraction_queue",
+    "published",
+    "session_state",
+    *records.KINDS,
+}  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed
 FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 

@@ -29,6 +29,7 @@ from yiku.types import (
     Memories,
     Met,
     ModelCall,
+    PageVersion,
     Postings,
     Records,
     Scratchpad,
@@ -220,6 +221,9 @@ class Store(Protocol):
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """Episodes, scratchpads or attachments."""
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """The versions of MEMORY.md or USER.md that are known, oldest first."""
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """Live statements that were shown to somebody since."""

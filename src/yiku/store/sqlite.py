@@ -28,7 +28,7 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, names, records, rows, where, write
+from yiku.store import index, jobs, names, published, records, rows, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
@@ -46,6 +46,7 @@ from yiku.types import (
     Expect,
     Memories,
     Met,
+    PageVersion,
     Postings,
     Records,
     Relation,
@@ -380,6 +381,11 @@ class SqliteStore:
         """See Store.records."""
         with self._database.read() as connection:
             return records.read(connection, kind, scopes, select, self._left_out) if scopes else []
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """See Store.page_versions."""
+        with self._database.read() as connection:
+            return published.versions(connection, scope, page)
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""

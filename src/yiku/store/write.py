@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, names, records, rows
+from yiku.store import erase, index, jobs, names, published, records, rows
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -37,6 +37,7 @@ from yiku.types import (
     Erase,
     Erasure,
     Expect,
+    KeepPageVersion,
     KeepReply,
     Learned,
     LearningState,
@@ -181,6 +182,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case KeepPageVersion():
+            return published.keep(connection, scope, change, at)
         case Spend(call=call):
             return jobs.spend(connection, scope, call)
     raise AssertionError(change)

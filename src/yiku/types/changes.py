@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
+from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
 
@@ -311,6 +312,7 @@ class Replayed:
 
 Change = (
     AddScope
+    | KeepPageVersion
     | AddTurns
     | AddMemory
     | UpdateMemory
