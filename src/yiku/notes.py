@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from yiku.types import PublishReport
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -15,3 +17,18 @@ class Notes:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
+
+    # -------------------------------------------------------------- MEMORY.md and USER.md
+
+    def publish(self, *, keep: Literal["memory", "file"] | None = None) -> PublishReport:
+        """
+        Read what people changed in MEMORY.md and USER.md, and write both as memory has them now.
+
+        keep: for a page that is held because an accident is likelier than a wish: "memory" writes again what is missing there,
+              "file" forgets it
+
+        Raises InvalidInput in a scope without files, StoreBusy, StoreError.
+        """
+        from yiku.flows.notes import publish
+
+        return publish.publish(self._handle, keep=keep)

@@ -14,7 +14,7 @@ with what was made of that before, whichever it shares more lines with.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,9 +45,9 @@ class Edits:
         return bool(self.changed or self.added or self.removed or self.own)
 
 
-def entries(body: str, seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
+def entries(there: Iterable[Item], seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
     """The lines of a region as they are kept; `whole` makes a whole id of a short one, or nothing of one that is not known."""
-    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in items(body))
+    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in there)
 
 
 def _sealed(item: Item, seal: Seal) -> str:
