@@ -28,8 +28,8 @@ LEFT = {"rules/text/words.py"}  # its pattern names the scripts without spaces t
 # Names that programs gave: a file's ending, a field, a mark in a prompt. None is read as a word.
 NAMES = {
     "flows/common/checks.py": "fields of a filter",
-    "flows/home/foreign.py": "fields of a memory",
-    "flows/home/lines.py": "fields of an export",
+    "flows/home/import_trust.py": "fields of a memory",
+    "flows/home/export_lines.py": "fields of an export",
     "flows/keep/update.py": "fields of a memory",
     "rules/sessions/attachments.py": "types of files",
     "rules/sessions/episodes.py": "parameters of tools, endings of files",

@@ -502,7 +502,7 @@ class Memory:
         """Let go of the files. Closing twice is allowed."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
-        self._handle.store.hasten()
+        self._handle.store.shorten_busy_timeout()
         record.write_read(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()

@@ -52,7 +52,7 @@ def load() -> None:
         ask.analyse(text)
         drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))
         tasks.task(text)
-    pages.verified()
+    pages.enabled()
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody), contextlib.redirect_stderr(nobody):
         app.main(["status", "--home", os.devnull])  # which is no home
     gc.collect()

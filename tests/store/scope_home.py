@@ -15,7 +15,7 @@ from store.scopes import REFUSED, View, World, tries
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
 from yiku.flows.keep.record import told_apart
-from yiku.store import names
+from yiku.store import scope_names
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
 __all__ = ["World", "scope_calls", "scope_sessions"]
@@ -46,7 +46,7 @@ def _stats(world: World, me: View) -> None:
     for table, counted in (("changes", found.changes), ("memory_tags", found.tags), ("memory_relations", found.relations)):
         holds = " and superseded = 0" if table == "memory_relations" else ""
         assert [(counted,)] == world.watcher.execute(
-            f"select count(*) {among.format(table)}{holds}", [*map(names.written, me.reads)]
+            f"select count(*) {among.format(table)}{holds}", [*map(scope_names.encode, me.reads)]
         ).fetchall()
 
 

@@ -66,7 +66,7 @@ IMAGES = """
     else exists (select 1 from conversation_turns t where t.n = c.row_n) end"""
 
 
-def found_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
+def search_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
     """Bytes read of the live database and its WAL, and which needles are in them."""
     total, found = 0, set[bytes]()
     for suffix, flag in (("", apsw.SQLITE_OPEN_MAIN_DB), ("-wal", apsw.SQLITE_OPEN_WAL)):
@@ -89,17 +89,17 @@ def _live(name: str, flag: int) -> Iterator[bytes]:
         file.xClose()
 
 
-def still_said(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
+def texts_in_rows(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
     """Those texts that some row has a right to hold, whatever their case, width and accents."""
     left = {form.encode() for text in texts for form in (text, folded(text))}
-    for piece in _said(connection):
+    for piece in _row_texts(connection):
         left -= search([piece], left)[1]
         if not left:
             break
     return {text for text in texts if not {text.encode(), folded(text).encode()} <= left}
 
 
-def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
+def needles_in_rows(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     """
     Those needles that stand in a field of some row, also of the tables that an index is kept in.
 
@@ -116,7 +116,7 @@ def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _said(connection: apsw.Connection) -> Iterator[bytes]:
+def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
     """What every row says, as it is and folded, in pieces."""
     queries = [f"select {', '.join(columns.split())} from {table}" for table, columns in SAID.items()]
     waiting, size = [], 0
@@ -152,34 +152,34 @@ def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[
     wanted = {needle for needle in needles if len(needle) >= SHORTEST_BYTES}
     longest = max(map(len, wanted), default=1)
     if len(wanted) <= FEW:
-        heads: list[_Few] | list[_Heads] = [_Few(wanted)]
+        heads: list[_NeedleList] | list[_NeedlesByPrefix] = [_NeedleList(wanted)]
     else:
-        heads = [_Heads(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
+        heads = [_NeedlesByPrefix(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
     total, found, tail = 0, set[bytes](), b""
     for piece in pieces:
         total += len(piece)
         for start in range(0, len(piece), SLICE_BYTES) if len(found) < len(wanted) else ():
             window = tail + piece[start : start + SLICE_BYTES]
             for group in heads:
-                found |= group.taken_from(window)
+                found |= group.pop_found(window)
             tail = window[max(0, len(window) - longest + 1) :]
     return total, found
 
 
-class _Few:
+class _NeedleList:
     """Some needles that were not found yet."""
 
     def __init__(self, needles: set[bytes]) -> None:
         self.needles = needles
 
-    def taken_from(self, window: bytes) -> set[bytes]:
+    def pop_found(self, window: bytes) -> set[bytes]:
         """The needles that stand in some bytes; they are looked for no more."""
         found = {needle for needle in self.needles if needle in window}
         self.needles = self.needles - found
         return found
 
 
-class _Heads:
+class _NeedlesByPrefix:
     """The needles of one size (of 8 bytes and more) that were not found yet, by their first bytes."""
 
     def __init__(self, needles: Iterable[bytes], size: int) -> None:
@@ -200,7 +200,7 @@ class _Heads:
         hashed: np.ndarray = ((numbers & self.mask) * np.uint64(SPREAD)) >> np.uint64(64 - TABLE_BITS)
         return hashed
 
-    def taken_from(self, window: bytes) -> set[bytes]:
+    def pop_found(self, window: bytes) -> set[bytes]:
         """The needles that stand in some bytes; they are looked for no more."""
         import numpy as np
 

@@ -35,7 +35,7 @@ COLUMNS = {"ns": "<i8", "sessions": "<i8", "said_at": "<i8", "user": "?", "speak
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
+class BuiltFrom:
     """What the columns were read from: the store, the scope's number, the last erasure, up to which number; the newest turn's id."""
 
     store: str
@@ -45,7 +45,7 @@ class Of:
     newest: str
 
 
-def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | None:
+def open_mapped(folder: Path, store: str, scope: int) -> tuple[BuiltFrom, TurnColumns] | None:
     """The columns of a scope, or None where their file is missing, of another store or form, or damaged."""
     import numpy as np
 
@@ -56,7 +56,7 @@ def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | Non
                 return None
             line = file.readline()
             head = json.loads(line)
-            of, count, names = Of(**head["of"]), int(head["count"]), tuple(head["names"])
+            of, count, names = BuiltFrom(**head["of"]), int(head["count"]), tuple(head["names"])
             if (head["format"], of.store, of.scope) != (FORMAT, store, scope):
                 return None
             if count < 1 or os.fstat(descriptor).st_size != _size(len(line), count):
@@ -67,7 +67,7 @@ def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | Non
     return (of, TurnColumns(**columns, names=names)) if head.pop("crc", None) == _crc(head, columns) else None
 
 
-def write(folder: Path, of: Of, found: TurnColumns) -> None:
+def write(folder: Path, of: BuiltFrom, found: TurnColumns) -> None:
     """A new file of these columns. The gate is held. Raises OSError; StoreError where the folder is a link."""
     import numpy as np
 
@@ -79,7 +79,7 @@ def write(folder: Path, of: Of, found: TurnColumns) -> None:
     new.unlink(missing_ok=True)
     head = {
         "format": FORMAT,
-        "of": {name: getattr(of, name) for name in Of.__slots__},
+        "of": {name: getattr(of, name) for name in BuiltFrom.__slots__},
         "count": len(found.ns),
         "names": list(found.names),
     }

@@ -21,7 +21,7 @@ import apsw
 
 from yiku.store import column_file
 from yiku.store.gate import Gate
-from yiku.store.index import one
+from yiku.store.index import fetch_one
 from yiku.store.write import LAST_ERASURE
 from yiku.types import TurnColumns
 
@@ -38,7 +38,7 @@ _LISTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CachedScope:
     """The turns of a scope up to a number, as they were after an erasure."""
 
     upto: int
@@ -51,58 +51,58 @@ class Columns:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder  # of the files
-        self._kept: dict[int, Known] = {}
+        self._kept: dict[int, CachedScope] = {}
         self._lock = threading.Lock()
         _EVERY.add(self)
 
     def of(self, connection: apsw.Connection, scopes: Sequence[int]) -> TurnColumns:
         """The turns of these scopes, by their numbers."""
         with self._lock:
-            erasure = one(connection, LAST_ERASURE)[0]
+            erasure = fetch_one(connection, LAST_ERASURE)[0]
             each = [self._scope(connection, scope, erasure) for scope in scopes]
         each = [columns for columns in each if len(columns.ns)]
         return _merged(each)
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
-        upto = one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
-        known = self._kept.pop(scope, None) or self._filed(connection, scope, upto)
-        if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
+        upto = fetch_one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
+        known = self._kept.pop(scope, None) or self._from_file(connection, scope, upto)
+        if known is None or known.erasure != erasure or not _newest_exists(connection, scope, known.columns):
             columns = _merged([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
             found = _read(connection, f"{_LISTS} where n > ? and n <= ? and scope_id = ?)", known.upto, upto, scope)
             columns = _merged([known.columns, found]) if len(found.ns) else known.columns
         else:
             columns = known.columns
-        self._kept[scope] = Known(upto, erasure, columns)
+        self._kept[scope] = CachedScope(upto, erasure, columns)
         while len(self._kept) > SCOPES_KEPT:
             del self._kept[next(iter(self._kept))]
         return columns
 
-    def _filed(self, connection: apsw.Connection, scope: int, upto: int) -> Known | None:
+    def _from_file(self, connection: apsw.Connection, scope: int, upto: int) -> CachedScope | None:
         """What the file of a scope has, where that is of this store, and only a little came since."""
-        found = column_file.mapped(self._folder, _store_id(connection), scope)
+        found = column_file.open_mapped(self._folder, _store_id(connection), scope)
         if found is None:
             return None
         of, columns = found
         if not 0 <= upto - of.upto <= READ_AT_ONCE or _newest(connection, scope, columns) != of.newest:
             return None
-        return Known(of.upto, of.erasure, columns)
+        return CachedScope(of.upto, of.erasure, columns)
 
-    def settle(self, connection: apsw.Connection, gate: Gate) -> None:
+    def build_files(self, connection: apsw.Connection, gate: Gate) -> None:
         """Write the file of each large scope of which there is none, or one of fewer turns. Raises OSError."""
         sql = "select scope_id from conversation_turns group by scope_id having count(*) >= ?"
         large: list[Any] = connection.execute(sql, (FILED_FROM,)).fetchall()
         for (scope,) in large:
             with self._lock:
-                self._scope(connection, scope, one(connection, LAST_ERASURE)[0])
+                self._scope(connection, scope, fetch_one(connection, LAST_ERASURE)[0])
                 known = self._kept[scope]
-            found = column_file.mapped(self._folder, _store_id(connection), scope)
+            found = column_file.open_mapped(self._folder, _store_id(connection), scope)
             if found is not None and (found[0].upto, found[0].erasure) == (known.upto, known.erasure):
                 continue
             with gate.held():  # nothing is erased meanwhile
                 newest = _newest(connection, scope, known.columns)
-                if newest is not None and one(connection, LAST_ERASURE)[0] == known.erasure:
-                    of = column_file.Of(_store_id(connection), scope, known.erasure, known.upto, newest)
+                if newest is not None and fetch_one(connection, LAST_ERASURE)[0] == known.erasure:
+                    of = column_file.BuiltFrom(_store_id(connection), scope, known.erasure, known.upto, newest)
                     column_file.write(self._folder, of, known.columns)
 
     def forget(self) -> None:
@@ -116,7 +116,7 @@ class Columns:
         self._kept = {}
 
 
-def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
+def _newest_exists(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
     """Whether the newest of these turns is still one."""
     if not len(columns.ns):
         return True
@@ -132,7 +132,7 @@ def _newest(connection: apsw.Connection, scope: int, columns: TurnColumns) -> st
 
 
 def _store_id(connection: apsw.Connection) -> str:
-    return str(one(connection, "select value from meta where key = ?", "store_id")[0])
+    return str(fetch_one(connection, "select value from meta where key = ?", "store_id")[0])
 
 
 def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[TurnColumns]:
@@ -148,7 +148,7 @@ def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[Tur
 def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
     import numpy as np
 
-    *numbers, told = one(connection, sql, *values)
+    *numbers, told = fetch_one(connection, sql, *values)
     ns, sessions, said_at, user = (np.fromstring(text or "", np.int64, sep=",") for text in numbers)
     speakers = json.loads(told)
     names = {name: place for place, name in enumerate(sorted({*speakers} - {None}))}

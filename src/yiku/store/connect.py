@@ -19,9 +19,9 @@ STATEMENTS = 200
 WAL_LIMIT_BYTES = 16 << 20  # beyond it a writer asks for a checkpoint; SQLite's own wait for a moment without readers
 
 
-def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> apsw.Connection:
+def open_connection(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> apsw.Connection:
     """A connection to the store at a path, with what all of ours have in common."""
-    connection = _connected(str(path.parent.resolve() / path.name))
+    connection = _connect(str(path.parent.resolve() / path.name))
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see SqliteStore.close
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -36,8 +36,8 @@ def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> 
     try:
         _set(connection, settings)
     except apsw.IOError:  # to set up reads the first page; whoever asks for data is told that it is damaged
-        _set(pages.trusting(connection), settings)
-        pages.verifying(connection)
+        _set(pages.without_verification(connection), settings)
+        pages.with_verification(connection)
     return connection
 
 
@@ -53,10 +53,10 @@ def synchronous(durability: str, *, network: bool) -> str:
 
 def cannot_write(connection: apsw.Connection) -> bool:
     """Whether the file is read-only here, or we could not write its checksums, and would leave what looks damaged."""
-    return connection.readonly("main") or (pages.has_checksums(connection) and not pages.verified())
+    return connection.readonly("main") or (pages.has_checksums(connection) and not pages.enabled())
 
 
-def _connected(place: str) -> apsw.Connection:
+def _connect(place: str) -> apsw.Connection:
     """
     A connection, read-only where the file is; never through a symbolic link.
 
@@ -79,7 +79,7 @@ def _connected(place: str) -> apsw.Connection:
     return connection
 
 
-def closed(connection: apsw.Connection, deadline: float) -> None:
+def close(connection: apsw.Connection, deadline: float) -> None:
     """Close a connection, after the statement that another thread may have under way in it."""
     while True:
         try:
@@ -90,7 +90,7 @@ def closed(connection: apsw.Connection, deadline: float) -> None:
             time.sleep(0.001)
 
 
-def has_moved(connection: apsw.Connection) -> bool:
+def was_replaced(connection: apsw.Connection) -> bool:
     """Whether another file has taken the name of the one that is open here."""
     moved = ctypes.c_int(0)
     connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
@@ -99,10 +99,10 @@ def has_moved(connection: apsw.Connection) -> bool:
 
 def wal_bytes(path: Path) -> int:
     """How much lies in the WAL of a database."""
-    return bytes_of(Path(f"{path}-wal"))
+    return file_size(Path(f"{path}-wal"))
 
 
-def bytes_of(path: Path) -> int:
+def file_size(path: Path) -> int:
     """The size of a file; 0 where there is none."""
     try:
         return path.stat().st_size

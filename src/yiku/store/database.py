@@ -21,11 +21,11 @@ import apsw
 
 from yiku.errors import Closed, StoreBusy, StoreError, StoreMismatch
 from yiku.store import connect, index, pages, schema, write
-from yiku.store.connect import has_moved, wal_bytes
+from yiku.store.connect import wal_bytes, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.forks import inside
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.protocol import Index
 from yiku.store.reserve import Reserve
 
@@ -50,7 +50,7 @@ class Database:
         self.wrote = False  # this process, so that closing checkpoints
         self.scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up; empty where others may have theirs
         self.derived = path.with_name("vectors")  # the folder of what can be made again
-        self.mark = Mark(path.with_name("store.id"))
+        self.mark = IdentityFile(path.with_name("store.id"))
         self.reserve = Reserve(path.with_name("reserve"))
         self.gate = Gate(gate, busy_timeout_s)
         self._local = threading.local()
@@ -99,18 +99,20 @@ class Database:
             connection.close()
 
     def _open(self) -> apsw.Connection:
-        connection = connect.to(self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s)
+        connection = connect.open_connection(
+            self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s
+        )
         self.read_only = self.read_only or connect.cannot_write(connection)
         return connection
 
     def refuse_moved(self, connection: apsw.Connection) -> None:
         """Raise StoreMismatch where the file that is open here is not the one at the path any more: SQLite goes on with it."""
-        if has_moved(connection):
+        if was_replaced(connection):
             became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
             raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
 
-    def hasten(self) -> None:
-        """See Store.hasten."""
+    def shorten_busy_timeout(self) -> None:
+        """See Store.shorten_busy_timeout."""
         self.gate.timeout_s = min(self.gate.timeout_s, CLOSE_WITHIN_S)
 
     def close(self) -> None:
@@ -123,18 +125,18 @@ class Database:
         if self._pid == os.getpid():
             try:
                 if self.wrote:
-                    self.hasten()
+                    self.shorten_busy_timeout()
                     with self.gate.held(), inside():
                         connection = getattr(self._local, "connection", None) or self._open()
                         self._connections.add(connection)
-                        if not has_moved(connection) and pages.emptied_wal(connection, int(CLOSE_WITHIN_S * 1000)):
-                            self.mark.write(*schema.identity(connection), shut=True)
+                        if not was_replaced(connection) and pages.empty_wal(connection, int(CLOSE_WITHIN_S * 1000)):
+                            self.mark.write(*schema.identity(connection), clean_shutdown=True)
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
             deadline = time.monotonic() + CLOSE_WITHIN_S
             with inside():
                 for connection in list(self._connections):
-                    connect.closed(connection, deadline)
+                    connect.close(connection, deadline)
         self.gate.close()
 
     # -------------------------------------------------------------- flushes
@@ -157,7 +159,7 @@ class Database:
                     self._flushing = None
                     connection.pragma("synchronous", "FULL")
                     with write.transaction(connection):
-                        version = index.one(connection, "pragma user_version")[0]
+                        version = index.fetch_one(connection, "pragma user_version")[0]
                         connection.execute(f"pragma user_version = {version}")  # as it is: a page to write
                     self.mark.write(*schema.identity(connection))
         except Closed:
@@ -173,6 +175,6 @@ class Database:
         """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
         if wal_bytes(self.path) > connect.WAL_LIMIT_BYTES:
             try:
-                pages.emptied_wal(self.connection(), WAIT_FOR_READERS_MS)
+                pages.empty_wal(self.connection(), WAIT_FOR_READERS_MS)
             except apsw.Error as error:  # what was committed stays in the WAL, and the next one tries again
                 _log.warning("the log of %s could not be worked in: %s", self.path, error)

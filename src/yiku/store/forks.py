@@ -53,7 +53,7 @@ class _Calls:
             self.forking.append(me)
             self.changed.wait_for(lambda: self.depths.keys() <= {*self.forking}, FORK_WAITS_S)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         with self.changed:
             self.forking.remove(threading.get_ident())
             self.changed.notify_all()
@@ -89,7 +89,7 @@ def _before_a_fork() -> None:
 
 
 def _in_the_parent() -> None:
-    _CALLS.go_on()
+    _CALLS.resume()
 
 
 def _in_a_child() -> None:

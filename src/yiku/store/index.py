@@ -35,27 +35,27 @@ def step(length: int) -> int:
     return min(STEPS - 1, round(math.log2(max(1, length)) * STEPS_PER_DOUBLING))
 
 
-def put(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
+def add(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
     """A row enters the index."""
     connection.execute(
         f"insert into {index}_index (rowid, tokens) values (?, ?)",
         (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
     )
     if not past:
-        count(connection, index, scope, 1, len(tokens.words))
+        add_totals(connection, index, scope, 1, len(tokens.words))
 
 
-def take(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
+def remove(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
     """A row leaves the index; the tokens must be those that it was put in with."""
     connection.execute(
         f"insert into {index}_index ({index}_index, rowid, tokens) values ('delete', ?, ?)",
         (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
     )
     if not past:
-        count(connection, index, scope, -1, -len(tokens.words))
+        add_totals(connection, index, scope, -1, -len(tokens.words))
 
 
-def count(connection: apsw.Connection, index: Index, scope: int, documents: int, words: int) -> None:
+def add_totals(connection: apsw.Connection, index: Index, scope: int, documents: int, words: int) -> None:
     """The scope's totals move."""
     connection.execute(
         "insert into index_stats (scope_id, name, documents, words) values (?1, ?2, ?3, ?4)"
@@ -73,8 +73,8 @@ def prefixed(tokens: Tokens, scope: int, past: bool) -> str:
 
 def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
     """Documents and words of the scopes."""
-    sql = f"select total(documents), total(words) from index_stats where name = ? and scope_id in ({marks(scopes)})"
-    documents, words = one(connection, sql, index, *scopes)
+    sql = f"select total(documents), total(words) from index_stats where name = ? and scope_id in ({placeholders(scopes)})"
+    documents, words = fetch_one(connection, sql, index, *scopes)
     return int(documents), int(words)
 
 
@@ -89,16 +89,16 @@ def postings(
     common: dict[str, int] = {}
     if documents > FETCH_ALL:
         prepare(connection, index, "rows")
-        counts = _looked_up(connection, f"select doc from temp.{index}_rows", sides, terms)
+        counts = _look_up(connection, f"select doc from temp.{index}_rows", sides, terms)
         common = {term: rows for term, found in counts.items() if (rows := sum(found)) > cap}
     wanted = [term for term in terms if term not in common]
-    places = _looked_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
+    places = _look_up(connection, f"select group_concat(doc) from temp.{index}_places", sides, wanted)
     known = {one.term: one for one in _postings(places)}
     found = [_nothing(term, common[term]) if term in common else known[term] for term in terms]
     return Postings([one if one.documents <= cap else _nothing(one.term, one.documents) for one in found], documents, words)
 
 
-def _looked_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:
+def _look_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:
     """What a view has of each term in each scope. One statement for all of them: half of a look-up is to begin one."""
     written = json.dumps([side + term for term in terms for side in sides], ensure_ascii=False)
     rows = connection.execute(f"select ({view} where term = each.value) from json_each(?) each", (written,)).fetchall()
@@ -167,12 +167,12 @@ def prepare(connection: apsw.Connection, index: Index, view: Literal["places", "
     connection.execute(f"create virtual table if not exists temp.{index}_{view} using fts5vocab('main', '{index}_index', '{sort}')")
 
 
-def one(connection: apsw.Connection, sql: str, *values: object) -> tuple[Any, ...]:
+def fetch_one(connection: apsw.Connection, sql: str, *values: object) -> tuple[Any, ...]:
     """The one row that a statement gives."""
     found: tuple[Any, ...] = connection.execute(sql, values).fetchall()[0]
     return found
 
 
-def marks(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """As many question marks as there are values."""
     return ", ".join("?" * len(values))

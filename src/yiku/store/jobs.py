@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, names, rows
+from yiku.store import index, row_codec, scope_names
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -59,11 +59,11 @@ def waiting(connection: apsw.Connection, scope: int) -> int:
     """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
     done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
     sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
-    count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
+    count: int = index.fetch_one(connection, sql, scope, upto(connection, scope))[0]
     return count
 
 
-def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
+def mark_learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
     """Turns are dealt with. Raises Stale where one was already, so nothing is learned twice."""
     if change.turns and (any(n <= upto(connection, scope) for n in change.turns) or extracted(connection, scope, change.turns)):
         raise Stale
@@ -96,7 +96,7 @@ def set_learning(connection: apsw.Connection, scope: int, change: SetLearning) -
     return ()
 
 
-def compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
+def mark_compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
     """Turns left a host's context; the first time counts."""
     sql = (
         "insert into turn_work (turn_n, scope_id, compressed_at, episode)"
@@ -127,7 +127,15 @@ def add(connection: apsw.Connection, scope: int, change: AddJobs) -> Iterable[in
     )
     found: list[Any] = []
     for job in change.jobs:
-        values = (scope, job.kind, job.session, job.turn_n, job.content_hash, rows.micros(job.due_at), rows.micros(job.created_at))
+        values = (
+            scope,
+            job.kind,
+            job.session,
+            job.turn_n,
+            job.content_hash,
+            row_codec.micros(job.due_at),
+            row_codec.micros(job.created_at),
+        )
         found += connection.execute(sql, values).fetchall()
     return [n for (n,) in found]
 
@@ -140,7 +148,7 @@ def claim(connection: apsw.Connection, scope: int, change: ClaimJobs, at: int) -
         and (?4 = 0 or due_at <= ?3) and (?5 is null or session = ?5) order by due_at, n limit ?6"""
     sql = f"update extraction_queue set lease_until = ?1, fence = fence + 1 where scope_id = ?2 and n in ({among}) returning n"
     held = None if change.held is None else json.dumps([*change.held])
-    values = (rows.micros(change.until), scope, at, int(change.due), change.session, change.limit, held)
+    values = (row_codec.micros(change.until), scope, at, int(change.due), change.session, change.limit, held)
     found: Any = connection.execute(sql, values).fetchall()
     return sorted(n for (n,) in found)
 
@@ -160,7 +168,7 @@ def end(connection: apsw.Connection, scope: int, change: EndJob) -> Iterable[int
         sql = "delete from extraction_queue where scope_id = ? and n = ? and fence = ? returning n"
         found = connection.execute(sql, (scope, job.n, job.fence)).fetchall()
     else:
-        state, due = ("dead", 0) if change.due_at is None else ("waiting", rows.micros(change.due_at))
+        state, due = ("dead", 0) if change.due_at is None else ("waiting", row_codec.micros(change.due_at))
         sql = (
             "update extraction_queue set state = ?, due_at = ?, error = ?, tries = ?, lease_until = 0"
             " where scope_id = ? and n = ? and fence = ? returning n"
@@ -176,7 +184,7 @@ def jobs(connection: apsw.Connection, scope: int, *, ns: Sequence[int] | None = 
     conditions: list[str] = ["scope_id = ?"]
     values: list[Any] = [scope]
     if ns is not None:
-        conditions.append(f"n in ({index.marks(ns)})")
+        conditions.append(f"n in ({index.placeholders(ns)})")
         values += ns
     if dead is not None:
         conditions.append("state = 'dead'" if dead else "state = 'waiting'")
@@ -208,7 +216,7 @@ def _job(row: Sequence[Any]) -> Job:
 def set_session(connection: apsw.Connection, scope: int, change: SetSession) -> Iterable[int]:
     """Columns of a session's state get new values."""
     columns: dict[str, Any] = {
-        name: rows.dumps(value) if name == "variables" else rows.column(value) for name, value in change.columns.items()
+        name: row_codec.dumps(value) if name == "variables" else row_codec.column(value) for name, value in change.columns.items()
     }
     connection.execute("insert into session_state (scope_id, id) values (?, ?) on conflict do nothing", (scope, change.id))
     assignments = ", ".join(f"{name} = ?" for name in columns)
@@ -236,12 +244,12 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
             number=n,
             id=name,
             turns=turns,
-            started_at=rows.nearest(started),
-            ended_at=rows.nearest(ended),
-            variables=rows.loads(variables) or {},
+            started_at=row_codec.nearest(started),
+            ended_at=row_codec.nearest(ended),
+            variables=row_codec.loads(variables) or {},
             task=task,
-            closed_at=rows.nearest(closed),
-            scope=names.read(scope_name),
+            closed_at=row_codec.nearest(closed),
+            scope=scope_names.decode(scope_name),
         )
         for n, name, turns, started, ended, variables, task, closed, scope_name in found
     ]
@@ -249,18 +257,18 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
 
 def spend(connection: apsw.Connection, scope: int, call: ModelCall) -> Iterable[int]:
     """One call more."""
-    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.marks(range(9))}) returning n"
-    values = (rows.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
-    return (int(index.one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
+    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.placeholders(range(9))}) returning n"
+    values = (row_codec.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
+    return (int(index.fetch_one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
 
 
 def spent(connection: apsw.Connection, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
     """What models were asked for, oldest first."""
     sql = f"select {_CALL} from model_calls where scope_id = ? and at >= ? and (?3 is null or session = ?3) order by n"
-    found: Any = connection.execute(sql, (scope, 0 if since is None else rows.micros(since), session))
+    found: Any = connection.execute(sql, (scope, 0 if since is None else row_codec.micros(since), session))
     names = _CALL.split(", ")[1:]
     return [ModelCall(at=_moment(at), **dict(zip(names, rest, strict=True))) for at, *rest in found]
 
 
 def _moment(at: int) -> datetime:
-    return rows.EPOCH + at * rows.MICROSECOND
+    return row_codec.EPOCH + at * row_codec.MICROSECOND

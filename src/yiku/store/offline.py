@@ -10,30 +10,40 @@ from contextlib import closing
 from pathlib import Path
 
 from yiku.store import copy, restore
-from yiku.store.check import Depth, Look, Words, erasures, has_tables, identity, is_foreign, look, named_blobs
-from yiku.store.check import backup as check_backup
-from yiku.store.copy import flushed
+from yiku.store.check import (
+    Depth,
+    Findings,
+    Tokenizers,
+    check_backup,
+    check_store,
+    has_tables,
+    is_foreign,
+    named_blobs,
+    read_erasures,
+    read_identity,
+)
+from yiku.store.copy import fsync
 from yiku.store.error_mapping import mapped_errors
-from yiku.store.rebuild import put_aside, removed, rescued
+from yiku.store.rebuild import keep_damaged, rebuild, remove
 from yiku.types import Copied
 
 __all__ = [
     "Depth",
-    "Look",
-    "Words",
+    "Findings",
+    "Tokenizers",
     "check_backup",
-    "erasures",
-    "flushed",
+    "check_store",
+    "fsync",
     "has_tables",
-    "identity",
     "install",
     "is_foreign",
-    "look",
+    "keep_damaged",
     "named_blobs",
-    "put_aside",
     "read_backup",
-    "removed",
-    "rescued",
+    "read_erasures",
+    "read_identity",
+    "rebuild",
+    "remove",
     "unpack_backup",
 ]
 
@@ -41,13 +51,13 @@ __all__ = [
 def read_backup(path: Path) -> Copied:
     """Read a backup row by row; what it holds. Raises Damaged where it is not sound."""
     with mapped_errors(str(path)):
-        return copy.read_through(path)
+        return copy.read_all(path)
 
 
 def unpack_backup(path: Path, database: Path) -> None:
     """Copy the content of a backup to a database file of its own. Raises Damaged where it is not sound."""
-    with mapped_errors(str(path)), closing(copy.opened(path)) as connection:
-        copy.kept(connection, database)
+    with mapped_errors(str(path)), closing(copy.open_copy(path)) as connection:
+        copy.copy_over(connection, database)
 
 
 def install(prepared: Path, database: Path, aside: Path) -> None:

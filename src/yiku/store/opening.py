@@ -23,9 +23,9 @@ import apsw
 
 from yiku.errors import IndexOutdated, ReadOnly, StoreMismatch, Unsupported
 from yiku.store import connect, pages, schema
-from yiku.store.connect import bytes_of, wal_bytes
+from yiku.store.connect import file_size, wal_bytes
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.reserve import Reserve
 
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
@@ -37,7 +37,7 @@ class Opening:
 
     path: Path
     gate: Gate
-    mark: Mark
+    mark: IdentityFile
     reserve: Reserve
     connection: Callable[[], apsw.Connection]  # made when it is first asked for
     forget: Callable[[], None]  # closes that connection: the next one is another
@@ -47,19 +47,19 @@ class Opening:
     network: bool
     wrote: bool = False
 
-    def settled(self) -> str:
+    def ready(self) -> str:
         """The id of the store, once the file is one of ours, up to date, and the one that the mark means."""
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in ("linux", "darwin"):
             raise Unsupported(f"SQLite {apsw.sqlite_lib_version()} on {sys.platform}")
-        pages.verified()
+        pages.enabled()
         mark = self.mark.read()
-        if not self.mark.shut() and not wal_bytes(self.path) and bytes_of(self.path):
+        if not self.mark.clean_shutdown() and not wal_bytes(self.path) and file_size(self.path):
             self._seal()
-        if not bytes_of(self.path) or not self._current(mark):
+        if not file_size(self.path) or not self._current(mark):
             with self.gate.held():
                 self.forget()
                 mark = self.mark.read()
-                if not bytes_of(self.path) or not self._current(mark):
+                if not file_size(self.path) or not self._current(mark):
                     self._migrate(mark)
         connection = self.connection()
         meta: Any = dict(map(tuple, connection.execute("select key, value from meta")))
@@ -73,13 +73,13 @@ class Opening:
     def _seal(self) -> None:
         """Another program emptied the WAL, and knows no checksums: where every row is what was written, they are made anew."""
         with self.gate.held():
-            if not self.mark.shut() and not wal_bytes(self.path):
-                schema.seal(self.connection(), self.path, self.mark)
+            if not self.mark.clean_shutdown() and not wal_bytes(self.path):
+                schema.add_checksums(self.connection(), self.path, self.mark)
 
     def _current(self, mark: tuple[str, int] | None) -> bool:
         """Whether nothing is to be made or migrated, as far as that can be written here, and this connection may write."""
         connection = self.connection()
-        if not schema.current(connection, self.path, mark):
+        if not schema.is_current(connection, self.path, mark):
             return False
         if connect.cannot_write(connection):
             return True
@@ -87,7 +87,7 @@ class Opening:
 
     def _migrate(self, mark: tuple[str, int] | None) -> None:
         """Bring the file up to date. The gate is held."""
-        if mark is not None and not bytes_of(self.path):
+        if mark is not None and not file_size(self.path):
             raise StoreMismatch(f"{self.path} is {'empty' if self.path.exists() else 'not there'}, and it had {mark[1]:,} changes")
         if not self.path.exists():
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))

@@ -20,7 +20,7 @@ RESERVED_BYTES = 8  # of each page, as the extension wants them
 _LOADING = threading.Lock()
 
 
-def verified() -> bool:
+def enabled() -> bool:
     """Whether this process verifies and writes checksums; the first call arranges for it."""
     with _LOADING:
         return _loaded()
@@ -40,7 +40,7 @@ def _loaded() -> bool:
     return True
 
 
-def reserve(connection: apsw.Connection) -> None:
+def reserve_space(connection: apsw.Connection) -> None:
     """A file that is still empty, or is vacuumed next, keeps room for a checksum in each page."""
     _reserved(connection, RESERVED_BYTES)
 
@@ -61,7 +61,7 @@ def _reserved(connection: apsw.Connection, wanted: int) -> int:
     return value.value
 
 
-def vacuumed(connection: apsw.Connection) -> None:
+def vacuum(connection: apsw.Connection) -> None:
     """Rewrite the file, with checksums; pages that leave the cache before the first one would have none, so none leaves it."""
     connection.pragma("cache_spill", 0)
     try:
@@ -70,7 +70,7 @@ def vacuumed(connection: apsw.Connection) -> None:
         connection.pragma("cache_spill", 1)
 
 
-def emptied_wal(connection: apsw.Connection, wait_ms: int) -> bool:
+def empty_wal(connection: apsw.Connection, wait_ms: int) -> bool:
     """Empty the WAL, waiting so long for readers; whether it is empty. The gate is held."""
     patience = connection.pragma("busy_timeout")
     connection.set_busy_timeout(wait_ms)
@@ -84,13 +84,13 @@ def emptied_wal(connection: apsw.Connection, wait_ms: int) -> bool:
         connection.set_busy_timeout(patience)
 
 
-def trusting(connection: apsw.Connection) -> apsw.Connection:
+def without_verification(connection: apsw.Connection) -> apsw.Connection:
     """The same connection, reading pages whatever their checksums say: to look at a damaged or foreign file."""
     connection.pragma("checksum_verification", "off")
     return connection
 
 
-def verifying(connection: apsw.Connection) -> apsw.Connection:
+def with_verification(connection: apsw.Connection) -> apsw.Connection:
     """The same connection, verifying again what it reads, the schema and what is in its cache too."""
     connection.pragma("shrink_memory")
     connection.pragma("checksum_verification", "on")

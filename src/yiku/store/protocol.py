@@ -20,6 +20,7 @@ from yiku.types import (
     Cause,
     Change,
     ChangeRow,
+    ConflictSet,
     Copied,
     Episode,
     Expect,
@@ -27,7 +28,6 @@ from yiku.types import (
     Job,
     LearningState,
     Memories,
-    Met,
     ModelCall,
     PageVersion,
     Postings,
@@ -91,13 +91,13 @@ class Erasures(Protocol):
     def known(self, ids: Sequence[str]) -> set[str]:
         """Which of these erasures were done here."""
 
-    def sealed(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
+    def tombstoned(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
         """Which of these seals stand for something that was erased, and since when."""
 
-    def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
+    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
         """The texts in any column of a scope's rows that hold all words of some of these groups, but for what was said in turns."""
 
-    def still_said(self, texts: Sequence[str]) -> set[str]:
+    def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """Those texts that some row holds."""
 
     def held(self, needles: Iterable[bytes]) -> set[bytes]:
@@ -122,7 +122,7 @@ class Upkeep(Protocol):
     def counts(self, scopes: Sequence[int]) -> Mapping[str, Any]:
         """How much there is of everything, for `stats`."""
 
-    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
+    def review_counts(self, scopes: Sequence[int]) -> tuple[int, int]:
         """How many memories wait to be confirmed, and how many live ones contradict each other."""
 
     def merge(self) -> None:
@@ -137,7 +137,7 @@ class Upkeep(Protocol):
     def since(self, last: Mapping[str, int]) -> Mapping[str, int]:
         """How many turns, memories and changes there are behind these numbers."""
 
-    def put_back(self, prepared: Self, cause: Cause, scope: int, sweep: Callable[[], None]) -> int:
+    def restore(self, prepared: Self, cause: Cause, scope: int, sweep: Callable[[], None]) -> int:
         """
         The content of a prepared store becomes this one's, in one transaction; the number of the row in the journal of
         the scope, which has this number there.
@@ -145,7 +145,7 @@ class Upkeep(Protocol):
         sweep: takes out of the prepared store what was erased since it was copied. `exclusive` is held.
         """
 
-    def go_on(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: int) -> int:
+    def resume_numbering(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: int) -> int:
         """Go on from where a store was that cannot be opened any more, by its file and its mark; as `put_back` does."""
 
 
@@ -186,7 +186,7 @@ class Store(Protocol):
     def exclusive(self) -> AbstractContextManager[None]:
         """While this is held no other thread or process writes; the holder may."""
 
-    def met(self, scope: int, new: SemanticMemory) -> Met:
+    def conflict_set(self, scope: int, new: SemanticMemory) -> ConflictSet:
         """What a new statement meets: its slot's neighbours, or rows with its words. Raises Damaged where one cannot be read."""
 
     def memories(self, scopes: Sequence[int], select: Memories) -> list[SemanticMemory]:
@@ -201,7 +201,7 @@ class Store(Protocol):
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
         """One turn by its id. Raises NotFound, Damaged."""
 
-    def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    def with_details(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
         """The same rows with their sources, entities, relations and tags."""
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
@@ -248,7 +248,7 @@ class Store(Protocol):
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """Digest and result of the call made under an idempotency key."""
 
-    def hasten(self) -> None:
+    def shorten_busy_timeout(self) -> None:
         """Wait from now on at most two seconds for other writers: the store is about to be closed."""
 
     def close(self) -> None:

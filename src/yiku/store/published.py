@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from yiku.store import rows
+from yiku.store import row_codec
 from yiku.types import Entry, KeepPageVersion, PageVersion
 
 AT_MOST = 500  # versions of a page
@@ -27,7 +27,7 @@ def keep(connection: apsw.Connection, scope: int, change: KeepPageVersion, at: i
     n = int(found[0])  # type: ignore[index]  # it returns the row
     among = "select n from published where scope_id = ? and page = ?"
     connection.execute(
-        f"delete from published where n in ({among} and at < ? and n < ?)", (*of_page, rows.micros(change.older_than), n)
+        f"delete from published where n in ({among} and at < ? and n < ?)", (*of_page, row_codec.micros(change.older_than), n)
     )
     connection.execute(f"delete from published where n in ({among} order by n desc limit -1 offset {AT_MOST})", of_page)
     return (n,)

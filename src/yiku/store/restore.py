@@ -30,7 +30,7 @@ LATER_TABLES = {"tombstones": "seal, at, tx", "erasures": "tx, scope_id, at, row
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Continuation:
     """What a restored store must know of the one before: the last number of each table, and what was erased."""
 
     numbers: Mapping[str, int]
@@ -38,25 +38,25 @@ class Given:
     last_change: int
 
 
-def given(connection: apsw.Connection) -> Given:
+def read_continuation(connection: apsw.Connection) -> Continuation:
     """Of a store that can be read."""
     erased = {table: connection.execute(f"select {columns} from {table}").fetchall() for table, columns in LATER_TABLES.items()}
     numbers: dict[str, Any] = {str(name): last for name, last in connection.execute("select name, seq from sqlite_sequence")}
-    return Given(numbers, erased, numbers.get("changes", 0))
+    return Continuation(numbers, erased, numbers.get("changes", 0))
 
 
-def guessed(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Given:
+def guess_continuation(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Continuation:
     """Of a store that is damaged or gone: what can still be read of it, else far behind what the backup and the mark know."""
     if path.exists():
-        with suppress(apsw.Error, OSError), closing(pages.trusting(copy.opened(path))) as connection:
-            found = given(connection)
-            return Given(found.numbers, found.erased, max(found.last_change, mark[1] if mark else 0))
-    known = given(prepared)
+        with suppress(apsw.Error, OSError), closing(pages.without_verification(copy.open_copy(path))) as connection:
+            found = read_continuation(connection)
+            return Continuation(found.numbers, found.erased, max(found.last_change, mark[1] if mark else 0))
+    known = read_continuation(prepared)
     last = max(known.last_change, mark[1] if mark else 0) + UNKNOWN
-    return Given({table: number + UNKNOWN for table, number in known.numbers.items()}, {}, last)
+    return Continuation({table: number + UNKNOWN for table, number in known.numbers.items()}, {}, last)
 
 
-def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, key: bytes) -> int:
+def resume_numbering(connection: apsw.Connection, before: Continuation, scope: int, cause: Cause, key: bytes) -> int:
     """The prepared content goes on from where the store before it was; the number of the journal's row."""
     with write.transaction(connection):
         for table, number in before.numbers.items():
@@ -66,16 +66,16 @@ def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, 
             connection.execute(sql, (table, number))
         for table, found in before.erased.items():
             connection.execute(f"delete from {table}")
-            sql = f"insert into {table} ({LATER_TABLES[table]}) values ({index.marks(LATER_TABLES[table].split(', '))})"
+            sql = f"insert into {table} ({LATER_TABLES[table]}) values ({index.placeholders(LATER_TABLES[table].split(', '))})"
             connection.executemany(sql, found)
-        erase.identify(connection)
+        erase.name_erasures(connection)
         journal = write.Journal(connection, scope, cause, key)
-        journal.go_on(before.last_change)
-        write.key_known(connection, key, cause.at)
+        journal.resume_numbering(before.last_change)
+        write.register_key(connection, key, cause.at)
         return journal.transaction
 
 
-def put(prepared: apsw.Connection, live: apsw.Connection) -> None:
+def replace_content(prepared: apsw.Connection, live: apsw.Connection) -> None:
     """The pages of one take the place of the other's, in one transaction."""
     with live.backup("main", prepared, "main") as pages_:
         if not pages_.step(-1):
@@ -94,7 +94,7 @@ def install(prepared: Path, path: Path, aside: Path) -> None:
             path.with_name(name).rename(aside / name)
     with suppress(FileNotFoundError):
         os.link(path, aside / path.name, follow_symlinks=False)
-    copy.flushed(aside)
-    copy.flushed(aside.parent)
+    copy.fsync(aside)
+    copy.fsync(aside.parent)
     prepared.rename(path)
-    copy.flushed(path.parent)
+    copy.fsync(path.parent)

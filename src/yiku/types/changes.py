@@ -355,7 +355,7 @@ class Expect:
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class Met:
+class ConflictSet:
     """
     What a new statement meets in its scope, and what a decision on that rests on.
 

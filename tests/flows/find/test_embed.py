@@ -579,7 +579,7 @@ def test_closing_does_not_wait_for_a_slow_model(open_it, monkeypatch, home):
     assert worker.stop(600)
     assert memory._handle.vectors._connection is None
     with pytest.raises(Closed):
-        memory._handle.vectors.embedded(1, "any")
+        memory._handle.vectors.progress_of(1, "any")
     assert 4 == len(rows(home))
 
 

@@ -81,7 +81,7 @@ class Handle:
         if self.given is not None:
             return self.given, None
         if self._model is None:
-            from yiku.models.choose import embedder
+            from yiku.models.select import embedder
 
             self._model = embedder(self.settings)
         return self._model
@@ -89,7 +89,7 @@ class Handle:
     def chat(self) -> ChatModel | None:
         """The model that reads and writes text, by the settings; None without one. Raises SettingsError."""
         if self.given_chat is None and self.settings.chat_url:
-            from yiku.models.choose import chat
+            from yiku.models.select import chat
 
             self.given_chat = chat(self.settings)
         return self.given_chat

@@ -23,7 +23,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import blob_names, content, texts, without
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
-from yiku.store.api import Store, identified
+from yiku.store.api import Store, with_id
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
@@ -56,12 +56,12 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
 def mirror(handle: Handle) -> None:
     """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
     home, store = handle.paths, handle.store
-    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures.all()])
+    mirrored.write(home, store.store_id, [*map(with_id, mirrored.lines(home)), *store.erasures.all()])
 
 
 def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
     """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
-    told = [*map(identified, mirrored.lines(home))]
+    told = [*map(with_id, mirrored.lines(home))]
     missing = _missing(home, store)
     known = [entry for entry in told if entry["id"] in missing]
     others = sorted(missing - {entry["id"] for entry in known})
@@ -72,7 +72,7 @@ def named(home: Home, store_id: str) -> set[str]:
     """The ids of all erasures that the files beside a database tell of."""
     found = set(mirrored.names(home, store_id))
     with suppress(OSError, ValueError, KeyError):  # one that cannot be read hides nothing that a file of its own tells
-        found |= {identified(entry)["id"] for entry in mirrored.lines(home)}
+        found |= {with_id(entry)["id"] for entry in mirrored.lines(home)}
     return found
 
 
@@ -161,7 +161,7 @@ def _still_said(handle: Handle, text: str, at: datetime) -> bool:
 def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
     """Which of these texts stand for something that was erased, and since when."""
     seals = {handle.sealed(text): text for text in told}
-    return {seals[seal]: at for seal, at in handle.store.erasures.sealed(list(seals)).items()}
+    return {seals[seal]: at for seal, at in handle.store.erasures.tombstoned(list(seals)).items()}
 
 
 # ------------------------------------------------------------------ records

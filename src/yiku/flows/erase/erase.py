@@ -2,8 +2,8 @@
 erase: what was said is gone, from every place of the home, and the receipt proves it.
 
 Plan what goes (plan.py). Take it out of the store in one transaction that leaves tombstones, keyed hashes of what must not come
-back (take_out.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
-file that is put back, has the same erasure done once more (repeat.py).
+back (delete.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
+file that is put back, has the same erasure done once more (reapply.py).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from yiku.errors import StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes, verify
+from yiku.flows.erase.delete import blobs, named_rows, seals, take_out
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
-from yiku.flows.erase.take_out import blobs, named_rows, seals, take_out
 from yiku.store.api import Reserve
 from yiku.types import Erased, HeldText
 

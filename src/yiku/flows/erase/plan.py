@@ -211,12 +211,12 @@ def select(handle: Handle, choice: Choice) -> Selection:
     """The statements and turns that a call means, or the record. Raises NotFound for an id that is nowhere."""
     own, store = handle.own(), handle.store
     if choice.everything:
-        memories = store.filled(store.memories(own, Memories()))
+        memories = store.with_details(store.memories(own, Memories()))
         turns = store.turns(own, Turns(hidden=True))
         return Selection(statements=Statements(memories), turns=turns, deletes=True, whole_scope=True)
     match _by_id(handle, choice.id) if choice.id is not None else None:
         case SemanticMemory() as meant:
-            said = store.filled(_saying_the_same(handle, store.memories(own, Memories(line=meant.line))))
+            said = store.with_details(_saying_the_same(handle, store.memories(own, Memories(line=meant.line))))
             sought = quotes.Sought(quotes.sentences(said, names=handle.settings.names), turns=not choice.keep_turns)
             held = quotes.held(handle, sought)
             statements = Statements([*said, *quotes.quoting(handle, said, held)])
@@ -287,7 +287,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
     elif choice.id is None:
         said = store.memories(own, Memories(until=choice.until))
         found |= {row.n: row for row in said if choice.since is None or row.confirmed_at >= choice.since}
-    every = store.filled([found[n] for n in sorted(found)])
+    every = store.with_details([found[n] for n in sorted(found)])
     named_turns = {source.turn for memory in every for source in memory.sources if source.turn is not None} - gone_turns
     there = store.turns(own, Turns(ids=sorted(named_turns), hidden=True)) if named_turns else []
     forgotten = {turn.id for turn in there if turn.hidden_at is not None}

@@ -54,7 +54,7 @@ def held(handle: Handle, sought: Sought) -> list[HeldText]:
     if not own or not told:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.holding(own[0], [analyze.plain(text).split() for text in told])
+    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in told])
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, told)]
 
 
@@ -75,7 +75,7 @@ def quoting(handle: Handle, statements: Sequence[SemanticMemory], found: Sequenc
     known = {memory.id for memory in statements}
     ids = {one.id for one in found if (one.table, one.column) == ("memories", "content") and one.id is not None} - known
     own = handle.own()
-    return handle.store.filled(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
+    return handle.store.with_details(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
 
 
 def emptied(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:

@@ -23,7 +23,7 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import repeat
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
@@ -295,7 +295,7 @@ def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str
     if not found:
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
-    said = store.erasures.still_said([*left])
+    said = store.erasures.texts_in_rows([*left])
     indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
     return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
 
@@ -313,7 +313,7 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
         return filter(None, map(tool_tokens, store.turns(every, Turns(ns=ns, hidden=True))))
 
     def memories(ns: Sequence[int]) -> Iterator[Tokens]:
-        return map(index_tokens, store.filled(store.memories(every, Memories(ns=ns))))
+        return map(index_tokens, store.with_details(store.memories(every, Memories(ns=ns))))
 
     def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
         for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:

@@ -157,7 +157,7 @@ def _rivals(
         return {}, {}
     ids = sorted({id for memory in marked for id in memory.flagged_with})
     select = Memories(ids=ids, states=(State.ACTIVE,), current=True, where=query.where)
-    later = query.handle.store.filled(query.handle.store.memories(query.scopes, select))
+    later = query.handle.store.with_details(query.handle.store.memories(query.scopes, select))
     every, rivals, said_by = dict(candidates), dict[Key, Candidate](), dict[str, set[str]]()
     for memory in marked:
         for rival in later:
@@ -200,7 +200,7 @@ def _stated(query: Query, candidates: Candidates) -> list[SemanticMemory]:
     if not turns or "memory" not in query.types:
         return []
     select = Memories(sourced_in=turns, states=(State.ACTIVE, State.ARCHIVED))
-    return query.handle.store.filled(query.handle.store.memories(query.scopes, select))
+    return query.handle.store.with_details(query.handle.store.memories(query.scopes, select))
 
 
 def _corrections(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Corrections:
@@ -262,7 +262,7 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
 def _sourced(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
     """The hits with their sources, oldest first; a statement without a turn is its own source."""
     memories = [hit.item for hit in hits if isinstance(hit.item, SemanticMemory)]
-    filled = {memory.n: memory for memory in query.handle.store.filled(memories)}
+    filled = {memory.n: memory for memory in query.handle.store.with_details(memories)}
     done = []
     for hit in hits:
         item = filled[hit.item.n] if isinstance(hit.item, SemanticMemory) else hit.item

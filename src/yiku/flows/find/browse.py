@@ -32,7 +32,7 @@ def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> Sema
         if at is not None and found.recorded_at > at:
             raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
         return found
-    then = recorded(handle, handle.store.filled([found]), at)
+    then = recorded(handle, handle.store.with_details([found]), at)
     if not then:
         raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
     return then[0]
@@ -68,10 +68,10 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return marked(handle, handle.store.filled(handle.store.memories(scopes, select)))
+        return marked(handle, handle.store.with_details(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
     then = shown(handle, rows, as_of, valid_at)
-    page = handle.store.filled(then[offset : offset + limit])
+    page = handle.store.with_details(then[offset : offset + limit])
     return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
 
 
@@ -87,7 +87,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         newest_first=True,
         limit=checks.whole(limit, "limit"),
     )
-    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def related(
@@ -108,7 +108,7 @@ def related(
         newest_first=True,
         limit=checks.whole(limit, "limit"),
     )
-    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
@@ -124,11 +124,11 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
         start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
     else:
         start, behind = _meant(handle, text, scopes)
-    versions = recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+    versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
     if at is not None or not behind:
         return versions if at is not None else marked(handle, versions)
     lines = {version.id for version in versions}
-    found = [*marked(handle, versions), *(one for one in handle.store.filled(behind) if one.id not in lines)]
+    found = [*marked(handle, versions), *(one for one in handle.store.with_details(behind) if one.id not in lines)]
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 

@@ -68,7 +68,7 @@ def by_evidence(query: Query) -> Found:
             words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
         if near is not None:
             heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
+            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -151,12 +151,12 @@ def _near(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, lis
     if not isinstance(asked, Asked):
         return None, [asked] if asked else []
     late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
-    surely = [
+    always_score = [
         (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
         for index, each in words.items()
     ]
     near = query.handle.vectors.similar(
-        query.scopes, asked.space, asked.vector, unspaced=chunk.unspaced(query.text), surely=surely, common=asked.common
+        query.scopes, asked.space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
     )
     return near, [by_words_only(late)] if late else []
 

@@ -68,7 +68,7 @@ class Batch:
 
 def waiting(handle: Handle, scope: int, space: str) -> int:
     """How many turns and memories of a scope have no vectors yet."""
-    state = handle.vectors.embedded(scope, space)
+    state = handle.vectors.progress_of(scope, space)
     columns = handle.store.columns([scope])
     late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
     return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
@@ -111,9 +111,9 @@ def embed(
             done += _embedded(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
-        handle.vectors.settle(own[0], model.space)
+        handle.vectors.build_files(own[0], model.space)
         left = waiting(handle, own[0], model.space) if total else 0
-        return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
+        return EmbedReport(model.space, done, left, handle.vectors.progress_of(own[0], model.space).failed)
 
 
 def _sound(handle: Handle, scope: int, model: Embedder) -> int:
@@ -127,7 +127,7 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
         if late or handle.vectors.fits(model.space) is not False:
             return late
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return waiting(handle, scope, model.space)
     handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
     return waiting(handle, scope, model.space)
@@ -138,7 +138,7 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
 
 def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
     """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
-    erasure, state = handle.store.erasures.last(), handle.vectors.embedded(scope, space)
+    erasure, state = handle.store.erasures.last(), handle.vectors.progress_of(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
         turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
         memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
@@ -170,19 +170,19 @@ def _within_budget(rows: Sequence[Row]) -> list[Row]:
 def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
     """Embed a batch; how many rows have vectors now."""
 
-    def still() -> bool:
+    def is_current() -> bool:
         return handle.store.erasures.last() == batch.erasure
 
     try:
-        vectors, bad = _tried(handle, model, batch.rows, still)
+        vectors, bad = _tried(handle, model, batch.rows, is_current)
         if model.space != batch.space:  # known only now
             return 0
         failed = [(row.item, row.n) for row in bad]
         done = [row for row in batch.done if row not in failed]
         marks = {"turns": batch.turns, "memories": batch.memories}
-        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, still=still, done=done, refused=failed)
+        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, is_current=is_current, done=done, refused=failed)
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return 0
     if not added:
         return 0
@@ -190,10 +190,10 @@ def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[
     return sum(bool(row.texts) for row in batch.rows) - len(bad)
 
 
-def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
+def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
     """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
     try:
-        return [*_vectors(handle, model, rows, still)], []
+        return [*_vectors(handle, model, rows, is_current)], []
     except ModelError as error:
         try:
             _asked(model, [KNOWN_TEXT], "passage")
@@ -202,8 +202,8 @@ def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable
         if len(rows) == 1:
             return [], [*rows]
     half = len(rows) // 2
-    vectors, bad = _tried(handle, model, rows[:half], still)
-    more, worse = _tried(handle, model, rows[half:], still)
+    vectors, bad = _tried(handle, model, rows[:half], is_current)
+    more, worse = _tried(handle, model, rows[half:], is_current)
     return vectors + more, bad + worse
 
 
@@ -251,9 +251,9 @@ def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
 # ------------------------------------------------------------------ the model
 
 
-def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> Iterator[Vector]:
+def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> Iterator[Vector]:
     """The vectors of some rows; a short turn's is the mean of both of its texts."""
-    said = _said(handle, model, [text for row in rows for text in row.texts], still)
+    said = _said(handle, model, [text for row in rows for text in row.texts], is_current)
     place = 0
     for row in rows:
         own = said[place : place + len(row.texts)]
@@ -262,10 +262,10 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callab
             together = own[0] + own[1]
             own = [together / max(float((together @ together) ** 0.5), 1e-9)]
         for part, values in enumerate(own):
-            yield Vector(row.item, row.n, part, chunk.unspaced(row.windows[0]), values)
+            yield Vector(row.item, row.n, part, chunk.is_cjk(row.windows[0]), values)
 
 
-def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
+def _said(handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
     """What the model says of texts, as far as the cache does not know it."""
     if not texts:
         return []
@@ -279,7 +279,7 @@ def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable
             asked, known = dict(zip(texts, hashes, strict=True)), {}
             fresh = _asked(model, [*asked], "passage")
         found = [*zip(asked.values(), fresh, strict=True)]
-        handle.vectors.cache(cache_key(model.space, "passage"), found, still)
+        handle.vectors.cache(cache_key(model.space, "passage"), found, is_current)
         known |= dict(found)
     return [known[sealed] for sealed in hashes]
 
@@ -327,9 +327,9 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | 
         return why if handle.vectors.exist() or handle.settings.embed_url else None
     try:
         space = model.space
-        length = handle.vectors.loaded(scopes, space)
+        length = handle.vectors.load(scopes, space)
         if length is None:
-            others = handle.vectors.others(space)
+            others = handle.vectors.other_spaces(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
             return f"searched by words: {what}; yiku embed makes vectors"
         vector = _asked(model, [text], "query")[0]

@@ -36,7 +36,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     if asked.before:
         return found, []
-    stated = query.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+    stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
     after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
     terms = analyze.question(folded(query.text)).words

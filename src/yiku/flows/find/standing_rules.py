@@ -43,7 +43,7 @@ def standing_rules(
     else:
         found, further = _now(handle, own, applies, limit)
     kept = _latest_of_each_slot(found)
-    return tuple(map(_hit, handle.store.filled(kept[:limit]))), further + len(kept[limit:])
+    return tuple(map(_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
 
 
 def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: int) -> tuple[list[SemanticMemory], int]:

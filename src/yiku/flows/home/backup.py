@@ -29,10 +29,10 @@ from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreEr
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import repeat
 from yiku.rules.text import analyze
 from yiku.store import api
-from yiku.store.api import Mark, SqliteStore, Store, Vectors, one_at_a_time
+from yiku.store.api import IdentityFile, SqliteStore, Store, Vectors, one_at_a_time
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
 NIGHTLY_KEPT = 7
@@ -198,7 +198,7 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
         temporary.mkdir(mode=0o700)
         copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
         left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
-        Mark(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
+        IdentityFile(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
         temporary.rename(target)
         flush_folder(target.parent)
@@ -226,7 +226,7 @@ def _copied_files(source: Path, target: Path) -> Iterator[str]:
 
 def _flush(folder: Path) -> None:
     for path in (*folder.rglob("*"), folder):
-        api.offline.flushed(path)
+        api.offline.fsync(path)
 
 
 # ------------------------------------------------------------------ going back to one
@@ -254,7 +254,7 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
             store.upkeep.copied(before)
             cause = handle.cause("restore backup", f"from {path.name}")
             sweep = partial(sweep_erased, replace(handle, store=prepared))
-            number = store.upkeep.put_back(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
+            number = store.upkeep.restore(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
         return replace(restored, kept=before.name, operation=number)
 
 
@@ -263,7 +263,7 @@ def restore_damaged(
 ) -> Restored:
     """The same for a home whose database is damaged, foreign or gone: it is moved to damaged/, and the backup takes its place."""
     home = Home(settings.home)
-    mark = Mark(home.root / "store.id")
+    mark = IdentityFile(home.root / "store.id")
     with _one_at_a_time(home, LOCK_S):
         path, copied = _named(home, name)
         seen = mark.read()
@@ -276,7 +276,7 @@ def restore_damaged(
             handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
             aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
             cause = handle.cause("restore backup", f"from {path.name}")
-            number = prepared.upkeep.go_on(home.database, ours, cause, prepared.scope(scope) or 0)
+            number = prepared.upkeep.resume_numbering(home.database, ours, cause, prepared.scope(scope) or 0)
             sweep_erased(handle)
             prepared.close()
             api.offline.install(prepared.path, home.database, aside)

@@ -328,7 +328,7 @@ def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Lived
     """The memories that an operation touched, with all that became of them."""
     if not ns:
         return {}
-    found = handle.store.filled(handle.store.memories([scope], Memories(ns=sorted(set(ns)))))
+    found = handle.store.with_details(handle.store.memories([scope], Memories(ns=sorted(set(ns)))))
     changes: dict[int, list[ChangeRow]] = {}
     for table in ("memories", "memory_sources"):
         for change in handle.store.journal([scope], table=table, row_ns=[memory.n for memory in found], after=0):

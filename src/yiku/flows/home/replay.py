@@ -21,7 +21,7 @@ from yiku.errors import InvalidInput, Stale
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.home import foreign, lines
+from yiku.flows.home import export_lines, import_trust
 from yiku.flows.home.export import KINDS
 from yiku.flows.keep import attach
 from yiku.flows.keep.record import is_unique, told_apart
@@ -120,7 +120,7 @@ class Replay:
                 label = label and label[: checks.NAME_CHARS]
                 self.handle.store.apply(0, [AddScope(item.scope, label)], self.handle.cause("open scope"))
         try:
-            cause = lines.cause(item.header)
+            cause = export_lines.cause(item.header)
         except InvalidInput as error:
             return self.problem(item.line, f"is no operation: {error.detail}")
         self.counts["records"] += sum(record.get("type") in ("turn", "memory") for _, record in item.changes)
@@ -243,7 +243,7 @@ class _Operation:
         """The memory of a line; none where it does not fit, or was erased here."""
         run = self.run
         try:
-            memory = lines.memory(run.handle, record)
+            memory = export_lines.memory(run.handle, record)
             if run.erasure and tombstones.since(run.handle, memory) is not None and not self._known(memory.id):
                 run.skip(ERASED)
             else:
@@ -278,7 +278,7 @@ class _Operation:
     def _turn(self, line: int, record: Mapping[str, Any]) -> Turn:
         """The turn of a line, as far as its file is believed."""
         run = self.run
-        turn, lost = lines.turn(run.handle, record, keep=not run.dry_run)
+        turn, lost = export_lines.turn(run.handle, record, keep=not run.dry_run)
         for blob in lost:
             run.problem(line, f"blob: the content {blob[:16]} is not in the file; what there is of it was kept")
         if turn.content_hash != content_hash(record["content"]):
@@ -287,7 +287,7 @@ class _Operation:
             run.learned.append(turn.id)
         if run.trust:
             return turn
-        return foreign.turn(turn, run.handle.now())
+        return import_trust.turn(turn, run.handle.now())
 
     def _turns(self, turns: list[Turn]) -> None:
         run, handle = self.run, self.run.handle
@@ -327,8 +327,8 @@ class _Operation:
             self.run.seen.update(names)
 
     def _hide(self, record: Mapping[str, Any]) -> None:
-        id = lines.id(record.get("turn"), "turn")
-        before, after = (lines.optional_time(record.get(name), name) for name in ("before", "after"))
+        id = export_lines.id(record.get("turn"), "turn")
+        before, after = (export_lines.optional_time(record.get(name), name) for name in ("before", "after"))
         self._stored(id)
         handle = self.run.handle
         found = handle.store.turns(handle.own(), Turns(ids=[id], hidden=True)) if handle.own() else []
@@ -346,7 +346,7 @@ class _Operation:
     def _record(self, line: Mapping[str, Any]) -> None:
         """An episode, a scratchpad or an attachment that is not known; and of scratchpads one for each user."""
         run, handle = self.run, self.run.handle
-        record = lines.record(handle, line, keep=not run.dry_run)
+        record = export_lines.record(handle, line, keep=not run.dry_run)
         self._stored(record.id)
         own, kind = handle.own(), KINDS[line["type"]]
         if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
@@ -369,7 +369,7 @@ class _Operation:
 
     def _memory(self, told: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
-        memory = told if run.trust else foreign.memory(told, handle.now())
+        memory = told if run.trust else import_trust.memory(told, handle.now())
         memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
         place = _place(memory)
         self._stored(memory.id, place)
@@ -386,7 +386,7 @@ class _Operation:
             if run.trust:
                 memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
             else:
-                memory = foreign.waiting(memory)
+                memory = import_trust.waiting(memory)
         if not run.trust:
             run.lowered["statements"] += memory.trust < told.trust
             run.lowered["pins"] += told.pinned
@@ -399,8 +399,8 @@ class _Operation:
 
     def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
         """A statement that came in before its file was trusted counts as the file says."""
-        if columns := foreign.raised(row, told):
-            if row.reason == foreign.FOREIGN and row.state is State.CANDIDATE:
+        if columns := import_trust.raised(row, told):
+            if row.reason == import_trust.FOREIGN and row.state is State.CANDIDATE:
                 live = row.superseded_by is None  # then it waits for its place
                 columns |= {"state": State.ARCHIVED, "reason": WAITING} if live else {"state": State.ACTIVE, "reason": None}
             self.touched |= {row.id, _place(row)}
@@ -436,7 +436,7 @@ class _Operation:
 
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
         """A change of a memory that is there, or comes with this import."""
-        id = lines.id(record.get("memory"), "memory")
+        id = export_lines.id(record.get("memory"), "memory")
         self._stored(id)
         handle = self.run.handle
         found = handle.store.memories(handle.own(), Memories(ids=[id])) if handle.own() else []
@@ -444,7 +444,7 @@ class _Operation:
             if not self.run.dry_run and id not in self.run.seen:
                 checks.refuse("memory", f"{id} is not there to be changed")
             return
-        row = handle.store.filled(found)[0]
+        row = handle.store.with_details(found)[0]
         self.touched |= {row.id, _place(row)}
         done = False
         if self.run.trust or row.origin is Origin.IMPORT:
@@ -455,16 +455,16 @@ class _Operation:
 
     def _update(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
         handle, trust = self.run.handle, self.run.trust
-        before, after = (lines.columns(handle, record.get(name, {}), name) for name in ("before", "after"))
+        before, after = (export_lines.columns(handle, record.get(name, {}), name) for name in ("before", "after"))
         if before.keys() != after.keys():
             checks.refuse("after", "names other columns than before")
         if not trust:
-            before, after = foreign.columns(before), foreign.columns(after)
+            before, after = import_trust.columns(before), import_trust.columns(after)
             if not after:
                 return True
         if self._is_done("memories", row.n, before):
             return True
-        if row.reason in (WAITING, foreign.FOREIGN):  # it counts as active, whatever else the other store knew of it
+        if row.reason in (WAITING, import_trust.FOREIGN):  # it counts as active, whatever else the other store knew of it
             kept = ("state", "reason") if row.reason == WAITING else ("state", "reason", "superseded_by", "valid_to")
             after = {name: after[name] for name in kept if name in after and ("state" in after or name not in ("state", "reason"))}
             if after.get("state") is State.ACTIVE:
@@ -486,14 +486,14 @@ class _Operation:
         return (new := added.get(after["superseded_by"])) is None or new.reason != WAITING
 
     def _source(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        source = self._placed(lines.source(self.run.handle, record.get("source")))
+        source = self._placed(export_lines.source(self.run.handle, record.get("source")))
         if not self._is_done("memory_sources", row.n, {"seq": source.seq}):
-            self.changes.append(AddSource(row.n, source if self.run.trust else foreign.source(source)))
+            self.changes.append(AddSource(row.n, source if self.run.trust else import_trust.source(source)))
         return True
 
     def _unsource(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        told = lines.sources(self.run.handle, record.get("sources"))
-        gone = told if self.run.trust else tuple(foreign.source(source) for source in told)
+        told = export_lines.sources(self.run.handle, record.get("sources"))
+        gone = told if self.run.trust else tuple(import_trust.source(source) for source in told)
         if self._is_done("memory_sources", row.n, {"sources": gone}):
             return True
         if not {*map(_spanless, gone)} < {*map(_spanless, row.sources)}:

@@ -35,7 +35,7 @@ def stats(handle: Handle) -> Stats:
 def status(handle: Handle) -> Status:
     """Where the home is, whose, which versions, what waits, what is wrong."""
     about, settings = handle.store.upkeep.about(), handle.settings
-    candidates, flagged = handle.store.upkeep.unsettled(handle.reads() or [0])
+    candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
     return Status(
         home=settings.home,
@@ -64,7 +64,7 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
                 return "words", why.removeprefix("search by words only: "), 0, ()
             return "words", None, 0, [why] if why else ()
         late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
-        failed = sum(handle.vectors.embedded(scope, model.space).failed for scope in handle.reads())
+        failed = sum(handle.vectors.progress_of(scope, model.space).failed for scope in handle.reads())
         troubles = [embed.by_words_only(late)] if late else []
         if failed:
             troubles.append(embed.by_words_only(failed, "the model refuses them"))

@@ -121,7 +121,7 @@ def _meant(
 def derived_alone(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
     """The memories that came from these turns and from no other that is left, and those that have other sources too."""
     own = handle.own()
-    derived = handle.store.filled(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
+    derived = handle.store.with_details(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
     alone = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}

@@ -31,6 +31,7 @@ from yiku.types import (
     Cardinality,
     Change,
     Confirmed,
+    ConflictSet,
     CountAccess,
     Details,
     Expect,
@@ -38,7 +39,6 @@ from yiku.types import (
     How,
     Kind,
     Memories,
-    Met,
     New,
     Origin,
     Outcome,
@@ -158,7 +158,7 @@ def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_ru
     """
     same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
     if same:
-        return Confirmed(memory=handle.store.filled(same[:1])[0])
+        return Confirmed(memory=handle.store.with_details(same[:1])[0])
     if dry_run:
         return New(memory=new)
     done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
@@ -217,7 +217,7 @@ def _kept(
 
 def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
     """Whether this turn is among the sources of a row: one turn is one evidence."""
-    return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
+    return turn is not None and any(source.turn == turn for source in handle.store.with_details([row])[0].sources)
 
 
 def decided(
@@ -226,14 +226,16 @@ def decided(
     """Look at what the statement meets, and decide; with what the decision rests on."""
     own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
-    met = handle.store.met(own[0], new) if own else Met(expect=nothing)
-    if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
-        new = told_after(met.live, new)
-        met = handle.store.met(own[0], new)
+    conflicts = handle.store.conflict_set(own[0], new) if own else ConflictSet(expect=nothing)
+    if (
+        not dated and conflicts.live is not None and conflicts.live.said_at > new.said_at
+    ):  # the clock went back: now is still after before
+        new = told_after(conflicts.live, new)
+        conflicts = handle.store.conflict_set(own[0], new)
     if confirms is not None:  # what it takes the place of does not stand in its way
-        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (met.same, met.rivals))
-        met = replace(met, same=same, rivals=rivals)
-    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
+        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (conflicts.same, conflicts.rivals))
+        conflicts = replace(conflicts, same=same, rivals=rivals)
+    return conflicts.expect, conflict.decide(new, conflicts, split_id=handle.new_id())
 
 
 def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:

@@ -24,9 +24,9 @@ from yiku.types import (
     AddSource,
     Cardinality,
     Change,
+    ConflictSet,
     Expect,
     Memories,
-    Met,
     Receipt,
     Refused,
     RemoveSources,
@@ -97,7 +97,7 @@ def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker
     own = handle.own()
     until = new.said_at + _INSTANT
     select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
-    told = handle.store.filled(handle.store.memories(own, select)) if own else []
+    told = handle.store.with_details(handle.store.memories(own, select)) if own else []
     told = [memory for memory in told if not _said_behind(memory, new)]
     last = last_turn(handle, new.sources[0])
     recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
@@ -197,14 +197,14 @@ def _decided(
         added.append(AddSource(current.n, replace(said.sources[0], text=text)))
         return current
     following = next((row for row in holding if row.said_at > said.said_at), None)
-    met = Met(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
-    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+    conflicts = ConflictSet(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
+    return _taken(handle, conflict.decide(said, conflicts, split_id=handle.new_id()), said, change, added)
 
 
 def _apart(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
     """What it states of something else is decided as always."""
-    met = handle.store.met(handle.writes(), said)
-    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+    conflicts = handle.store.conflict_set(handle.writes(), said)
+    return _taken(handle, conflict.decide(said, conflicts, split_id=handle.new_id()), said, change, added)
 
 
 def _taken(

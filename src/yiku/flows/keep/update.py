@@ -58,7 +58,7 @@ def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
     )
     if not found:
         raise NotFound(f"there is no current version of {memory.id}; restore it first")
-    return handle.store.filled(found)[0]
+    return handle.store.with_details(found)[0]
 
 
 def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -> SemanticMemory:

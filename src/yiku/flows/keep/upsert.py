@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.keep.remember import checked, decided, told_after
 from yiku.flows.keep.update import IN_PLACE, INHERITED
 from yiku.rules.deciding import conflict
-from yiku.types import Confirmed, Details, Expect, Memories, Met, SemanticMemory, State
+from yiku.types import Confirmed, ConflictSet, Details, Expect, Memories, SemanticMemory, State
 
 
 def told(
@@ -37,7 +37,7 @@ def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
     if not found:
         return None
     live = handle.store.memories(own, Memories(line=found[0].line, states=(State.ACTIVE,), current=True, limit=1))
-    return handle.store.filled(live)[0] if live else None
+    return handle.store.with_details(live)[0] if live else None
 
 
 def _told_anew(
@@ -57,9 +57,9 @@ def _told_anew(
     if new.said_at < row.said_at:
         versions = [*handle.store.memories([own], Memories(line=row.line, states=(State.ACTIVE,), order="said"))]
         earlier = [version for version in versions if conflict.key(version) <= conflict.key(new)]
-        previous = handle.store.filled(earlier[-1:])[0] if earlier else None
+        previous = handle.store.with_details(earlier[-1:])[0] if earlier else None
         following = next((version for version in versions if conflict.key(version) > conflict.key(new)), None)
-    met = Met(expect=expect, previous=previous, following=following, live=row)
+    met = ConflictSet(expect=expect, previous=previous, following=following, live=row)
     decision = conflict.decide(new, met, split_id=handle.new_id())
     if decision.subject.n == row.n:
         decision = _noted(decision, row, new, details)
@@ -78,7 +78,7 @@ def _taking_over(handle: Handle, row: SemanticMemory, text: str, details: Mappin
 
 def _refuse_another(handle: Handle, row: SemanticMemory, new: SemanticMemory) -> None:
     """Raise InvalidInput where another memory holds the slot or says just that."""
-    found = handle.store.met(handle.writes(), new)
+    found = handle.store.conflict_set(handle.writes(), new)
     for other in (*found.same, *([found.live] if found.live else [])):
         if other.line != row.line:
             why = "says just that" if other.content_hash == new.content_hash else "holds that slot"

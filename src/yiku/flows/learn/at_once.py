@@ -47,7 +47,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
 def learn_from(handle: Handle, turn: Turn) -> Counter[str]:
     """Learn from a turn that was just recorded; how many outcomes of each name there were."""
     from yiku.flows.learn import by_rules
-    from yiku.flows.learn.keep_draft import counted
+    from yiku.flows.learn.store_draft import counted
 
     outcomes, scope = Counter[str](), handle.writes()
     if handle.settings.learn != "off" and by_rules.said_by_person(turn) and len(turn.content) <= INLINE_CHARS:

@@ -21,7 +21,7 @@ from yiku.flows.common import checks, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import episodes
 from yiku.flows.learn.by_rules import said_by_person
-from yiku.flows.learn.keep_draft import Result, Step, Trouble, keep, known_of
+from yiku.flows.learn.store_draft import Result, Step, Trouble, keep, known_of
 from yiku.models.api import ChatModel, Message, Reply, Schema
 from yiku.rules.deciding import history
 from yiku.rules.finding import score

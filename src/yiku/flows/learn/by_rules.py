@@ -16,7 +16,7 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep import scratchpad
 from yiku.flows.keep.remember import checked
-from yiku.flows.learn.keep_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
+from yiku.flows.learn.store_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
 from yiku.rules.deciding import retract
 from yiku.rules.learning import amended, tools
 from yiku.rules.learning.drafts import drafts

@@ -18,7 +18,7 @@ from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep import attach
 from yiku.flows.learn import by_model, by_rules
-from yiku.flows.learn.keep_draft import Result, Step, Unfinished, counted, troubles
+from yiku.flows.learn.store_draft import Result, Step, Unfinished, counted, troubles
 from yiku.models.api import ChatModel
 from yiku.rules.privacy import fence
 from yiku.rules.text.analyze import fold

@@ -26,7 +26,7 @@ from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
-from yiku.flows.learn.keep_draft import Result, counted, troubles
+from yiku.flows.learn.store_draft import Result, counted, troubles
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
@@ -305,7 +305,7 @@ def _learned_first_from(run: _Run, turns: Sequence[Turn]) -> list[SemanticMemory
     ids = {turn.id for turn in turns}
     select = Memories(sourced_in=sorted(ids), states=(State.ACTIVE, State.CANDIDATE))
     rows = [row for row in run.handle.store.memories([run.scope], select) if row.method == RULES]
-    rows = run.handle.store.filled(rows)
+    rows = run.handle.store.with_details(rows)
     known = {turn.id: turn.n for turn in _turns(run, rows) if turn.hidden_at is None}
     return [row for row in rows if min(row.sources, key=lambda source: known.get(source.turn or "", 1 << 62)).turn in ids]
 
@@ -396,7 +396,7 @@ def _teach(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]
 def _remembered(run: _Run, turn: Turn, archived: Collection[str]) -> Iterator[SemanticMemory]:
     """What came from a turn, but for what such a run archived, or learned and was undone: the rules may learn that again."""
     store = run.handle.store
-    rows = store.filled(store.memories([run.scope], Memories(sourced_in=[turn.id])))
+    rows = store.with_details(store.memories([run.scope], Memories(sourced_in=[turn.id])))
     undone = [row.n for row in rows if (row.reason or "").startswith(UNDONE)]
     done = store.journal([run.scope], table="memories", row_ns=undone) if undone else []
     ours = {change.row for change in done if change.action == "insert" and (change.run or "").startswith(f"{OPERATION} ")}

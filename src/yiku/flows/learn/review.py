@@ -42,13 +42,13 @@ def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:
 
     def found(where: Mapping[str, Any], *states: State) -> list[SemanticMemory]:
         select = Memories(where=checks.where(where, now=now), states=states, current=True, unexpired_at=now)
-        return handle.store.filled(handle.store.memories(own, replace(select, order="said", newest_first=True, limit=most)))
+        return handle.store.with_details(handle.store.memories(own, replace(select, order="said", newest_first=True, limit=most)))
 
     candidates = [ToReview(memory, "unconfirmed") for memory in found({}, State.CANDIDATE)]
     conflicts = []
     for memory in found({"flag": "conflict"}, State.ACTIVE):
         others = handle.store.memories(own, Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True))
-        conflicts.append(ToReview(memory, "conflict", tuple(handle.store.filled(others))))
+        conflicts.append(ToReview(memory, "conflict", tuple(handle.store.with_details(others))))
     beliefs = [ToReview(memory, "belief") for memory in found({"standing": "belief"}, State.ACTIVE)]
     return [*candidates, *conflicts, *beliefs][:most]
 

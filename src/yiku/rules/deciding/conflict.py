@@ -23,7 +23,7 @@ from yiku.rules.statements import keys
 from yiku.rules.text.analyze import normal
 from yiku.rules.text.sentences import STOPS
 from yiku.rules.values import canonical
-from yiku.types import Cardinality, Confirmed, Flagged, Met, New, Past, Replaced, SemanticMemory, Slot, State
+from yiku.types import Cardinality, Confirmed, ConflictSet, Flagged, New, Past, Replaced, SemanticMemory, Slot, State
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
@@ -71,7 +71,7 @@ def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
     return memory.said_at, memory.place, memory.n or 1 << 62
 
 
-def decide(new: SemanticMemory, met: Met, *, split_id: str = "") -> Decision:
+def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Decision:
     """
     One decision for one statement and what it meets.
 

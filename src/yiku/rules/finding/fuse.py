@@ -121,8 +121,8 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
     turns = near.alike[~near.memories]
     measured = turns if len(turns) >= FEW_TO_JUDGE else near.alike
     none = float(measured.mean()) - FLOOR_SDS * max(float(measured.std()), LEAST_SD)
-    fewer = min(int(np.count_nonzero(near.unspaced)), int(np.count_nonzero(~near.unspaced)))
-    two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.unspaced)
+    fewer = min(int(np.count_nonzero(near.is_cjk)), int(np.count_nonzero(~near.is_cjk)))
+    two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.is_cjk)
     return Scale(best, (none, float(measured.max())), two_scripts, carries_on)
 
 

@@ -24,7 +24,7 @@ def tokens(text: str) -> int:
     return round(_cost(text))
 
 
-def unspaced(text: str) -> bool:
+def is_cjk(text: str) -> bool:
     """Whether a text is mostly Chinese, or in another script without spaces: a character weighs about two of a word."""
     return 3 * sum(map(len, UNSPACED_RUN.findall(text))) > len(text)
 

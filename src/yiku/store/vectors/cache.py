@@ -25,7 +25,7 @@ class Rows:
 
     ns: Array
     memories: Array
-    unspaced: Array
+    is_cjk: Array
     order: Array
     starts: Array
 
@@ -38,7 +38,7 @@ class ScopeVectors:
     matrix: SignIndex | None = None
     last: int = 0
     memories: list[Array] = field(default_factory=list)
-    unspaced: list[Array] = field(default_factory=list)
+    is_cjk: list[Array] = field(default_factory=list)
     ns: list[Array] = field(default_factory=list)
     factors: list[Array] = field(default_factory=list)
     codes: list[Array] = field(default_factory=list)
@@ -57,16 +57,16 @@ def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
     """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
     import numpy as np
 
-    memories, unspaced, ns, factors, codes = zip(*found, strict=True)
+    memories, is_cjk, ns, factors, codes = zip(*found, strict=True)
     kept = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
     held.memories.append(np.array(memories, np.bool_))
-    held.unspaced.append(np.array(unspaced, np.bool_))
+    held.is_cjk.append(np.array(is_cjk, np.bool_))
     held.ns.append(np.array(ns, np.int64))
     held.factors.append(np.array(factors, np.float32))
     held.codes.append(kept)
     held.rows = None
     while len(held.ns) > 1 and len(held.ns[-2]) <= len(held.ns[-1]) < READ_AT_ONCE:
-        for column in (held.memories, held.unspaced, held.ns, held.factors, held.codes):
+        for column in (held.memories, held.is_cjk, held.ns, held.factors, held.codes):
             column[-2:] = [np.concatenate(column[-2:])]
 
 
@@ -75,10 +75,10 @@ def rows(held: ScopeVectors) -> Rows:
     import numpy as np
 
     if held.rows is None:
-        ns, memories, unspaced = map(np.concatenate, (held.ns, held.memories, held.unspaced))
+        ns, memories, is_cjk = map(np.concatenate, (held.ns, held.memories, held.is_cjk))
         order = np.lexsort((memories, ns))
         ns, memories = ns[order], memories[order]
         another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
         starts = np.concatenate([[0], np.flatnonzero(another) + 1])
-        held.rows = Rows(ns[starts], memories[starts], unspaced[order][starts], order, starts)
+        held.rows = Rows(ns[starts], memories[starts], is_cjk[order][starts], order, starts)
     return held.rows

@@ -28,10 +28,10 @@ import apsw
 
 from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError, VectorsDamaged
 from yiku.store import connect, index, pages, write
-from yiku.store.connect import bytes_of, has_moved
+from yiku.store.connect import file_size, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import cache, sign_index, similarity
 from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
@@ -79,9 +79,9 @@ class Vectors:
 
     def exist(self) -> bool:
         """Whether anything was ever embedded here. An empty file is one that another process is making (see opening.py)."""
-        return bytes_of(self.path) > 0
+        return file_size(self.path) > 0
 
-    def embedded(self, scope: int, space: str) -> Embedded:
+    def progress_of(self, scope: int, space: str) -> Embedded:
         """How far a scope is in a space."""
         with self._read() as connection:
             if connection is None or (number := _space(connection, space)[0]) is None:
@@ -93,7 +93,7 @@ class Vectors:
             again = [(item, n) for item, n, tries in behind if tries < TRIES]
             return Embedded(turns, memories, again, len(behind) - len(again))
 
-    def others(self, space: str) -> list[str]:
+    def other_spaces(self, space: str) -> list[str]:
         """The names of other spaces that have vectors here."""
         with self._read() as connection:
             if connection is None:
@@ -103,13 +103,13 @@ class Vectors:
                 name for (name,) in connection.execute(f"select name from spaces where name <> ? and {used} order by n", (space,))
             ]
 
-    def loaded(self, scopes: Sequence[int], space: str) -> int | None:
+    def load(self, scopes: Sequence[int], space: str) -> int | None:
         """Have the vectors of these scopes in memory; how many numbers each has, or None where there are none."""
         with self._read() as connection:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None:
                 return None
-            held = [self._loaded(connection, scope, number) for scope in scopes]
+            held = [self._load(connection, scope, number) for scope in scopes]
             return dimensions if any(each.ns or each.matrix for each in held) else None
 
     def similar(
@@ -118,8 +118,8 @@ class Vectors:
         space: str,
         question: Array,
         *,
-        unspaced: bool | None = None,
-        surely: Sequence[tuple[bool, Array]] = (),
+        is_cjk: bool | None = None,
+        always_score: Sequence[tuple[bool, Array]] = (),
         common: Callable[[], Array] | None = None,
     ) -> Similar | None:
         """
@@ -135,30 +135,30 @@ class Vectors:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None or dimensions != len(question):
                 return None
-            kept = {scope: self._loaded(connection, scope, number) for scope in scopes}
+            kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             held = {scope: each for scope, each in kept.items() if each.ns}
             rows = [cache.rows(each) for each in held.values()]
-            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
+            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in held.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            centre = self._centre(number, held, vectors, largest, common) if held and unspaced is not None else None
+            centre = self._centre(number, held, vectors, largest, common) if held and is_cjk is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
             try:
-                alike = sign_index.beyond(each, question, unspaced=bool(unspaced), surely=surely)
+                alike = sign_index.similarities(each, question, is_cjk=bool(is_cjk), always_score=always_score)
             except Damaged:  # its rows are read from now on
                 with self._lock:
                     self._damaged.add((scope, number))
                     self._held.pop((scope, number), None)
-                return self.similar(scopes, space, question, unspaced=unspaced, surely=surely, common=common)
-            found.append((each.ns, each.memories, each.unspaced, alike))
+                return self.similar(scopes, space, question, is_cjk=is_cjk, always_score=always_score, common=common)
+            found.append((each.ns, each.memories, each.is_cjk, alike))
         for place, (of, some) in enumerate(zip(rows, vectors, strict=True)):
-            if centre is None or unspaced is None:
+            if centre is None or is_cjk is None:
                 alike = similarity.cosines(some, question)
             else:
-                alike = similarity.beyond(some, lengths[place], centre.means, question, unspaced=unspaced)
-            found.append((of.ns, of.memories, of.unspaced, np.maximum.reduceat(alike[of.order], of.starts)))
+                alike = similarity.centred_cosines(some, lengths[place], centre.means, question, is_cjk=is_cjk)
+            found.append((of.ns, of.memories, of.is_cjk, np.maximum.reduceat(alike[of.order], of.starts)))
         if not found:
             return None
         if len(found) == 1:
@@ -185,7 +185,7 @@ class Vectors:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
 
-    def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
+    def _load(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
         """The vectors of a scope as they are now: what is known, and what came since."""
         last, removals = _progress(connection, scope, space)
         held = self._held.pop((scope, space), None)
@@ -208,15 +208,15 @@ class Vectors:
         """The matrix of a scope, where there is one that is sound and of these rows."""
         if (scope, space) in self._damaged:
             return None
-        dimensions = index.one(connection, "select dimensions from spaces where n = ?", space)[0]
-        return sign_index.mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
+        dimensions = index.fetch_one(connection, "select dimensions from spaces where n = ?", space)[0]
+        return sign_index.open_mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
 
     def _matrix(self, scope: int, space: int) -> Path:
         return self._own_folder() / f"{scope}-{space}.matrix"
 
     # -------------------------------------------------------------- writing
 
-    def settle(self, scope: int, space: str) -> None:
+    def build_files(self, scope: int, space: str) -> None:
         """Make the matrix of a large scope, where there is none or much came since."""
         if not self.exist():
             return
@@ -233,9 +233,9 @@ class Vectors:
                 return
             own = self._connected()
             try:
-                of = sign_index.Of(_made(own), last, removals, dimensions)
+                of = sign_index.BuiltFrom(_made(own), last, removals, dimensions)
                 sql = "select count(*), total(item = 'turn') from vectors where scope_id = ? and space = ?"
-                count, turns = index.one(own, sql, scope, number)
+                count, turns = index.fetch_one(own, sql, scope, number)
                 sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
             finally:
                 own.close()
@@ -251,7 +251,7 @@ class Vectors:
         *,
         turns: int,
         memories: int,
-        still: Callable[[], bool],
+        is_current: Callable[[], bool],
         done: Sequence[tuple[Item, int]] = (),
         refused: Sequence[tuple[Item, int]] = (),
     ) -> bool:
@@ -264,25 +264,25 @@ class Vectors:
         Where the space has vectors of another length, these are dropped instead: the model has changed under its name.
         """
         with self._written() as connection:
-            if not still():
+            if not is_current():
                 return False
             number, dimensions = _space(connection, space)
             length = len(found[0].values) if found else dimensions
             if number is None:
                 sql = "insert into spaces (name, dimensions) values (?, ?) returning n"
-                number = index.one(connection, sql, space, length)[0]
+                number = index.fetch_one(connection, sql, space, length)[0]
             elif dimensions is None:
                 connection.execute("update spaces set dimensions = ? where n = ?", (length, number))
             elif dimensions != length:
                 _emptied(connection, number, length)
                 return False
             connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
-            last = index.one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
+            last = index.fetch_one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
             gone = sum(_taken(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
             connection.executemany(
-                f"insert into vectors values ({index.marks(range(9))})",
+                f"insert into vectors values ({index.placeholders(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *cache.coded(vector.values))
+                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.coded(vector.values))
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -350,9 +350,9 @@ class Vectors:
                     connection.execute("delete from embedding_cache")
                 self._unmapped(scope)
             except Damaged:
-                self.begin_anew()
+                self.reset()
             with self._read() as current:
-                return current is None or pages.emptied_wal(current, EMPTIED_WITHIN_MS)
+                return current is None or pages.empty_wal(current, EMPTIED_WITHIN_MS)
 
     # -------------------------------------------------------------- the cache
 
@@ -369,11 +369,11 @@ class Vectors:
             found = ((text, connection.execute(sql, (text, *key)).fetchone()) for text in hashes)
             return {text: np.frombuffer(row[1], np.int8) * np.float32(row[0]) for text, row in found if row}
 
-    def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], still: Callable[[], bool]) -> None:
+    def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], is_current: Callable[[], bool]) -> None:
         """Keep what a model said of texts, the newest CACHED_AT_MOST of them."""
         now = time.time_ns() // 1000
         with self._written() as connection:
-            if not still():
+            if not is_current():
                 return
             known = "delete from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
             connection.executemany(known, [(text, *key) for text, _ in found])
@@ -382,7 +382,7 @@ class Vectors:
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(*key, text, *cache.coded(values), len(values), now) for text, values in found],
             )
-            over = index.one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
+            over = index.fetch_one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
                 connection.execute(
                     "delete from embedding_cache where n in (select n from embedding_cache order by n limit ?)", (over,)
@@ -421,13 +421,13 @@ class Vectors:
         """The connection to a file that can be read; None where it is missing, of an older form, or of another store."""
         if self._closed:
             raise Closed
-        if self._connection is not None and has_moved(self._connection):  # begun anew by another process
-            self._let_go()
+        if self._connection is not None and was_replaced(self._connection):  # begun anew by another process
+            self._release()
         if self._connection is None:
             if not self.exist():
                 return None
             connection = self._connected()
-            version = index.one(connection, "pragma user_version")[0]
+            version = index.fetch_one(connection, "pragma user_version")[0]
             if version > VERSION:
                 raise SchemaTooNew(str(self.path))
             if version < READABLE or not self._ours(connection):
@@ -437,15 +437,15 @@ class Vectors:
         return self._connection
 
     def _connected(self) -> apsw.Connection:
-        pages.verified()  # from here on, all that is read
+        pages.enabled()  # from here on, all that is read
         path = self._own_folder() / self.path.name
-        connection = connect.to(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
+        connection = connect.open_connection(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
         connection.pragma("cache_size", -CACHE_KIB)  # what is read once is kept as arrays
         return connection
 
     def _ours(self, connection: apsw.Connection) -> bool:
-        mark = Mark(self._own_folder().with_name("store.id")).read()
-        return mark is None or index.one(connection, "select store_id from vectors_of")[0] in (mark[0], "")
+        mark = IdentityFile(self._own_folder().with_name("store.id")).read()
+        return mark is None or index.fetch_one(connection, "select store_id from vectors_of")[0] in (mark[0], "")
 
     def _own_folder(self) -> Path:
         """The folder that this file lies in, which is never a link out of the home."""
@@ -458,9 +458,9 @@ class Vectors:
         self._removed()
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         connection = self._connected()
-        pages.reserve(connection)
+        pages.reserve_space(connection)
         connection.pragma("journal_mode", "wal")
-        mark = Mark(self.path.parent.with_name("store.id")).read()
+        mark = IdentityFile(self.path.parent.with_name("store.id")).read()
         with write.transaction(connection):
             connection.execute(files("yiku.store.sql").joinpath("vectors.sql").read_text(encoding="utf-8"))
             connection.execute("insert into vectors_of values (?, ?)", (mark[0] if mark else "", secrets.token_hex(8)))
@@ -470,7 +470,7 @@ class Vectors:
 
     def _is_older(self, connection: apsw.Connection) -> bool:
         """Whether a file can be read, and has the form of an earlier version."""
-        return int(index.one(connection, "pragma user_version")[0]) < VERSION
+        return int(index.fetch_one(connection, "pragma user_version")[0]) < VERSION
 
     def _migrate(self, connection: apsw.Connection) -> None:
         """Bring a file of an earlier version to today's form, and give back the space. The gate is held."""
@@ -478,15 +478,15 @@ class Vectors:
             connection.execute(files("yiku.store.sql").joinpath("vectors_0004.sql").read_text(encoding="utf-8"))
             connection.execute(f"pragma user_version = {VERSION}")
         with suppress(apsw.Error):  # somebody reads, or the disk is full: the pages are used again
-            pages.vacuumed(connection)
+            pages.vacuum(connection)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Nothing of this file is left. Who has it open notices."""
         with self._gate.held(), self._lock, self._told():
             self._removed()
 
     def _removed(self) -> None:
-        self._let_go()
+        self._release()
         for suffix in ("-wal", "-shm", ""):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self._unmapped()
@@ -496,7 +496,7 @@ class Vectors:
         for path in self._own_folder().glob(f"{'*' if scope is None else scope}-*.matrix*"):
             path.unlink(missing_ok=True)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._held.clear()
         self._centres.clear()
         connection, self._connection = self._connection, None
@@ -510,11 +510,11 @@ class Vectors:
         with suppress(StoreError), self._lock:
             connection, wrote = self._connection, self._wrote
             self._closed = True
-            if connection is not None and wrote and not has_moved(connection):
+            if connection is not None and wrote and not was_replaced(connection):
                 with self._gate.held():
-                    pages.emptied_wal(connection, 0)
+                    pages.empty_wal(connection, 0)
         with self._lock:
-            self._let_go()
+            self._release()
         self._gate.close()
 
     def start_over(self) -> None:
@@ -543,7 +543,7 @@ def _progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int,
 
 def _made(connection: apsw.Connection) -> str:
     """What tells this file from another one of the same store."""
-    return str(index.one(connection, "select made from vectors_of")[0])
+    return str(index.fetch_one(connection, "select made from vectors_of")[0])
 
 
 def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:

@@ -54,7 +54,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
+class BuiltFrom:
     """What a matrix was made of: the file of vectors, how far, after how many removals, and how long a vector is."""
 
     made: str
@@ -73,12 +73,12 @@ class SignIndex:
     ns, unspaced, memories: (r,), of each row its number, whether its script has no spaces, whether it is a memory
     """
 
-    of: Of
+    of: BuiltFrom
     columns: Mapping[str, Array]
     turns: int
     starts: Array
     ns: Array
-    unspaced: Array
+    is_cjk: Array
     memories: Array
 
     @property
@@ -90,7 +90,7 @@ class SignIndex:
 # ------------------------------------------------------------------ searching
 
 
-def beyond(matrix: SignIndex, question: Array, *, unspaced: bool, surely: Sequence[tuple[bool, Array]] = ()) -> Array:
+def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_score: Sequence[tuple[bool, Array]] = ()) -> Array:
     """
     How much each row resembles a question beyond its language: (r,) float32.
 
@@ -100,21 +100,21 @@ def beyond(matrix: SignIndex, question: Array, *, unspaced: bool, surely: Sequen
     import numpy as np
 
     means = matrix.means
-    rest = question - means[int(unspaced)]
-    apart = _apart(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
+    rest = question - means[int(is_cjk)]
+    apart = _hamming(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
     step = max(1, len(apart) // SAMPLE)
     sample = np.arange(0, len(apart), step)
-    known = _measured(matrix, sample, rest)
-    found = _expected(apart, apart[sample], known)
+    known = _exact(matrix, sample, rest)
+    found = _expected_hamming_mean(apart, apart[sample], known)
     near = _nearest(apart, MEASURED)
-    wanted = np.unique(np.concatenate([near, *(_places(matrix, *rows) for rows in surely)]))
+    wanted = np.unique(np.concatenate([near, *(_places(matrix, *rows) for rows in always_score)]))
     found[sample] = known
-    found[wanted] = _measured(matrix, wanted, rest)
+    found[wanted] = _exact(matrix, wanted, rest)
     best: Array = np.maximum.reduceat(found, matrix.starts) if len(matrix.starts) < len(found) else found
     return best
 
 
-def _apart(signs: Array, question: Array) -> Array:
+def _hamming(signs: Array, question: Array) -> Array:
     """In how many signs each vector differs from a question: (k,) uint16."""
     import numpy as np
 
@@ -131,7 +131,7 @@ def _apart(signs: Array, question: Array) -> Array:
     return found
 
 
-def _expected(apart: Array, sample: Array, known: Array) -> Array:
+def _expected_hamming_mean(apart: Array, sample: Array, known: Array) -> Array:
     """What so many differing signs mean on average: the line that fits the sample best."""
     import numpy as np
 
@@ -171,7 +171,7 @@ def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
     return found
 
 
-def _measured(matrix: SignIndex, places: Array, rest: Array) -> Array:
+def _exact(matrix: SignIndex, places: Array, rest: Array) -> Array:
     """How much these vectors resemble a question from which what is common to its script is taken off."""
     import numpy as np
 
@@ -198,14 +198,14 @@ def _signs(floats: Array) -> Array:
 # ------------------------------------------------------------------ the file
 
 
-def mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
+def open_mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
     """The matrix of a file, or None where it is missing, of other rows, or damaged."""
     import numpy as np
 
     try:
         with path.open("rb") as file:
             head = json.loads(file.read(HEAD_BYTES).rstrip(b"\0"))
-            of = Of(**head["of"])
+            of = BuiltFrom(**head["of"])
             if head["format"] != FORMAT or (of.made, of.removals, of.dimensions) != (made, removals, dimensions):
                 return None
             size, crc = _size(head["count"], dimensions), head.pop("crc")
@@ -226,7 +226,7 @@ def mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex |
     return SignIndex(of, columns, turns, starts, ns[one_each], columns["unspaced"][one_each], starts >= turns)
 
 
-def write(path: Path, of: Of, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
+def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
     """
     A new file under this name.
 
@@ -245,7 +245,7 @@ def write(path: Path, of: Of, count: int, turns: int, rows: Iterable[Sequence[tu
         columns = _columns(whole, count, of.dimensions)
         _filled(columns, rows)
         _beyond_language(columns)
-        head = {"format": FORMAT, "of": {name: getattr(of, name) for name in Of.__slots__}, "count": count, "turns": turns}
+        head = {"format": FORMAT, "of": {name: getattr(of, name) for name in BuiltFrom.__slots__}, "count": count, "turns": turns}
         line = json.dumps({**head, "crc": _crc(head, columns)}).encode()
         whole[: len(line)] = np.frombuffer(line, np.uint8)
         whole.flush()
@@ -259,9 +259,9 @@ def _filled(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int
 
     at = 0
     for some in rows:
-        ns, unspaced, factors, numbers = zip(*some, strict=True)
+        ns, is_cjk, factors, numbers = zip(*some, strict=True)
         till = at + len(some)
-        columns["ns"][at:till], columns["unspaced"][at:till], columns["factors"][at:till] = ns, unspaced, factors
+        columns["ns"][at:till], columns["unspaced"][at:till], columns["factors"][at:till] = ns, is_cjk, factors
         block = np.frombuffer(b"".join(numbers), np.int8).reshape(len(some), -1)
         columns["numbers"][at:till], columns["sums"][at:till] = block, block.sum(1, dtype=np.int32)
         at = till

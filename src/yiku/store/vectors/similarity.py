@@ -29,7 +29,7 @@ class Codes:
 
     codes: Sequence[Array]
     factors: Sequence[Array]
-    unspaced: Array
+    is_cjk: Array
 
 
 @dataclass(slots=True)
@@ -51,12 +51,12 @@ def centre(
     """
     import numpy as np
 
-    of = () if given is not None else tuple(1 << (len(each.unspaced).bit_length() - 1) for each in scopes)
+    of = () if given is not None else tuple(1 << (len(each.is_cjk).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
         known = Centre(means(scopes, of, common) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
-        if len(lengths) < len(each.unspaced):
+        if len(lengths) < len(each.is_cjk):
             known.lengths[place] = np.concatenate([lengths, _lengths(each, known.means, len(lengths))])
     return known
 
@@ -73,10 +73,10 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
     for each, first in zip(scopes, of, strict=True):
         for start, block in blocks(each, 0):
             floats = block[: max(0, first - start)]
-            unspaced = each.unspaced[start : start + len(floats)]
+            is_cjk = each.is_cjk[start : start + len(floats)]
             for script in (0, 1):
-                sums[script] += floats[unspaced == script].sum(0)
-                counts[script] += np.count_nonzero(unspaced == script)
+                sums[script] += floats[is_cjk == script].sum(0)
+                counts[script] += np.count_nonzero(is_cjk == script)
     if (counts >= FEW).all():
         return (sums / counts[:, None]).astype(np.float32)
     total = counts.sum()
@@ -89,7 +89,7 @@ def cosines(vectors: Codes, question: Array) -> Array:
     """The cosine of each vector with a question, both of unit length. The numbers are as they are kept; the factor comes last."""
     import numpy as np
 
-    found = np.empty(len(vectors.unspaced), np.float32)
+    found = np.empty(len(vectors.is_cjk), np.float32)
     room = np.empty((BLOCK, len(question)), np.float32)
     for start, codes, factors in _pieces(vectors, 0):
         floats = room[: len(codes)]
@@ -98,12 +98,12 @@ def cosines(vectors: Codes, question: Array) -> Array:
     return found
 
 
-def beyond(vectors: Codes, lengths: Array, means: Array, question: Array, *, unspaced: bool) -> Array:
+def centred_cosines(vectors: Codes, lengths: Array, means: Array, question: Array, *, is_cjk: bool) -> Array:
     """The cosine of each vector with a question, when what is common to the script of each is taken off."""
     import numpy as np
 
-    rest = question - means[int(unspaced)]
-    common = (means @ rest)[vectors.unspaced.astype(np.int8)]
+    rest = question - means[int(is_cjk)]
+    common = (means @ rest)[vectors.is_cjk.astype(np.int8)]
     found: Array = (cosines(vectors, rest) - common) / (lengths * max(float(np.linalg.norm(rest)), SHORTEST))
     return found
 
@@ -114,7 +114,7 @@ def _lengths(vectors: Codes, means: Array, start: int) -> Array:
 
     found = []
     for place, floats in blocks(vectors, start):
-        of = vectors.unspaced[place : place + len(floats)].astype(np.int8)
+        of = vectors.is_cjk[place : place + len(floats)].astype(np.int8)
         found.append(np.sqrt(np.vecdot(floats, floats) - 2 * np.vecdot(floats, means[of]) + np.vecdot(means, means)[of]))
     lengths: Array = np.maximum(np.concatenate(found), SHORTEST)
     return lengths

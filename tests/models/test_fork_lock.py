@@ -12,7 +12,7 @@ from yiku.models.cached import Cached
 from yiku.models.e5 import LocalE5
 from yiku.models.embed import ApiEmbedder
 from yiku.models.endpoint import Endpoint
-from yiku.models.guard import Guarded
+from yiku.models.fork_lock import Guarded
 
 
 class One:

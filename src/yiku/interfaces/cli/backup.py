@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes, streams
+from yiku.interfaces.cli import json_output, streams, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import Backup, Restored
 
@@ -37,26 +37,26 @@ def backup(
     """
     with call.memory() as memory, _watched(call, "reading back"):
         made = memory.admin.backup(to, nightly=nightly)
-    call.answer({"backup": shapes.plain(made)}, _made(made))
+    call.answer({"backup": json_output.plain(made)}, _made(made))
 
 
 def _made(made: Backup | None) -> Iterator[str]:
     if made is None:
         yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
-    held = f"{say.plural(made.turns, 'turn')} and {say.plural(made.memories, 'memory version')}"
-    yield f"{say.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
-    yield f"  {say.harmless(made.path)}, {say.bytes_(made.bytes)}"
+    held = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
+    yield f"{terminal.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
+    yield f"  {terminal.harmless(made.path)}, {terminal.bytes_(made.bytes)}"
     for name in made.left_out:
-        yield f"  {say.paint('!', 'yellow')} left out: {say.harmless(name)}"
+        yield f"  {terminal.paint('!', 'yellow')} left out: {terminal.harmless(name)}"
 
 
 def backups(call: Call) -> None:
     """List the backups in this home, newest first."""
     with call.memory() as memory:
         found = memory.admin.backups()
-    rows = [(one.name, say.when(one.made_at.astimezone()), say.bytes_(one.bytes)) for one in found]
-    call.answer({"backups": shapes.plain(found)}, say.table(rows, dim=[1]))
+    rows = [(one.name, terminal.when(one.made_at.astimezone()), terminal.bytes_(one.bytes)) for one in found]
+    call.answer({"backups": json_output.plain(found)}, terminal.table(rows, dim=[1]))
     if not found:
         call.hint("There are no backups yet: `yiku backup` makes one.")
 
@@ -82,7 +82,7 @@ def restore_backup(
             _confirm(call, found)
         with _watched(call, "putting back"):
             found = restore(call.home, name, scope=call.scope)
-    call.answer({"restored": shapes.plain(found)}, _lost(found) if dry_run else _back(found))
+    call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
 
 
 def _confirm(call: Call, found: Restored) -> None:
@@ -95,17 +95,17 @@ def _confirm(call: Call, found: Restored) -> None:
 
 
 def _lost(found: Restored) -> Iterator[str]:
-    yield f"{found.name} is sound, made {say.when(found.made_at.astimezone())}"
+    yield f"{found.name} is sound, made {terminal.when(found.made_at.astimezone())}"
     if found.changes is None:
         yield "  the database does not open; it would be moved to damaged/, with what came after the backup"
     else:
-        counts = (say.plural(found.turns or 0, "turn"), say.plural(found.memories or 0, "memory version"))
-        yield f"  it does not have the last {say.plural(found.changes, 'change')}: {' and '.join(counts)}"
+        counts = (terminal.plural(found.turns or 0, "turn"), terminal.plural(found.memories or 0, "memory version"))
+        yield f"  it does not have the last {terminal.plural(found.changes, 'change')}: {' and '.join(counts)}"
     yield from _missing(found)
 
 
 def _back(found: Restored) -> Iterator[str]:
-    yield f"{say.paint('restored', 'green')} {found.name}"
+    yield f"{terminal.paint('restored', 'green')} {found.name}"
     if found.kept:
         yield f"  to reverse this: yiku restore-backup {found.kept}"
     if found.aside:
@@ -120,7 +120,7 @@ def _unread(name: str) -> str:
 
 def _missing(found: Restored) -> Iterator[str]:
     for name in found.missing:
-        yield f"  {say.paint('!', 'yellow')} no longer there: {name}"
+        yield f"  {terminal.paint('!', 'yellow')} no longer there: {name}"
 
 
 def export(
@@ -147,14 +147,16 @@ def export(
                     done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
             else:
                 done = memory.admin.export(path, everything=everything, since=since, progress=progress)
-    held = f"{say.plural(done.turns, 'turn')} and {say.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
-    lines = [f"{say.paint('exported', 'green')} {held}", f"  {say.harmless(done.path)}, {say.bytes_(done.bytes)}"]
-    lines += [f"  {say.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
+    held = (
+        f"{terminal.plural(done.turns, 'turn')} and {terminal.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
+    )
+    lines = [f"{terminal.paint('exported', 'green')} {held}", f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}"]
+    lines += [f"  {terminal.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
     if path == "-":
         for line in lines[:1] + lines[2:]:
             call.note(line)
     else:
-        call.answer({"exported": shapes.plain(done)}, lines)
+        call.answer({"exported": json_output.plain(done)}, lines)
 
 
 @contextlib.contextmanager

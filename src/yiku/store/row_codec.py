@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from yiku.errors import Unreadable
-from yiku.store import names
+from yiku.store import scope_names
 from yiku.types import Cardinality, ChangeRow, Kind, Origin, SemanticMemory, Source, Standing, State, Turn
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ UNFIT = (KeyError, TypeError, ValueError, OverflowError, AttributeError, Recursi
 NOT_AS_WRITTEN = "is not what was written"
 
 
-def each(decode: Callable[[Any], T], found: Iterable[Any], left_out: Callable[[Unreadable], object]) -> list[T]:
+def decode_all(decode: Callable[[Any], T], found: Iterable[Any], left_out: Callable[[Unreadable], object]) -> list[T]:
     """The values of rows; those that cannot be read are told, and left out."""
     values = []
     for row in found:
@@ -141,7 +141,7 @@ def memory(row: Sequence[Any]) -> SemanticMemory:
 
 
 def _why(columns: Sequence[str], row: Sequence[Any], error: Exception) -> str:
-    return ", ".join(unfit(dict(zip(columns, row, strict=False)))) or f"{type(error).__name__}: {error}"
+    return ", ".join(invalid_columns(dict(zip(columns, row, strict=False)))) or f"{type(error).__name__}: {error}"
 
 
 def _objects(text: str | None) -> tuple[Mapping[str, Any], ...]:
@@ -193,7 +193,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         origin=ORIGIN[row[20]],
         actor=row[21],
         hidden_at=nearest(row[24]),
-        scope=names.read(row[25]),
+        scope=scope_names.decode(row[25]),
     )
 
 
@@ -291,7 +291,7 @@ def _memory(row: Sequence[Any]) -> SemanticMemory:
         last_mentioned=moment(row[49]),
         updated_at=_moment(row[50]),
         changed=row[51],
-        scope=names.read(row[52]),
+        scope=scope_names.decode(row[52]),
     )
 
 
@@ -453,14 +453,14 @@ _NEUTRAL: Mapping[str, Any] = {  # what stands in the place of what cannot be re
 _ALWAYS = ("said_at", "confirmed_at", "valid_from", "created_at", "updated_at", "recorded_at")  # times that a row must have
 
 
-def unfit(told: Mapping[str, Any]) -> list[str]:
+def invalid_columns(told: Mapping[str, Any]) -> list[str]:
     """The columns of a turn, a memory or a source that hold what no value can be made of."""
     return [name for name, value in told.items() if name in FITS and not FITS[name](value)]
 
 
-def mended(told: Mapping[str, Any], now: int) -> dict[str, Any]:
+def repaired_columns(told: Mapping[str, Any], now: int) -> dict[str, Any]:
     """The same columns, with what can be read in the place of what cannot: another time of the row, the least, or nothing."""
-    wrong = unfit(told)
+    wrong = invalid_columns(told)
     times = [told[name] for name in _ALWAYS if told.get(name) is not None and name not in wrong]
     at = times[0] if times else now
     return {**told, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}

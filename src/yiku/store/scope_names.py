@@ -15,12 +15,12 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._:@-")
 
 
 @lru_cache(1_024)
-def written(name: str) -> str:
+def encode(name: str) -> str:
     """A name as the table has it."""
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in name.encode())
 
 
 @lru_cache(1_024)
-def read(name: str) -> str:
+def decode(name: str) -> str:
     """The name that was given."""
     return unquote(name) if name and "%" in name else name  # a damaged row may have no scope

@@ -12,7 +12,7 @@ from yiku import Memory
 from yiku.errors import InvalidScope
 from yiku.interfaces.importers import yiku_jsonl
 from yiku.rules.privacy import scopes
-from yiku.store import names
+from yiku.store import scope_names
 
 IDS = [
     "auth0|Ab12",
@@ -36,11 +36,11 @@ def test_two_names_never_have_one_writing(first, second):
     """Whatever is allowed is written in one way, read back from it, and like nothing else, whatever case a comparison ignores."""
     for name in (first, second):
         if scopes.allowed(name):
-            assert re.fullmatch(r"[a-z0-9._:@%-]+", names.written(name))
-            assert name == names.read(names.written(name))
-            assert names.written(name).lower() == names.written(name)
+            assert re.fullmatch(r"[a-z0-9._:@%-]+", scope_names.encode(name))
+            assert name == scope_names.decode(scope_names.encode(name))
+            assert scope_names.encode(name).lower() == scope_names.encode(name)
     if scopes.allowed(first) and scopes.allowed(second):
-        assert (first == second) is (names.written(first).casefold() == names.written(second).casefold())
+        assert (first == second) is (scope_names.encode(first).casefold() == scope_names.encode(second).casefold())
 
 
 @settings(max_examples=200, deadline=None)
@@ -48,7 +48,7 @@ def test_two_names_never_have_one_writing(first, second):
 def test_a_name_of_an_older_home_is_written_as_it_was(name):
     """What was a scope before these ids were taken is the same scope now."""
     assert scopes.allowed(name)
-    assert name == names.written(name) == names.read(name)
+    assert name == scope_names.encode(name) == scope_names.decode(name)
 
 
 def test_each_id_sees_its_own_words_under_its_own_name(home):

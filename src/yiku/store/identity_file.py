@@ -18,7 +18,7 @@ _LINE = re.compile(r"(?P<body>yiku-store 1 (?P<id>[0-9a-f]{32}) (?P<number>\d{15
 _LINE_BYTES = 76  # shorter than a disk sector, so it is written whole or not
 
 
-class Mark:
+class IdentityFile:
     """The file `store.id`: one line of fixed length, written in place."""
 
     def __init__(self, path: Path) -> None:
@@ -29,14 +29,14 @@ class Mark:
         found = self._line()
         return found and found[:2]
 
-    def shut(self) -> bool:
+    def clean_shutdown(self) -> bool:
         """Whether the last writer left nothing in the WAL."""
         found = self._line()
         return found is None or found[2]
 
-    def write(self, store_id: str, number: int, *, shut: bool = False) -> bool:
+    def write(self, store_id: str, number: int, *, clean_shutdown: bool = False) -> bool:
         """Say how far the store came; whether that worked. The gate is held."""
-        body = f"yiku-store 1 {store_id:>32} {number:015d} {'shut' if shut else 'open'}"
+        body = f"yiku-store 1 {store_id:>32} {number:015d} {'shut' if clean_shutdown else 'open'}"
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError:

@@ -9,7 +9,7 @@ from exports import START, opened, taken
 from integrity import open_and_check
 
 from yiku import Memory
-from yiku.flows.home import lines
+from yiku.flows.home import export_lines
 from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import Attachment, Episode, OperationRecord, Scratchpad, SemanticMemory, Source, Turn
 
@@ -247,9 +247,9 @@ def test_an_external_id_of_another_session_is_another_turn(tmp_path):
 def test_every_field_has_a_check(kind, home, clock):
     """A new field of what is exported is refused a value that is of no type, whatever is done for it."""
     with opened(home) as memory:
-        for name in lines.hints(kind):
-            with pytest.raises(lines.InvalidInput, match=name):
-                lines.field(memory._handle, kind, name, object())
+        for name in export_lines.hints(kind):
+            with pytest.raises(export_lines.InvalidInput, match=name):
+                export_lines.field(memory._handle, kind, name, object())
 
 
 def test_an_operation_that_the_store_refuses_is_a_problem(tmp_path):
