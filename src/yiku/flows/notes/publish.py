@@ -263,7 +263,8 @@ def _new_page(look: Look, title: str) -> Page:
     text = look.seen.text
     if look.known:
         text = region.cleared(text, lambda item: _is_ours(look.known, item))
-    gap = "" if text.endswith("\n\n") or not text else "\n" if text.endswith("\n") else "\n\n"
+    end = region.line_end(text)
+    gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
 
 
