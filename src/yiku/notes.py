@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from yiku.types import PublishReport
+from yiku.types import Edited, PublishReport
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -32,3 +32,15 @@ class Notes:
         from yiku.flows.notes import publish
 
         return publish.publish(self._handle, keep=keep)
+
+    def edited(self, id: str, *, before: str, after: str) -> Edited:
+        """
+        A memory whose text somebody has edited: `before` is what they were shown, `after` what they made of it.
+
+        What was told in between stays in the text where the edit left it alone.
+
+        Raises NotFound, InvalidInput, WasErased, Paused.
+        """
+        from yiku.flows.notes import edits
+
+        return edits.edited(self._handle, id, before, after)

@@ -119,7 +119,7 @@ from yiku.types.outcomes import (
     Retracted,
     Undone,
 )
-from yiku.types.pages import Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -188,6 +188,7 @@ __all__ = [
     "Direction",
     "Draft",
     "Drop",
+    "Edited",
     "EmbedReport",
     "Embedded",
     "EndJob",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from yiku.types.memories import SemanticMemory
 from yiku.types.value import value
 
 
@@ -67,8 +68,16 @@ class PageReport:
 
 
 @value(frozen=True, slots=True)
+class Edited:
+    """A memory after somebody edited its text. `merged`: what was told meanwhile stands in it; else it is history."""
+
+    memory: SemanticMemory
+    merged: bool
+
+
+@value(frozen=True, slots=True)
 class PublishReport:
-    """What `publish` did. `run`: the name under which `undo` takes back what it read from edits; None where it read none."""
+    """What `publish` did. `operations`: those that edits came to; `undo` of any of them takes back all."""
 
     pages: tuple[PageReport, ...]
     operations: tuple[int, ...] = ()

@@ -11,17 +11,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from yiku.errors import IdempotencyMismatch, InvalidInput, KeptOut, NotFound, Paused, TooLarge
+from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
 from yiku.flows.keep.update import update
 from yiku.rules.pages import choosing
 from yiku.rules.pages.hand_edits import Edits
+from yiku.rules.pages.merge import merge
 from yiku.rules.pages.region import Item
-from yiku.types import Details, How, Kind, Memories, Refused, Retracted, SemanticMemory, State
+from yiku.types import Details, Edited, How, Kind, Memories, Refused, Retracted, SemanticMemory, State
 
 METHOD = "edited"
 REASON = "removed from {}"
+
+
+def edited(handle: Handle, id: str, before: str, after: str) -> Edited:
+    """A memory with an edited text, merged with what was told of it since it was shown; where both say otherwise, the edit counts."""
+    shown, wanted = (checks.text(text, name).strip() for text, name in ((before, "before"), (after, "after")))
+    row = find_memory(handle, id, handle.own())
+    live = in_use(handle, [row.id])
+    if row.id not in live:
+        raise NotFound(f"{row.id} is not in use any more", "`yiku restore` brings it back.")
+    now = live[row.id]
+    both = merge(shown, wanted, now.content.strip())
+    text = both.text if both.clean else wanted
+    return Edited(now if text == now.content else update(handle, now.id, text, {}), both.clean)
 
 
 @dataclass(slots=True)

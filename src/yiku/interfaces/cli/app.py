@@ -41,6 +41,7 @@ TABLE = {
     },
     "Correct": {
         "update": "keep",
+        "edit": "pages",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
@@ -64,6 +65,9 @@ TABLE = {
         "attach": "attachments",
         "attachments": "attachments",
         "describe": "attachments",
+    },
+    "Notes": {
+        "publish": "pages",
     },
     "Backup and repair": {
         "backup": "backup",
