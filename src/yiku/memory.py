@@ -108,8 +108,8 @@ class Memory:
         Raises HomeMissing, ScopeRequired, SettingsError, InvalidScope, StoreMismatch, Damaged and others of StoreError.
         """
         checks.optional_call(clock, "clock")
-        checks.can(embedder, "embed", "embedder")
-        checks.can(chat, "ask", "chat")
+        checks.has_method(embedder, "embed", "embedder")
+        checks.has_method(chat, "ask", "chat")
         place = _settings.home(home)
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)
@@ -125,7 +125,7 @@ class Memory:
             network=mounts.kind(place.root) == "network",
         )
         try:
-            tombstones.compare(place, store)
+            tombstones.refuse_older_copy(place, store)
         except BaseException:
             store.close()
             raise
@@ -250,7 +250,7 @@ class Memory:
             idempotency_key=idempotency_key,
             despite_erasure=despite_erasure,
             dry_run=dry_run,
-            keyed=None if external_id is None else upsert.told,
+            keyed=None if external_id is None else upsert.upsert,
         )
 
     def learn(
@@ -456,7 +456,7 @@ class Memory:
 
     def retrieved(self, hits: Sequence[Hit]) -> None:
         """Say that these hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
-        recall.report(self._handle, hits)
+        recall.report_shown(self._handle, hits)
 
     def search_traces(
         self,
@@ -503,7 +503,7 @@ class Memory:
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
         self._handle.store.shorten_busy_timeout()
-        record.write_read(self._handle)
+        record.flush_read_marks(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 

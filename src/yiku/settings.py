@@ -127,7 +127,7 @@ def backup_due(place: Home) -> bool:
     """Whether the nightly backup of a home should be made now, and takes a moment only."""
     from yiku.flows.home import backup
 
-    return backup.due_quickly(place) and load(place, {}).backups != "off"
+    return backup.quick_backup_due(place) and load(place, {}).backups != "off"
 
 
 def _file(path: Path) -> Mapping[str, Any]:

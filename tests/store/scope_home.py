@@ -14,7 +14,7 @@ from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
-from yiku.flows.keep.record import told_apart
+from yiku.flows.keep.record import unique_message_id
 from yiku.store import scope_names
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
@@ -71,7 +71,7 @@ def _import(world: World, me: View) -> None:
     model, external, text = me.model, f"x{world.chance.randrange(40)}", world.text(me)
     told, fact = external, world.text(me)
     if external in model.externals and model.turns[model.externals[external]][1] != "s1":
-        told = told_apart(external, "s1")  # the id counts within its session
+        told = unique_message_id(external, "s1")  # the id counts within its session
     known = told in model.externals
     foreign = world.foreign(me.hidden)
     absent = world.absent(foreign)

@@ -1,5 +1,5 @@
 """
-All that the rest of Yiku knows of the store: flows import this module, and nothing behind it.
+The public face of the store: all that flows may import from it.
 
 `apply` is the only write: all of its changes or none, and only if what the decision rested on still holds. Reads take
 the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
@@ -73,7 +73,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`offline` is imported when it is asked for: only check, repair and the way back to a backup need its 20 ms."""
+    """Import `offline` on first use: only check, repair and restore need its 20 ms."""
     if name == "offline":
         return import_module("yiku.store.offline")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """
-Looking for words in the raw bytes of a store's files.
+Raw byte search of the store's files, through SQLite's VFS.
 
 The live files are read through SQLite's own file layer: to open them beside it and close them again would
-drop the locks of this process. What was found may also be what some row has a right to say: `still_said`
+drop the locks of this process. What was found may also be what some row has a right to say: `texts_in_rows`
 looks through the rows with the same search.
 """
 
@@ -67,7 +67,7 @@ IMAGES = """
 
 
 def search_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
-    """Bytes read of the live database and its WAL, and which needles are in them."""
+    """Search the live database and its WAL; return the bytes read and the needles found."""
     total, found = 0, set[bytes]()
     for suffix, flag in (("", apsw.SQLITE_OPEN_MAIN_DB), ("-wal", apsw.SQLITE_OPEN_WAL)):
         beside = Path(f"{path}{suffix}")
@@ -78,6 +78,7 @@ def search_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
 
 
 def _live(name: str, flag: int) -> Iterator[bytes]:
+    """Yield the pages of an open database, or of its WAL."""
     layer = "unix" if sys.platform in ("linux", "darwin") else ""
     file = apsw.VFSFile(layer, name, [flag | apsw.SQLITE_OPEN_READONLY, 0])
     try:
@@ -90,7 +91,7 @@ def _live(name: str, flag: int) -> Iterator[bytes]:
 
 
 def texts_in_rows(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
-    """Those texts that some row has a right to hold, whatever their case, width and accents."""
+    """Return those texts that some row contains, ignoring case, width and accents."""
     left = {form.encode() for text in texts for form in (text, folded(text))}
     for piece in _row_texts(connection):
         left -= search([piece], left)[1]
@@ -101,7 +102,7 @@ def texts_in_rows(connection: apsw.Connection, texts: Sequence[str]) -> set[str]
 
 def needles_in_rows(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     """
-    Those needles that stand in a field of some row, also of the tables that an index is kept in.
+    Return those needles that occur in a field of some row, including the shadow tables of an index.
 
     In the file the fields of a row stand side by side: the last byte of a number and `open` look like `popen`.
     """
@@ -117,7 +118,7 @@ def needles_in_rows(connection: apsw.Connection, needles: Iterable[bytes]) -> se
 
 
 def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
-    """What every row says, as it is and folded, in pieces."""
+    """Yield every text of every row, as stored and folded."""
     queries = [f"select {', '.join(columns.split())} from {table}" for table, columns in SAID.items()]
     waiting, size = [], 0
     for sql in (IMAGES, *queries):
@@ -132,7 +133,7 @@ def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
 
 
 def folded(text: str) -> str:
-    """A text in one form of width, case and accent."""
+    """Fold the width, case and accents of a text."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -144,7 +145,7 @@ def folded(text: str) -> str:
 
 def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[bytes]]:
     """
-    How many bytes there were, and which needles stand in them, also across two pieces.
+    Search a stream of bytes; return its length and the needles found, also across chunk boundaries.
 
     Few are looked for one by one. Many in one pass: the first five to eight bytes at each place are hashed, and only
     where a needle begins with such a hash is it compared. What was found is looked for no more, so common words cost little.
@@ -167,20 +168,20 @@ def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[
 
 
 class _NeedleList:
-    """Some needles that were not found yet."""
+    """A few needles not found yet, searched one by one."""
 
     def __init__(self, needles: set[bytes]) -> None:
         self.needles = needles
 
     def pop_found(self, window: bytes) -> set[bytes]:
-        """The needles that stand in some bytes; they are looked for no more."""
+        """Remove and return the needles that occur in a window of bytes."""
         found = {needle for needle in self.needles if needle in window}
         self.needles = self.needles - found
         return found
 
 
 class _NeedlesByPrefix:
-    """The needles of one size (of 8 bytes and more) that were not found yet, by their first bytes."""
+    """Needles of one length (8 bytes or more) not found yet, keyed by their first 8 bytes."""
 
     def __init__(self, needles: Iterable[bytes], size: int) -> None:
         import numpy as np
@@ -201,7 +202,7 @@ class _NeedlesByPrefix:
         return hashed
 
     def pop_found(self, window: bytes) -> set[bytes]:
-        """The needles that stand in some bytes; they are looked for no more."""
+        """Remove and return the needles that occur in a window of bytes."""
         import numpy as np
 
         found = set[bytes]()
@@ -228,7 +229,7 @@ class _NeedlesByPrefix:
 
 
 def _numbers(content: bytes, first: int) -> np.ndarray:
-    """The bytes from there on as numbers of 8 bytes."""
+    """Return the bytes from an offset on as 64-bit numbers."""
     import numpy as np
 
     return np.frombuffer(content, "<u8", count=(len(content) - first) // NUMBER_BYTES, offset=first)

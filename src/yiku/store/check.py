@@ -1,5 +1,5 @@
 """
-Whether a store is whole: what must be true of every file that Yiku leaves behind, looked at in three depths.
+Integrity checks of a store, at three depths.
 
 quick: whose file it is, its schema, its pages as SQLite sees them. full: every row against its digest, the
 journal against its chain, and all that rows say of each other. deep: what is derived is made anew from the
@@ -44,7 +44,7 @@ Entries = Counter[tuple[int, str]]  # row number in the index, token as written:
 
 @dataclass(frozen=True, slots=True)
 class Tokenizers:
-    """How the tokens of a row are made: the store keeps tokens, and cannot make them."""
+    """Functions that tokenize a row; the store keeps tokens and cannot compute them."""
 
     turn: Callable[[Turn], Tokens]
     tools: Callable[[Turn], Tokens | None]
@@ -53,7 +53,7 @@ class Tokenizers:
 
 @dataclass(slots=True)
 class Findings:
-    """What was looked at, how much of each, what is wrong, and what is worth knowing."""
+    """Findings of a check: what was checked, how many of each, problems and notes."""
 
     key: bytes = b""
     looked_at: dict[str, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Findings:
     say: Callable[[str], None] = lambda _: None
 
     def run_check(self, what: str, found: Iterator[str]) -> None:
-        """Take in what a check finds; where it cannot go on, that is what it found."""
+        """Collect the problems that a check yields; an error in the check is a problem too."""
         self.say(what)
         told = 0
         try:
@@ -76,11 +76,12 @@ class Findings:
             self.problems.append(f"{what}: {told - SHOWN:,} more")
 
     def count_checked(self, what: str, number: int = 1) -> None:
+        """Add to the number of items checked."""
         self.looked_at[what] = self.looked_at.get(what, 0) + number
 
 
 def describe_error(error: Exception) -> str:
-    """What SQLite said, in our words where it has none."""
+    """Describe an SQLite error."""
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
         return "a page is not what was written"
     return error.detail if isinstance(error, (Damaged, ReadOnly)) else str(error)
@@ -90,7 +91,7 @@ def describe_error(error: Exception) -> str:
 
 
 def check_store(findings: Findings, path: Path, depth: Depth, mark: tuple[str, int] | None, tokenizers: Tokenizers) -> None:
-    """Look at the store at a path; the mark is what `store.id` says."""
+    """Check the store at a path; `mark` is the content of `store.id`."""
     if not path.exists():
         findings.problems.append(f"{path.name} is not there" + (f"; it had {mark[1]:,} changes" if mark else ""))
         return
@@ -111,7 +112,7 @@ def check_store(findings: Findings, path: Path, depth: Depth, mark: tuple[str, i
 
 
 def check_connection(findings: Findings, connection: apsw.Connection, depth: Depth, tokenizers: Tokenizers) -> None:
-    """All that a connection shows, of one moment."""
+    """Check everything that a connection shows, in one snapshot."""
     with suppress(apsw.Error):
         connection.execute("begin")
     findings.run_check("tables", check_structure(findings, connection, depth))
@@ -130,13 +131,13 @@ def check_connection(findings: Findings, connection: apsw.Connection, depth: Dep
 
 
 def fetch_all(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    """All rows that a statement gives."""
+    """Return all rows of a query."""
     found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
     return found
 
 
 def tables(connection: apsw.Connection) -> set[str]:
-    """The tables that are there; none where the schema cannot be read."""
+    """Return the names of the tables; empty if the schema cannot be read."""
     try:
         return {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
     except UNREADABLE:
@@ -147,7 +148,7 @@ def tables(connection: apsw.Connection) -> set[str]:
 
 
 def check_header(findings: Findings, connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> Iterator[str]:
-    """Whose file it is, of which version, and whether it is the one that the mark means."""
+    """Check application id, schema version, and that the file is the store that `store.id` names."""
     findings.count_checked("files")
     application = index.fetch_one(connection, "pragma application_id")[0]
     version = index.fetch_one(connection, "pragma user_version")[0]
@@ -174,7 +175,7 @@ def check_header(findings: Findings, connection: apsw.Connection, path: Path, ma
 
 
 def check_structure(findings: Findings, connection: apsw.Connection, depth: Depth) -> Iterator[str]:
-    """SQLite's own check, FTS5's in it; where a page stops it, once more without verifying, for what else is wrong."""
+    """Run SQLite's integrity check, including FTS5's; if a page fails its checksum, once more without verification."""
     what = "quick_check" if depth == "quick" else "integrity_check"
     findings.count_checked("pages", index.fetch_one(connection, "pragma page_count")[0])
     try:
@@ -194,7 +195,7 @@ def check_structure(findings: Findings, connection: apsw.Connection, depth: Dept
 
 def check_pages(findings: Findings, path: Path) -> Iterator[str]:
     """
-    Each page as it lies on the disk, used or not, against its checksum.
+    Verify the checksum of every page on the disk.
 
     The file is read over SQLite's own layer, which knows that others in this process hold locks on it.
     """
@@ -220,7 +221,7 @@ def check_pages(findings: Findings, path: Path) -> Iterator[str]:
 
 
 def check_links(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """Every successor is there, in the same scope and line; no slot and no text has two live rows; details have their memory."""
+    """Check that successors exist in the same scope and line, and that no slot or text has two live rows."""
     queries = {
         "memory {0} is superseded by {1}, which is not there": """
             select m.id, m.superseded_by from memories m where m.superseded_by is not null and not exists
@@ -243,7 +244,7 @@ def check_links(findings: Findings, connection: apsw.Connection) -> Iterator[str
 
 
 def check_spans(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """Where a statement stands in a turn is a part of that turn."""
+    """Check that the span of each source lies within its turn."""
     if "span_start" not in {row[1] for row in connection.execute("pragma table_info(memory_sources)")}:
         return  # an earlier schema
     sql = """
@@ -254,7 +255,7 @@ def check_spans(findings: Findings, connection: apsw.Connection) -> Iterator[str
 
 
 def check_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """No number of a row is given twice: each table's next is behind its last."""
+    """Check that no row number can be given out twice."""
     given = dict(map(tuple, connection.execute("select name, seq from sqlite_sequence")))
     counted = connection.execute("select name from sqlite_schema where type = 'table' and sql like '%autoincrement%'")
     for (table,) in counted.fetchall():
@@ -264,7 +265,7 @@ def check_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[s
 
 
 def check_rows(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """Each row is what was written, and can be read as an answer reads it."""
+    """Check the digest of every row, and that it can be decoded."""
     wrong: list[str] = []
     told: Callable[[Unreadable], object] = lambda error: wrong.append(error.detail)  # noqa: E731
 
@@ -287,7 +288,7 @@ def check_rows(findings: Findings, connection: apsw.Connection) -> Iterator[str]
 
 
 def check_sessions(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """Each turn has its own position; a session knows how many it has and when they were said. What is not there was erased, or is lost."""
+    """Check that turns have distinct positions and sessions the right counts and times."""
     counted = """
         select s.scope_id, s.id, s.turns, s.started_at, s.ended_at, count(t.n), min(t.position), max(t.position),
         count(distinct t.position), min(t.said_at), max(t.said_at), total(t.scope_id <> s.scope_id)
@@ -306,7 +307,7 @@ def check_sessions(findings: Findings, connection: apsw.Connection) -> Iterator[
 
 
 def check_journal(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """The digests chain from row to row; a row in which a chain begins says so, and one that stands for lost rows how many."""
+    """Verify the digest chain of the journal; a row where a chain starts says how many rows it replaces."""
     known = connection.execute("select value from meta where key = 'key'").fetchone()
     if known is not None and known != (write.fingerprint(findings.key),):
         findings.notes.append(
@@ -341,7 +342,7 @@ def check_journal(findings: Findings, connection: apsw.Connection) -> Iterator[s
 
 
 def check_change_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
-    """Each memory and record carries the number of its last change; the journal knows of every turn."""
+    """Check that memories and records carry the number of their last change, and the journal knows every turn."""
     sql = """
         select id from memories m where changed is not
         (select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n)"""
@@ -364,7 +365,7 @@ TURNS_TOLD = f"""
 
 
 def check_indexes(findings: Findings, connection: apsw.Connection, tokenizers: Tokenizers) -> Iterator[str]:
-    """Each index holds exactly the tokens of the rows, under their scope and standing, and counts them right."""
+    """Check that each index contains exactly the tokens of the rows, and the right totals."""
     for name, documents in expected_tokens(connection, tokenizers).items():
         index.prepare(connection, name)
         expected, totals = Entries(), Counter[tuple[int, str]]()
@@ -385,7 +386,7 @@ def check_indexes(findings: Findings, connection: apsw.Connection, tokenizers: T
 
 
 def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
-    """What each index should hold: row number, scope, whether out of recall, tokens. Raises Unreadable as reading does."""
+    """Yield what each index should contain: row number, scope, hidden flag, tokens. Raises Unreadable."""
     documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {name: [] for name in get_args(Index)}
     for scope, *row in connection.execute(f"select t.scope_id, {row_codec.TURN_COLUMNS} from {FROM_TURNS}"):
         turn = row_codec.turn(row)
@@ -411,7 +412,7 @@ def _differences(expected: Entries, found: Entries) -> str:
 
 
 def open_damaged(path: Path) -> apsw.Connection:
-    """A connection to a file that may be damaged; where that is in its first page, it is read whatever its checksum says."""
+    """Open a file that may be damaged; if its first page is, without verifying checksums."""
     try:
         return connect.open_connection(path, durability="full", network=False, busy_timeout_s=BUSY_S)
     except UNREADABLE:
@@ -421,7 +422,7 @@ def open_damaged(path: Path) -> apsw.Connection:
 
 
 def read_schema_first(connection: apsw.Connection) -> apsw.Connection:
-    """The same connection, which has read its schema whatever the checksums say, and verifies what it reads from now on."""
+    """Read the schema without verifying checksums, and verify everything after it."""
     tables(pages.without_verification(connection))
     connection.pragma("checksum_verification", "on")  # not pages.verifying, which would read the schema again
     return connection
@@ -429,7 +430,7 @@ def read_schema_first(connection: apsw.Connection) -> apsw.Connection:
 
 @contextmanager
 def _open_unverified(path: Path, *, copied: bool = False) -> Iterator[apsw.Connection | None]:
-    """A connection that reads whatever the checksums say; None where there is nothing to read."""
+    """Open a connection that ignores checksums; None if there is nothing to read."""
     if not path.is_file() or not path.stat().st_size:
         yield None
         return
@@ -445,7 +446,7 @@ def _open_unverified(path: Path, *, copied: bool = False) -> Iterator[apsw.Conne
 
 
 def read_identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
-    """Which store a file is, and how far it came; None where it does not say."""
+    """Return the store id and last change of a file; None if it does not say."""
     with _open_unverified(path, copied=copied) as connection:
         if connection is not None:
             with suppress(*UNREADABLE, IndexError):
@@ -454,7 +455,7 @@ def read_identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None
 
 
 def read_erasures(path: Path) -> tuple[str, set[str]] | None:
-    """Which store a file is, and the ids of the erasures that it knows; None where it does not say."""
+    """Return the store id and the ids of the erasures in a file; None if it does not say."""
     with _open_unverified(path) as connection:
         if connection is not None:
             with suppress(*UNREADABLE):
@@ -465,7 +466,7 @@ def read_erasures(path: Path) -> tuple[str, set[str]] | None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether it is another program's file."""
+    """Tell whether the file belongs to another program."""
     with _open_unverified(path) as connection:
         try:
             return connection is not None and index.fetch_one(connection, "pragma application_id")[0] not in (
@@ -477,13 +478,13 @@ def is_foreign(path: Path) -> bool:
 
 
 def has_tables(path: Path) -> bool:
-    """Whether anything of a store can be read in it."""
+    """Tell whether any table of a store can be read in the file."""
     with _open_unverified(path) as connection:
         return connection is not None and "memories" in tables(connection)
 
 
 def named_blobs(path: Path) -> set[str]:
-    """The blobs that turns and attachments name."""
+    """Return the blobs that turns and attachments refer to."""
     sql = """
         select blob from conversation_turns where blob is not null union
         select json_extract(j.value, '$.blob') from conversation_turns t, json_each(t.tool_results) j where t.tool_results like '%"blob"%'"""
@@ -496,7 +497,7 @@ def named_blobs(path: Path) -> set[str]:
 
 
 def check_backup(path: Path) -> list[str]:
-    """What is wrong with a copy: its pages and its rows."""
+    """Check the pages and rows of a backup."""
     if found := copy.page_errors(path):
         return found
     findings = Findings()

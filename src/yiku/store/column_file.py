@@ -1,5 +1,5 @@
 """
-The columns of a large scope as one file that is mapped, so that the first answer need not read them from rows (`columns`).
+Memory-mapped file of a large scope's turn columns, for a fast first answer.
 
 The file is derived from the rows, written whole under another name and then renamed. It says of which store it is, after
 which erasure, up to which number, and the id of its newest turn; where one of these is no longer so, or the file is
@@ -36,7 +36,7 @@ COLUMNS = {"ns": "<i8", "sessions": "<i8", "said_at": "<i8", "user": "?", "speak
 
 @dataclass(frozen=True, slots=True)
 class BuiltFrom:
-    """What the columns were read from: the store, the scope's number, the last erasure, up to which number; the newest turn's id."""
+    """What a column file was built from: store, scope, last erasure, last turn number and its id."""
 
     store: str
     scope: int
@@ -46,7 +46,7 @@ class BuiltFrom:
 
 
 def open_mapped(folder: Path, store: str, scope: int) -> tuple[BuiltFrom, TurnColumns] | None:
-    """The columns of a scope, or None where their file is missing, of another store or form, or damaged."""
+    """Return the columns of a scope, or None if their file is missing, damaged, or of another store or format."""
     import numpy as np
 
     try:
@@ -68,7 +68,7 @@ def open_mapped(folder: Path, store: str, scope: int) -> tuple[BuiltFrom, TurnCo
 
 
 def write(folder: Path, of: BuiltFrom, found: TurnColumns) -> None:
-    """A new file of these columns. The gate is held. Raises OSError; StoreError where the folder is a link."""
+    """Write the column file. The gate must be held. Raises OSError; StoreError if the folder is a link."""
     import numpy as np
 
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -97,7 +97,7 @@ def write(folder: Path, of: BuiltFrom, found: TurnColumns) -> None:
 
 
 def remove(folder: Path) -> None:
-    """No such file is left. The gate is held. Raises OSError."""
+    """Delete the column files. The gate must be held. Raises OSError."""
     if not folder.is_symlink():
         for path in folder.glob("*.columns*"):
             with suppress(FileNotFoundError):
@@ -109,7 +109,7 @@ def _path(folder: Path, scope: int) -> Path:
 
 
 def _layout(head_bytes: int, count: int) -> Iterator[tuple[str, int, int]]:
-    """Each column, where it begins and where it ends."""
+    """Return each column with its start and end offset."""
     import numpy as np
 
     end = head_bytes

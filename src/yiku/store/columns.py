@@ -1,5 +1,5 @@
 """
-Columns of all turns of a scope, kept in memory: what ranking asks of each turn, and a row look-up would cost too much for.
+In-memory columns of all turns of a scope, for ranking.
 
 Turns are added and go, but never change in these columns, and numbers are never given twice. So only what came
 since is read. After an erasure, or where the newest turn is there no more (a backup was put back), all is read
@@ -39,7 +39,7 @@ _LISTS = """
 
 @dataclass(frozen=True, slots=True)
 class CachedScope:
-    """The turns of a scope up to a number, as they were after an erasure."""
+    """The cached turns of a scope, with the last turn number and last erasure that they reflect."""
 
     upto: int
     erasure: int
@@ -47,7 +47,7 @@ class CachedScope:
 
 
 class Columns:
-    """The columns of the scopes last asked for. Safe to use from several threads and after a fork."""
+    """Cache of turn columns of recently used scopes. Safe to use from several threads and after a fork."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder  # of the files
@@ -56,7 +56,7 @@ class Columns:
         _EVERY.add(self)
 
     def of(self, connection: apsw.Connection, scopes: Sequence[int]) -> TurnColumns:
-        """The turns of these scopes, by their numbers."""
+        """Return the columns of the turns of these scopes, ordered by row number."""
         with self._lock:
             erasure = fetch_one(connection, LAST_ERASURE)[0]
             each = [self._scope(connection, scope, erasure) for scope in scopes]
@@ -79,7 +79,7 @@ class Columns:
         return columns
 
     def _from_file(self, connection: apsw.Connection, scope: int, upto: int) -> CachedScope | None:
-        """What the file of a scope has, where that is of this store, and only a little came since."""
+        """Return the columns in the scope's file, if it belongs to this store and is nearly up to date."""
         found = column_file.open_mapped(self._folder, _store_id(connection), scope)
         if found is None:
             return None
@@ -89,7 +89,7 @@ class Columns:
         return CachedScope(of.upto, of.erasure, columns)
 
     def build_files(self, connection: apsw.Connection, gate: Gate) -> None:
-        """Write the file of each large scope of which there is none, or one of fewer turns. Raises OSError."""
+        """Write the column file of each large scope that has none or an old one. Raises OSError."""
         sql = "select scope_id from conversation_turns group by scope_id having count(*) >= ?"
         large: list[Any] = connection.execute(sql, (FILED_FROM,)).fetchall()
         for (scope,) in large:
@@ -106,18 +106,18 @@ class Columns:
                     column_file.write(self._folder, of, known.columns)
 
     def forget(self) -> None:
-        """Something was erased: nothing is known of any scope. Files that are left say what they were made after."""
+        """Drop all cached columns after an erasure; files record which erasure they reflect."""
         with self._lock:
             self._kept = {}
 
     def start_over(self) -> None:
-        """In a forked child: a lock that one of the parent's threads holds is nobody's."""
+        """Replace the lock in a forked child: a parent's thread may hold the copy."""
         self._lock = threading.Lock()
         self._kept = {}
 
 
 def _newest_exists(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
-    """Whether the newest of these turns is still one."""
+    """Tell whether the newest of these turns still exists."""
     if not len(columns.ns):
         return True
     sql = "select 1 from conversation_turns where n = ? and +scope_id = ?"
@@ -125,7 +125,7 @@ def _newest_exists(connection: apsw.Connection, scope: int, columns: TurnColumns
 
 
 def _newest(connection: apsw.Connection, scope: int, columns: TurnColumns) -> str | None:
-    """The id of the newest of these turns; None where it is there no more."""
+    """Return the id of the newest of these turns; None if it was deleted."""
     sql = "select id from conversation_turns where n = ? and +scope_id = ?"
     found = connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone()
     return found and str(found[0])
@@ -136,7 +136,7 @@ def _store_id(connection: apsw.Connection) -> str:
 
 
 def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[TurnColumns]:
-    """All turns of a scope, some at a time, in the order of the one index that holds all that is asked."""
+    """Yield batches of a scope's turns in the order of the covering index."""
     at, n = -1 << 63, 0
     sql = f"{_LISTS} indexed by turns_by_time where scope_id = ? and (said_at, n) > (?, ?) and n <= ? order by said_at, n limit ?)"
     while len((found := _read(connection, sql, scope, at, n, upto, READ_AT_ONCE)).ns):
@@ -164,7 +164,7 @@ def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
 
 
 def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
-    """Several as one, in the order of the turns' numbers."""
+    """Merge columns, ordered by row number."""
     import numpy as np
 
     if not each:

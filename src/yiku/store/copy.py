@@ -1,8 +1,8 @@
 """
-A verified copy of the store while it is in use: of one moment, whole, on the disk under its name or not at all.
+Verified online copy of the database: one snapshot, complete under its name or absent.
 
 SQLite's backup reads one snapshot in one step, so writers go on meanwhile; the copy has no WAL, and its free pages
-hold nothing (`secure_delete`). It gets its name after it was read back: `kept` looks at its pages, `verified` at every
+hold nothing (`secure_delete`). It gets its name after it was read back: `copy_over` looks at its pages, `copy_verified` at every
 row too, and counts what the store itself has up to there.
 """
 
@@ -24,7 +24,7 @@ NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # 
 
 
 def copy_over(connection: apsw.Connection, path: Path) -> Path:
-    """Copy the store to `path`, over what has that name. Raises Damaged when the copy is not sound."""
+    """Copy the store to `path`, replacing any file there. Raises Damaged if the copy is not sound."""
     with _temporary_copy(connection, path) as temporary:
         if trouble := page_errors(temporary):
             raise Damaged(f"the copy of {connection.filename}: {trouble[0]}")
@@ -33,7 +33,7 @@ def copy_over(connection: apsw.Connection, path: Path) -> Path:
 
 def copy_verified(connection: apsw.Connection, path: Path, alone: AbstractContextManager[None]) -> Copied:
     """
-    Copy the store to `path`; every row of the copy is what was written, and none is missing.
+    Copy the store to `path` and verify that every row is there and unchanged.
 
     Raises Damaged, and Stale when something was erased meanwhile, which must not outlive that in a copy. So the
     last look and the naming are done `alone`: an erasure comes before them, or finds the copy under its name.
@@ -52,7 +52,7 @@ def copy_verified(connection: apsw.Connection, path: Path, alone: AbstractContex
 
 @contextmanager
 def _temporary_copy(connection: apsw.Connection, path: Path) -> Iterator[Path]:
-    """A copy under a temporary name; it gets `path` when all went well, else nothing is left of it."""
+    """Yield a temporary copy that is renamed to `path` on success and deleted otherwise."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
@@ -70,7 +70,7 @@ def _temporary_copy(connection: apsw.Connection, path: Path) -> Iterator[Path]:
 
 def _copy(connection: apsw.Connection, path: Path) -> None:
     """
-    Fill an empty file with the pages of one snapshot.
+    Copy the pages of one snapshot into an empty file.
 
     Not by `vacuum into`: of a store that is larger than the page cache it writes pages without their checksums.
     """
@@ -83,7 +83,7 @@ def _copy(connection: apsw.Connection, path: Path) -> None:
 
 
 def read_all(path: Path) -> Copied:
-    """What a copy holds, each page and row checked. Raises Damaged, with the first that is not what was written."""
+    """Read a copy page by page and row by row. Raises Damaged at the first that is not what was written."""
     if trouble := page_errors(path):
         raise Damaged(f"{path}: {trouble[0]}")
     with closing(open_copy(path)) as connection:
@@ -110,13 +110,13 @@ def read_all(path: Path) -> Copied:
 
 
 def _count(connection: apsw.Connection, table: str, last: int) -> int:
-    """How many rows there are up to a number; later ones were written after the copy was made."""
+    """Count the rows up to a number; later ones were written after the copy."""
     count: int = index.fetch_one(connection, f"select count(*) from {table} where {NUMBERED[table]} <= ?", last)[0]
     return count
 
 
 def rows_since(connection: apsw.Connection, last: Mapping[str, int]) -> dict[str, int]:
-    """How many rows each table has behind a number."""
+    """Count the rows of each table after a number."""
     return {
         table: index.fetch_one(connection, f"select count(*) from {table} where {NUMBERED[table]} > ?", number)[0]
         for table, number in last.items()
@@ -124,14 +124,14 @@ def rows_since(connection: apsw.Connection, last: Mapping[str, int]) -> dict[str
 
 
 def open_copy(path: Path) -> apsw.Connection:
-    """A copy as a connection that cannot write; nothing is made beside it."""
+    """Open a copy read-only, without creating files beside it."""
     pages.enabled()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags)
 
 
 def page_errors(path: Path) -> list[str]:
-    """What is wrong with a copy's pages; empty when they are sound."""
+    """Return the page errors of a copy; empty if it is sound."""
     try:
         connection = open_copy(path)
     except apsw.Error as error:
@@ -146,7 +146,7 @@ def page_errors(path: Path) -> list[str]:
 
 
 def fsync(path: Path) -> None:
-    """What was written to a file, or the names in a folder, are on the disk."""
+    """Flush a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,5 +1,5 @@
 """
-What can still be read: a damaged store row by row, and what is missing there from its backups, newest first.
+Recover rows from a damaged store and, for what is missing, from its backups, newest first.
 
 Each table is read in the order of its keys; where a page stops that, its rows are read one by one. Rows of
 pages that are what was written count. Of the others those do that carry a digest, if it holds: turns, memories, records.
@@ -68,7 +68,7 @@ FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 
 @dataclass(slots=True)
 class Recovered:
-    """How many rows of each table came from where, and what was found nowhere."""
+    """Counts of recovered rows by table and origin, and descriptions of lost ones."""
 
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
@@ -80,13 +80,14 @@ class Recovered:
     brought: set[int] = field(default_factory=set)  # memories that a backup brought
 
     def came(self, table: str, origin: str, count: int) -> None:
+        """Count rows recovered from an origin."""
         if count:
             of = self.rows.setdefault(table, {})
             of[origin] = of.get(origin, 0) + count
 
 
 def recover(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Recovered) -> None:
-    """Read what is there, the file before its backups."""
+    """Recover all rows, preferring the file to its backups."""
     for path in damaged:
         with suppress(*check.UNREADABLE), _source(path) as source:
             _highest(source, done)
@@ -117,7 +118,7 @@ def _source(path: Path) -> Iterator[apsw.Connection]:
 
 
 def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Recovered) -> None:
-    """All rows of sound pages; and of the others those that have a digest, and hold it."""
+    """Recover rows of sound pages, and of other pages those with a matching digest."""
     failed: list[str] = []
     done.came(table, "the file", _insert(connection, source, table, _read(source, table, failed, connection), done))
     if not failed:
@@ -130,8 +131,10 @@ def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: 
 
 def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Recovered) -> None:
     """
-    What is not there yet. Of a memory's details only where it has none, and could not keep them: one that was
-    taken from it since then must not come back. Nor must what was done or dropped, where the file's own table is whole.
+    Recover rows that are still missing.
+
+    Details of a memory are recovered only where it has none and could not keep them: one removed since must not
+    come back. Nor must finished work or dropped records, where the file's own table is whole.
     """
     if table in GOING and table in done.whole:
         return
@@ -151,7 +154,7 @@ def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: 
 def _insert(
     connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Recovered
 ) -> int:
-    """Rows whose key is not taken, and whose digest holds, go in, mended where that is needed; how many did."""
+    """Insert rows with a free key and a valid digest, repaired if necessary; return their number."""
     names = _columns(source, table, connection)
     added = [] if "digest" in names or table not in DIGESTED else ["digest"]  # a copy from before schema 2
     sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.placeholders([*names, *added])})"
@@ -175,7 +178,7 @@ def _digest(table: str, told: Mapping[str, Any]) -> bytes:
 
 
 def _repaired(table: str, told: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
-    """The row as it can be read, and a line for what could not; None for a record, which stays behind whole."""
+    """Return the row with unreadable fields replaced, noting each; None for a record that must be dropped."""
     if table in records.KINDS:
         try:
             records.decode(table, [*(told[name] for name in DIGESTED[table].split(", ")), told["digest"], 0, ""])
@@ -197,7 +200,7 @@ def _repaired(table: str, told: dict[str, Any], done: Recovered) -> dict[str, An
 
 
 def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:
-    """The columns of a table there; none where its schema cannot be read, or says what ours never did."""
+    """Return the columns of a table; none if the schema cannot be read or is not ours."""
     names, ours = [], {row[1] for row in known.execute(f"pragma table_info({table})")}
     with suppress(*check.UNREADABLE):
         names = [str(row[1]) for row in source.execute(f"pragma table_info({table})")]
@@ -205,7 +208,7 @@ def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> lis
 
 
 def _read(source: apsw.Connection, table: str, failed: list[str], known: apsw.Connection) -> Iterator[Sequence[Any]]:
-    """The rows of a table in the order of their keys; what cannot be read is passed over, and `failed` told."""
+    """Yield the rows of a table in key order, skipping unreadable ones; `failed` is called for each."""
     try:
         names = _columns(source, table, known)
         if not names:
@@ -219,7 +222,7 @@ def _read(source: apsw.Connection, table: str, failed: list[str], known: apsw.Co
 
 
 def _read_by_number(source: apsw.Connection, table: str, columns: str, failed: list[str]) -> Iterator[Sequence[Any]]:
-    """Span by span; where one cannot be read its halves, down to the single row."""
+    """Yield rows by ranges of numbers, bisecting around unreadable ones."""
     key = NUMBERED[table]
     sql = f"select {columns} from {table} where {key} between ? and ? order by {key}"
     top = _highest_key(source, table, key)
@@ -238,7 +241,7 @@ def _read_by_number(source: apsw.Connection, table: str, columns: str, failed: l
 
 
 def _highest_key(source: apsw.Connection, table: str, key: str) -> int:
-    """The highest number that a table may hold."""
+    """Return the highest row number that a table may contain."""
     try:
         found = index.fetch_one(source, f"select coalesce(max({key}), 0) from {table}")[0]
     except check.UNREADABLE:
@@ -251,7 +254,7 @@ def _highest_key(source: apsw.Connection, table: str, key: str) -> int:
 def _read_by_key(
     source: apsw.Connection, table: str, columns: str, failed: list[str], known: apsw.Connection
 ) -> Iterator[Sequence[Any]]:
-    """From the front, from the back, and what hangs on a memory by its number too."""
+    """Yield rows from both ends, and the details of known memories by their numbers."""
     try:
         yield from source.execute(f"select {columns} from {table}").fetchall()
         return
@@ -277,7 +280,7 @@ def _highest(source: apsw.Connection, done: Recovered) -> None:
 
 
 def _known_ids(source: apsw.Connection, done: Recovered) -> None:
-    """Which turns and memories there were, as their indexes have it."""
+    """Return the ids of turns and memories listed in the indexes."""
     for table, by_id in IDS.items():
         for order in ("", " desc"):
             with suppress(*check.UNREADABLE):

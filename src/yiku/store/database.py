@@ -1,5 +1,5 @@
 """
-One database file that is open here: its connections, one a thread; its flushes; how it is closed.
+An open database: per-thread connections, flushing, closing.
 
 Reads go straight to SQLite. Who writes holds the gate. With durability = fast a commit is flushed by a timer, within
 the second that is promised. After a fork the child opens connections of its own. Beside the file lie its mark and its reserve.
@@ -37,10 +37,10 @@ _INHERITED: list[threading.local] = []  # connections of a parent process: never
 
 
 class Database:
-    """Safe to use from several threads and after a fork."""
+    """An open database file. Safe to use from several threads and after a fork."""
 
     def __init__(self, path: Path, *, gate: Path, key: bytes, durability: str, busy_timeout_s: float, network: bool) -> None:
-        """See SqliteStore. Nothing is opened before it is asked for."""
+        """See SqliteStore. Nothing is opened until first use."""
         self.path = path
         self.key = key
         self.durability = durability
@@ -62,17 +62,17 @@ class Database:
     # -------------------------------------------------------------- connections
 
     def guarded(self) -> AbstractContextManager[None]:
-        """SQLite's errors become ours, and a fork waits."""
+        """Map SQLite's errors to ours, and make forks wait."""
         return mapped_errors(str(self.path))
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """This thread's connection, as `guarded`. Raises StoreError."""
+        """Yield this thread's connection, guarded. Raises StoreError."""
         with mapped_errors(str(self.path)):
             yield self.connection()
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection. Raises Closed."""
+        """Return this thread's connection. Raises Closed."""
         if self._closed:
             raise Closed
         if self._pid != os.getpid():  # after a fork SQLite's handles belong to the parent
@@ -87,12 +87,12 @@ class Database:
         return connection
 
     def indexed(self) -> set[Index]:
-        """The search indexes that were prepared in this thread's connection."""
+        """Return the names of the search indexes prepared in this thread's connection."""
         found: set[Index] = self._local.indexed
         return found
 
     def forget_connection(self) -> None:
-        """Close this thread's connection; the next call opens another."""
+        """Close this thread's connection; the next call opens a new one."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
@@ -106,7 +106,7 @@ class Database:
         return connection
 
     def refuse_moved(self, connection: apsw.Connection) -> None:
-        """Raise StoreMismatch where the file that is open here is not the one at the path any more: SQLite goes on with it."""
+        """Raise StoreMismatch if the path now names another file: SQLite would keep using the old one."""
         if was_replaced(connection):
             became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
             raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
@@ -116,7 +116,7 @@ class Database:
         self.gate.timeout_s = min(self.gate.timeout_s, CLOSE_WITHIN_S)
 
     def close(self) -> None:
-        """Checkpoint what this process wrote, inside the gate, and let go of the files. Calls under way end with Closed."""
+        """Checkpoint what this process wrote and release the files. Running calls end with Closed."""
         if self._closed:
             return
         self._closed = True
@@ -142,7 +142,7 @@ class Database:
     # -------------------------------------------------------------- flushes
 
     def flush_soon(self) -> None:
-        """With `fast`: within a second what is written from now on is flushed, also when nobody writes again."""
+        """With durability `fast`, flush within a second even if nothing else is written."""
         if self._flushing is None:
             timer = threading.Timer(FLUSH_AFTER_S, self.flush)
             timer.daemon = True
@@ -151,7 +151,7 @@ class Database:
                 self._flushing = timer
 
     def flush(self) -> None:
-        """A commit that is flushed, and all before with it. A checkpoint would not do: it flushes nothing while a reader stops it."""
+        """Make a flushed commit, and with it all earlier ones. A checkpoint would skip pages while a reader is active."""
         try:
             with self.guarded():
                 connection = self.connection()
@@ -172,7 +172,7 @@ class Database:
             _log.warning("what was written last is not flushed yet: %s", error.detail)
 
     def keep_wal_small(self) -> None:
-        """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
+        """Restart the WAL by a blocking checkpoint if readers have kept SQLite from doing so."""
         if wal_bytes(self.path) > connect.WAL_LIMIT_BYTES:
             try:
                 pages.empty_wal(self.connection(), WAIT_FOR_READERS_MS)

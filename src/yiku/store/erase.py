@@ -1,5 +1,5 @@
 """
-Erasure in the tables: rows go with all that hangs on them, turns are blanked, and the journal forgets what they said.
+Erasure in the tables: delete rows, redact turns, clean the journal.
 
 The same runs on the live store and on each copy of it, so a row that a copy does not have is passed over.
 The journal keeps its headers (who, when, which row), so its chain holds; reasons and images of the rows go.
@@ -33,7 +33,7 @@ AMONG = "select value from json_each(?)"
 
 
 def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journal) -> Iterable[int]:
-    """Take rows out for good; the number of the erasure."""
+    """Delete rows permanently; return the number of the erasure."""
     named = [*change.turns, *(blanked.gone for blanked in change.blanked)]
     _clear_parents(connection, scope, named, set(change.rows.get("turns", ())))
     _delete_working_state(connection, scope, named, change)
@@ -70,7 +70,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
 @contextmanager
 def _rewrite_indexes(connection: apsw.Connection) -> Iterator[None]:
     """
-    Many rows leave the indexes: they are struck out, and the indexes written anew without them.
+    Remove many rows from the indexes and rewrite these without them.
 
     To overwrite each entry where it stands takes 3 ms a turn; to write the index of 100,000 turns anew, 0.3 s.
     """
@@ -106,7 +106,7 @@ def _delete_turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bo
 
 
 def _redact_turn(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> bool:
-    """The row keeps its place; what it says is what is left."""
+    """Replace the text of a turn by what is left; the row keeps its place."""
     past = _unindex(connection, scope, blanked.gone)
     if not past:
         return False
@@ -123,7 +123,7 @@ def _redact_turn(connection: apsw.Connection, scope: int, blanked: RedactedTurn)
 
 
 def _shift_spans(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> None:
-    """Sources that stand behind what went stand further in front; those that overlap it have no place and no words there any more."""
+    """Shift spans that follow the redacted text; clear those that overlap it."""
     sql = (
         "select memory_n, seq, span_start, span_end from memory_sources where scope_id = ? and turn = ? and span_start is not null"
     )
@@ -139,7 +139,7 @@ def _shift_spans(connection: apsw.Connection, scope: int, blanked: RedactedTurn)
 
 
 def _unindex(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
-    """Take a turn out of the indexes; whether it is "shown" or "hidden" there, or "" where there is no such turn."""
+    """Remove a turn from the indexes; return "shown" or "hidden", or "" if there was no such turn."""
     sql = (
         "select x.hidden_at is null from conversation_turns t left join turn_state x on x.turn_n = t.n"
         " where t.scope_id = ? and t.n = ? and t.id = ?"
@@ -157,7 +157,7 @@ def _unindex(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
 
 
 def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:
-    """Turns that follow one that goes wholly no longer say whom they follow."""
+    """Clear the parent of turns that reply to a deleted one."""
     ns = json.dumps([gone.n for gone in named if gone.id in whole])
     sql = f"select external_id from conversation_turns where scope_id = ? and n in ({AMONG}) and external_id is not null"
     told = json.dumps([id for (id,) in connection.execute(sql, (scope, ns))], ensure_ascii=False)
@@ -173,7 +173,7 @@ def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[Eras
 
 
 def _forget_changes(connection: apsw.Connection, scope: int, tables: Sequence[str], n: int) -> None:
-    """The journal keeps no image of a row, and no reason of an operation on it, on whatever other rows that was."""
+    """Clear row images and reasons from the journal rows of these operations."""
     own = f"scope_id = ? and row_n = ? and tbl in ({index.placeholders(tables)})"
     values = (scope, n, *tables)
     told = {tx for (tx,) in connection.execute(f"select tx from changes where reason is not null and {own}", values)}
@@ -183,7 +183,7 @@ def _forget_changes(connection: apsw.Connection, scope: int, tables: Sequence[st
 
 def _delete_sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
     """
-    Statements that stay lose the sources that go, also those that the journal remembers.
+    Remove deleted sources from statements that stay, and from their journal rows.
 
     A source is named by its turn, or by its number and the microsecond in which it was recorded.
     """
@@ -210,7 +210,7 @@ def _delete_sources(connection: apsw.Connection, scope: int, change: Erase) -> N
 
 def _delete_working_state(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], change: Erase) -> None:
     """
-    Nothing waits to be learned from these turns, and their sessions forget what they were at.
+    Delete jobs and session state that refer to these turns.
 
     What a model said of their sessions goes, and what it still has in hand comes too late: it is asked again.
     """
@@ -231,7 +231,7 @@ def _delete_working_state(connection: apsw.Connection, scope: int, named: Sequen
 
 
 def _delete_orphans(connection: apsw.Connection, scope: int, gone: Sequence[str]) -> None:
-    """What the rows leave behind: empty sessions and their names, unused tags, first results of calls."""
+    """Delete what is left without rows: empty sessions and their names, unused tags, call receipts."""
     spoken = "select 1 from conversation_turns t where t.scope_id = ?1 and t.session_n = sessions.n"
     connection.execute(f"delete from sessions where scope_id = ?1 and not exists ({spoken})", (scope,))
     gone_session = "session not in (select s.id from sessions s where s.scope_id = ?1)"
@@ -244,7 +244,7 @@ def _delete_orphans(connection: apsw.Connection, scope: int, gone: Sequence[str]
 
 
 def _delete_scope(connection: apsw.Connection, scope: int) -> None:
-    """Nothing of a scope stays but the headers of its journal."""
+    """Delete everything in a scope except the headers of its journal."""
     for table in OF_A_SCOPE:
         connection.execute(f"delete from {table} where scope_id = ?", (scope,))
     sql = "update changes set reason = null, before = null, actor = null, run = null where scope_id = ?"
@@ -254,7 +254,7 @@ def _delete_scope(connection: apsw.Connection, scope: int) -> None:
 
 
 def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
-    """Empty the WAL, when asked of a file written anew; False when a reader kept the WAL from being emptied."""
+    """Empty the WAL, after rewriting the file if asked; False if a reader prevented it."""
     if rewrite:
         for name in index.EVERY:
             index.rewrite(connection, name)
@@ -266,12 +266,12 @@ def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
 
 
 def erasure_id(scope: int, at: int, written: str) -> str:
-    """The name of an erasure, the same in every copy of a store: a digest of the scope, the time and the rows."""
+    """Return the id of an erasure, the same in every copy: a digest of scope, time and rows."""
     return hashlib.blake2b(f"{scope}\0{at}\0{written}".encode(), digest_size=ID_BYTES).hexdigest()
 
 
 def with_id(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An erasure of a mirror that knew no names, with its name."""
+    """Add an id to an erasure entry from a version that had none."""
     return {**entry, "id": erasure_id(entry["scope"], entry["at"], _written(entry["rows"]))}
 
 
@@ -280,19 +280,19 @@ def _written(rows_: Mapping[str, Any]) -> str:
 
 
 def name_erasures(connection: apsw.Connection) -> None:
-    """Name the erasures of a schema that knew no names."""
+    """Add ids to erasures from a schema that had none."""
     unnamed: Any = connection.execute("select tx, scope_id, at, rows from erasures where id is null").fetchall()
     connection.executemany("update erasures set id = ? where tx = ?", [(erasure_id(*told), tx) for tx, *told in unnamed])
 
 
 def tombstoned(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, int]:
-    """Which of these seals are tombstones, and when they were set."""
+    """Return which of these seals are tombstones, and since when."""
     sql = "select seal, at from tombstones where seal in (select unhex(value) from json_each(?))"
     return dict(map(tuple, connection.execute(sql, (json.dumps([seal.hex() for seal in seals]),))))
 
 
 def erasures(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
-    """Every erasure: its id, number, scope and time, the rows, the seals, and whether its receipt is there."""
+    """Yield every erasure: id, number, scope, time, rows, seals, and whether its receipt exists."""
     every: Any = connection.execute("select tx, scope_id, at, rows, receipt is not null, id from erasures order by tx").fetchall()
     for number, scope, at, written, receipt, id in every:
         seals = [seal.hex() for (seal,) in connection.execute("select seal from tombstones where tx = ?", (number,))]

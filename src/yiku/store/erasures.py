@@ -1,5 +1,5 @@
 """
-Store.erasures on SQLite: what was erased (`erase`), and whether any of it is left (`texts`, `byte_search`).
+`Store.erasures` on SQLite: tombstones, and searching for leftovers.
 """
 
 from __future__ import annotations

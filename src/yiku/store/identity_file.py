@@ -1,5 +1,5 @@
 """
-The mark: the file `store.id`, which says which store this is and how far it came.
+The file `store.id`: store id and number of the last change.
 
 It holds the store's id and the number of its last change that is surely on the disk. It is flushed when it is made;
 later it is written after a commit and not flushed, so it may lag behind the database, and never runs ahead of it: a
@@ -19,23 +19,23 @@ _LINE_BYTES = 76  # shorter than a disk sector, so it is written whole or not
 
 
 class IdentityFile:
-    """The file `store.id`: one line of fixed length, written in place."""
+    """The file `store.id`: one line of fixed length, overwritten in place."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> tuple[str, int] | None:
-        """Store id and last change; None where there is no mark, or none that can be read."""
+        """Return store id and last change; None if the file is missing or unreadable."""
         found = self._line()
         return found and found[:2]
 
     def clean_shutdown(self) -> bool:
-        """Whether the last writer left nothing in the WAL."""
+        """Tell whether the last writer left the WAL empty."""
         found = self._line()
         return found is None or found[2]
 
     def write(self, store_id: str, number: int, *, clean_shutdown: bool = False) -> bool:
-        """Say how far the store came; whether that worked. The gate is held."""
+        """Write store id and last change; return whether that worked. The gate must be held."""
         body = f"yiku-store 1 {store_id:>32} {number:015d} {'shut' if clean_shutdown else 'open'}"
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -53,7 +53,7 @@ class IdentityFile:
             os.close(descriptor)
 
     def _flush(self, descriptor: int) -> None:
-        """A mark that was made now survives a power cut, its name too; later ones may lag."""
+        """Flush a new file and its name; later updates may lag."""
         os.fsync(descriptor)
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

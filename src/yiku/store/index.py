@@ -1,5 +1,5 @@
 """
-The search index: scope-prefixed tokens in contentless FTS5 tables, and their postings as arrays.
+The full-text index: scope-prefixed tokens in contentless FTS5 tables, postings as arrays.
 
 A token of scope 7 is written `s7qtoken` while its row is in recall and `h7qtoken` once it left it
 (superseded, archived, hidden), so a question reads the postings of its own scope only. A row's number
@@ -31,12 +31,12 @@ FETCH_ALL = 20_000  # documents of the scopes: up to here postings are fetched w
 
 
 def step(length: int) -> int:
-    """The length of a row as one of STEPS steps."""
+    """Quantize the length of a row to one of STEPS steps."""
     return min(STEPS - 1, round(math.log2(max(1, length)) * STEPS_PER_DOUBLING))
 
 
 def add(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
-    """A row enters the index."""
+    """Add a row to the index."""
     connection.execute(
         f"insert into {index}_index (rowid, tokens) values (?, ?)",
         (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
@@ -46,7 +46,7 @@ def add(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: T
 
 
 def remove(connection: apsw.Connection, index: Index, scope: int, n: int, tokens: Tokens, *, past: bool = False) -> None:
-    """A row leaves the index; the tokens must be those that it was put in with."""
+    """Remove a row from the index; the tokens must be those it was added with."""
     connection.execute(
         f"insert into {index}_index ({index}_index, rowid, tokens) values ('delete', ?, ?)",
         (n * STEPS + step(len(tokens.words)), prefixed(tokens, scope, past)),
@@ -56,7 +56,7 @@ def remove(connection: apsw.Connection, index: Index, scope: int, n: int, tokens
 
 
 def add_totals(connection: apsw.Connection, index: Index, scope: int, documents: int, words: int) -> None:
-    """The scope's totals move."""
+    """Adjust the totals of a scope."""
     connection.execute(
         "insert into index_stats (scope_id, name, documents, words) values (?1, ?2, ?3, ?4)"
         " on conflict do update set documents = documents + ?3, words = words + ?4",
@@ -65,14 +65,14 @@ def add_totals(connection: apsw.Connection, index: Index, scope: int, documents:
 
 
 def prefixed(tokens: Tokens, scope: int, past: bool) -> str:
-    """The tokens of a row, each once, behind its scope and standing."""
+    """Return the distinct tokens of a row, prefixed by scope and hidden flag."""
     prefix = f"{'h' if past else 's'}{scope}q"
     distinct = dict.fromkeys(tokens.words + tokens.characters)
     return prefix + f" {prefix}".join(distinct) if distinct else ""
 
 
 def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tuple[int, int]:
-    """Documents and words of the scopes."""
+    """Return the number of documents and words in the scopes."""
     sql = f"select total(documents), total(words) from index_stats where name = ? and scope_id in ({placeholders(scopes)})"
     documents, words = fetch_one(connection, sql, index, *scopes)
     return int(documents), int(words)
@@ -81,7 +81,7 @@ def size(connection: apsw.Connection, index: Index, scopes: Sequence[int]) -> tu
 def postings(
     connection: apsw.Connection, index: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int
 ) -> Postings:
-    """One posting a term over all scopes, see Postings."""
+    """Return one posting per term over all scopes, see Postings."""
     documents, words = size(connection, index, scopes)
     if not documents and not past:
         return Postings([_nothing(term) for term in terms], documents, words)
@@ -99,7 +99,7 @@ def postings(
 
 
 def _look_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms: Sequence[str]) -> dict[str, list[Any]]:
-    """What a view has of each term in each scope. One statement for all of them: half of a look-up is to begin one."""
+    """Look up each term in each scope, in one statement: half of the cost of a look-up is starting one."""
     written = json.dumps([side + term for term in terms for side in sides], ensure_ascii=False)
     rows = connection.execute(f"select ({view} where term = each.value) from json_each(?) each", (written,)).fetchall()
     found = iter(rows)
@@ -107,7 +107,7 @@ def _look_up(connection: apsw.Connection, view: str, sides: Sequence[str], terms
 
 
 def _postings(places: Mapping[str, Sequence[str]]) -> Iterator[Posting]:
-    """The postings of terms from the texts of their rows' numbers, all of which are read at once."""
+    """Return postings from the concatenated row numbers of each term."""
     import numpy as np
 
     texts = [text for found in places.values() for text in found]
@@ -136,20 +136,20 @@ def _nothing(term: str, documents: int = 0) -> Posting:
 
 @cache
 def _lengths() -> np.ndarray:
-    """The length that each step stands for."""
+    """Return the length that each step stands for."""
     import numpy as np
 
     return np.exp2(np.arange(STEPS) / STEPS_PER_DOUBLING)
 
 
 def merge(connection: apsw.Connection, index: Index) -> None:
-    """Write an index as one segment: a question then looks in one place for each of its words."""
+    """Merge an index into one segment, so that each word needs one look-up."""
     connection.execute(f"insert into {index}_index ({index}_index) values ('optimize')")
 
 
 def rewrite(connection: apsw.Connection, index: Index) -> None:
     """
-    The same, and no word of a row that left it stays in it; `secure-delete` is on.
+    Rewrite an index so that no word of a removed row remains (`secure-delete` is on).
 
     FTS5 drops the marks of deleted rows, and their words, only in a merge into its last level. Segments that lie on one level
     are merged into the next, whichever is the last, and a segment that is no larger than one behind it comes down to that one's
@@ -162,17 +162,17 @@ def rewrite(connection: apsw.Connection, index: Index) -> None:
 
 
 def prepare(connection: apsw.Connection, index: Index, view: Literal["places", "rows"] = "places") -> None:
-    """A view of an index that a connection needs; it lies in its temporary schema, nothing is written."""
+    """Create the temporary view of an index that a connection needs; nothing is written to the file."""
     sort = "instance" if view == "places" else "row"
     connection.execute(f"create virtual table if not exists temp.{index}_{view} using fts5vocab('main', '{index}_index', '{sort}')")
 
 
 def fetch_one(connection: apsw.Connection, sql: str, *values: object) -> tuple[Any, ...]:
-    """The one row that a statement gives."""
+    """Return the one row of a query."""
     found: tuple[Any, ...] = connection.execute(sql, values).fetchall()[0]
     return found
 
 
 def placeholders(values: Sequence[object]) -> str:
-    """As many question marks as there are values."""
+    """Return a comma-separated question mark for each value."""
     return ", ".join("?" * len(values))

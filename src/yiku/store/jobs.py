@@ -1,5 +1,5 @@
 """
-What waits to be learned: how far learning came, the queue with its leases, the state of sessions, what models took.
+Tables of the job queue: learning progress, leases, session state, model usage.
 
 None of it is journaled: it is work in progress, and can be found out again from the turns. A job is taken under a lease
 that runs out by itself; each taking raises its fence, and who ends a job with an older fence is refused, in the
@@ -43,20 +43,20 @@ _CALL = "at, purpose, session, model, prompt_tokens, completion_tokens, seconds,
 
 
 def upto(connection: apsw.Connection, scope: int) -> int:
-    """The turn up to which learning came."""
+    """Return the number of the last turn processed by learning."""
     found = connection.execute("select upto from learned where scope_id = ?", (scope,)).fetchone()
     return int(found[0]) if found else 0
 
 
 def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set[int]:
-    """Which of these turns were dealt with one by one, ahead of that."""
+    """Return which of these turns were processed individually, ahead of `upto`."""
     sql = "select turn_n from turn_work where scope_id = ? and extracted_at is not null and turn_n in (select value from json_each(?))"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
     return {n for (n,) in found}
 
 
 def waiting(connection: apsw.Connection, scope: int) -> int:
-    """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
+    """Count the turns that are not processed yet."""
     done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
     sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
     count: int = index.fetch_one(connection, sql, scope, upto(connection, scope))[0]
@@ -64,7 +64,7 @@ def waiting(connection: apsw.Connection, scope: int) -> int:
 
 
 def mark_learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
-    """Turns are dealt with. Raises Stale where one was already, so nothing is learned twice."""
+    """Mark turns as processed. Raises Stale if one already was, so that nothing is learned twice."""
     if change.turns and (any(n <= upto(connection, scope) for n in change.turns) or extracted(connection, scope, change.turns)):
         raise Stale
     sql = (
@@ -84,20 +84,20 @@ def mark_learned(connection: apsw.Connection, scope: int, change: Learned, at: i
 
 
 def learning(connection: apsw.Connection, scope: int) -> LearningState:
-    """With which version of the rules a scope was last read."""
+    """Return the version of the rules with which a scope was last read."""
     found: Any = connection.execute("select value from meta where key = ?", (LEARNING.format(scope),)).fetchone()
     return LearningState(**json.loads(found[0])) if found else LearningState()
 
 
 def set_learning(connection: apsw.Connection, scope: int, change: SetLearning) -> Iterable[int]:
-    """The same, and how far a run with a newer version came."""
+    """Store that version, and the progress of a rereading."""
     sql = "insert into meta (key, value) values (?1, ?2) on conflict do update set value = ?2"
     connection.execute(sql, (LEARNING.format(scope), json.dumps(asdict(change.state))))
     return ()
 
 
 def mark_compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
-    """Turns left a host's context; the first time counts."""
+    """Mark turns as having left a host's context; the first time counts."""
     sql = (
         "insert into turn_work (turn_n, scope_id, compressed_at, episode)"
         " select n, ?2, ?3, ?4 from conversation_turns where n = ?1 and scope_id = ?2"
@@ -108,7 +108,7 @@ def mark_compressed(connection: apsw.Connection, scope: int, change: MarkCompres
 
 
 def compressions(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> dict[int, str]:
-    """Of these turns those that were compressed, with the episode that tells of them; none where that was erased."""
+    """Return which of these turns were compressed, with the episode, or None if it was erased."""
     among = "turn_n in (select value from json_each(?))"
     sql = f"select turn_n, coalesce(episode, '') from turn_work where scope_id = ? and compressed_at is not null and {among}"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
@@ -119,7 +119,7 @@ def compressions(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> 
 
 
 def add(connection: apsw.Connection, scope: int, change: AddJobs) -> Iterable[int]:
-    """Jobs that do not stand there yet; one that is dead comes to life."""
+    """Queue jobs that are not queued yet; revive dead ones."""
     sql = (
         "insert into extraction_queue (scope_id, kind, session, turn_n, content_hash, due_at, created_at) values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict do update set state = 'waiting', tries = 0, due_at = excluded.due_at, error = null, reply = null"
@@ -141,7 +141,7 @@ def add(connection: apsw.Connection, scope: int, change: AddJobs) -> Iterable[in
 
 
 def claim(connection: apsw.Connection, scope: int, change: ClaimJobs, at: int) -> Iterable[int]:
-    """Take jobs that are free."""
+    """Lease jobs that are due."""
     among = """
         select n from extraction_queue where scope_id = ?2 and state = 'waiting'
         and (lease_until <= ?3 or (?7 is not null and n not in (select value from json_each(?7))))
@@ -154,7 +154,7 @@ def claim(connection: apsw.Connection, scope: int, change: ClaimJobs, at: int) -
 
 
 def keep_reply(connection: apsw.Connection, scope: int, change: KeepReply) -> Iterable[int]:
-    """What a model said of a job. Raises Stale for an older fence."""
+    """Store a model's reply to a job. Raises Stale for an older fence."""
     sql = "update extraction_queue set reply = ? where scope_id = ? and n = ? and fence = ? returning n"
     if not connection.execute(sql, (change.reply, scope, change.job.n, change.job.fence)).fetchall():
         raise Stale
@@ -162,7 +162,7 @@ def keep_reply(connection: apsw.Connection, scope: int, change: KeepReply) -> It
 
 
 def end(connection: apsw.Connection, scope: int, change: EndJob) -> Iterable[int]:
-    """A job is done, put off or dead. Raises Stale for an older fence."""
+    """Finish, postpone or kill a job. Raises Stale for an older fence."""
     job = change.job
     if change.error is None:
         sql = "delete from extraction_queue where scope_id = ? and n = ? and fence = ? returning n"
@@ -180,7 +180,7 @@ def end(connection: apsw.Connection, scope: int, change: EndJob) -> Iterable[int
 
 
 def jobs(connection: apsw.Connection, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
-    """The queue of a scope in its order."""
+    """Return the queue of a scope, in order."""
     conditions: list[str] = ["scope_id = ?"]
     values: list[Any] = [scope]
     if ns is not None:
@@ -214,7 +214,7 @@ def _job(row: Sequence[Any]) -> Job:
 
 
 def set_session(connection: apsw.Connection, scope: int, change: SetSession) -> Iterable[int]:
-    """Columns of a session's state get new values."""
+    """Update columns of a session's state."""
     columns: dict[str, Any] = {
         name: row_codec.dumps(value) if name == "variables" else row_codec.column(value) for name, value in change.columns.items()
     }
@@ -227,7 +227,7 @@ def set_session(connection: apsw.Connection, scope: int, change: SetSession) -> 
 
 
 def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
-    """Sessions, the newest first; before them those of which nothing is there yet but what a host keeps for them."""
+    """Return sessions, newest first, preceded by those that have state but no turns yet."""
     sql = """
         with named (id) as (
             select id from sessions where scope_id = ?1 and (?2 is null or id = ?2)
@@ -256,14 +256,14 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
 
 
 def spend(connection: apsw.Connection, scope: int, call: ModelCall) -> Iterable[int]:
-    """One call more."""
+    """Record the usage of one model call."""
     sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.placeholders(range(9))}) returning n"
     values = (row_codec.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
     return (int(index.fetch_one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
 
 
 def spent(connection: apsw.Connection, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
-    """What models were asked for, oldest first."""
+    """Return recorded model calls, oldest first."""
     sql = f"select {_CALL} from model_calls where scope_id = ? and at >= ? and (?3 is null or session = ?3) order by n"
     found: Any = connection.execute(sql, (scope, 0 if since is None else row_codec.micros(since), session))
     names = _CALL.split(", ")[1:]

@@ -1,5 +1,5 @@
 """
-A database file that no store has open here: looked at, copied, rebuilt, put in place.
+Operations on a database file that is not open: check, copy, rebuild, replace.
 
 `yiku.store.api` hands this on, and imports it only when somebody asks for it.
 """
@@ -49,18 +49,18 @@ __all__ = [
 
 
 def read_backup(path: Path) -> Copied:
-    """Read a backup row by row; what it holds. Raises Damaged where it is not sound."""
+    """Read and verify a backup; return what it holds. Raises Damaged."""
     with mapped_errors(str(path)):
         return copy.read_all(path)
 
 
 def unpack_backup(path: Path, database: Path) -> None:
-    """Copy the content of a backup to a database file of its own. Raises Damaged where it is not sound."""
+    """Copy a backup to a database file of its own. Raises Damaged."""
     with mapped_errors(str(path)), closing(copy.open_copy(path)) as connection:
         copy.copy_over(connection, database)
 
 
 def install(prepared: Path, database: Path, aside: Path) -> None:
-    """A closed database gets the store's name; what had it is moved aside, with its WAL."""
+    """Move a database to the store's path, moving the file there aside with its WAL."""
     with mapped_errors(str(database)):
         restore.install(prepared, database, aside)

@@ -1,5 +1,5 @@
 """
-From a file to a store that may be used: made, migrated, given its missing checksums, or only looked at.
+Open a store: create, migrate, add missing checksums, or open read-only.
 
 To look needs no gate and writes nothing. Whoever has to write looks again inside the gate, since another process may have
 been faster. The mark is read before the database, which may only grow after it: a file that is not the one it means, or
@@ -33,7 +33,7 @@ OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL
 
 @dataclass(slots=True, kw_only=True)
 class Opening:
-    """What is opened and with what; `wrote` says whether that took a change of the file, which is then to be checkpointed."""
+    """Opening a store; `wrote` tells whether the file changed and needs a checkpoint."""
 
     path: Path
     gate: Gate
@@ -48,7 +48,7 @@ class Opening:
     wrote: bool = False
 
     def ready(self) -> str:
-        """The id of the store, once the file is one of ours, up to date, and the one that the mark means."""
+        """Return the store id, once the file is ours, current, and the one that `store.id` names."""
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in ("linux", "darwin"):
             raise Unsupported(f"SQLite {apsw.sqlite_lib_version()} on {sys.platform}")
         pages.enabled()
@@ -71,13 +71,13 @@ class Opening:
         return store_id
 
     def _seal(self) -> None:
-        """Another program emptied the WAL, and knows no checksums: where every row is what was written, they are made anew."""
+        """Add checksums if another program wrote the file without them and every row is valid."""
         with self.gate.held():
             if not self.mark.clean_shutdown() and not wal_bytes(self.path):
                 schema.add_checksums(self.connection(), self.path, self.mark)
 
     def _current(self, mark: tuple[str, int] | None) -> bool:
-        """Whether nothing is to be made or migrated, as far as that can be written here, and this connection may write."""
+        """Tell whether nothing needs creating or migrating, or can be."""
         connection = self.connection()
         if not schema.is_current(connection, self.path, mark):
             return False
@@ -86,7 +86,7 @@ class Opening:
         return pages.knows_checksums(connection) and self.network is not (connection.pragma("journal_mode") == "wal")
 
     def _migrate(self, mark: tuple[str, int] | None) -> None:
-        """Bring the file up to date. The gate is held."""
+        """Migrate the file. The gate must be held."""
         if mark is not None and not file_size(self.path):
             raise StoreMismatch(f"{self.path} is {'empty' if self.path.exists() else 'not there'}, and it had {mark[1]:,} changes")
         if not self.path.exists():

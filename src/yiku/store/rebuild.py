@@ -1,5 +1,5 @@
 """
-A damaged store becomes a whole one again: what can still be read, what the backups have, and what is made anew.
+Rebuild a damaged store from readable rows and backups, and report what was lost.
 
 1. The damaged file is copied, byte for byte with its WAL, to a folder where it stays; only that copy is read.
 2. A new store is built beside it. Each table is read in order, row by row where a page stops it; turns and
@@ -59,7 +59,7 @@ def rebuild(
     dry_run: bool = False,
 ) -> damaged_rows.Recovered:
     """
-    Put a whole store in the place of a damaged one; with `dry_run` only say what it would hold.
+    Replace a damaged store by a sound one; with `dry_run` only report what it would contain.
 
     kept:     the folder in which the damaged file is kept
     readable: it is one of ours, and what can be read there counts
@@ -106,7 +106,7 @@ def rebuild(
 @contextmanager
 def _exclusive_lock(database: Path) -> Iterator[int | None]:
     """
-    While this is held, no other process has the database open: its bytes are locked as SQLite would lock them.
+    Lock the database file as SQLite does, so that no other process has it open.
 
     Gives the descriptor; to close any other of the same file would drop the lock.
     """
@@ -133,7 +133,7 @@ def _wal(database: Path) -> Path:
 
 
 def _copy(path: Path, to: Path, held: int | None = None) -> Path:
-    """A copy of a file, flushed; read over the descriptor that holds it, where there is one."""
+    """Copy a file and flush it, reading from the locking descriptor if there is one."""
     with ExitStack() as last:
         source = last.enter_context(path.open("rb")).fileno() if held is None else held
         target = last.enter_context(os.fdopen(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"))
@@ -146,7 +146,7 @@ def _copy(path: Path, to: Path, held: int | None = None) -> Path:
 
 
 def keep_damaged(database: Path, mark: Path, kept: Path) -> None:
-    """Keep a copy of a database, its WAL and its mark. Raises StoreBusy while another process has it open."""
+    """Keep a copy of a database, its WAL and its identity file. Raises StoreBusy if another process has it open."""
     with _exclusive_lock(database) as held:
         kept.mkdir(mode=0o700, parents=True)
         for path in (database, _wal(database), mark):
@@ -157,14 +157,14 @@ def keep_damaged(database: Path, mark: Path, kept: Path) -> None:
 
 
 def remove(database: Path, mark: Path) -> None:
-    """The next opening makes a new store. The mark goes last: until then the old one is missed."""
+    """Remove the database so that the next open creates a new one. The identity file goes last."""
     for path in (_wal(database), Path(f"{database}-shm"), database, mark):
         path.unlink(missing_ok=True)
         copy.fsync(path.parent)
 
 
 def _rename_kept(aside: Path, kept: Path) -> Path:
-    """The folder with the damaged files gets its name, and stays."""
+    """Give the folder of damaged files its final name."""
     for shared in aside.glob("*-shm"):  # SQLite made it to read the copy
         shared.unlink()
     copy.fsync(aside)
@@ -174,7 +174,7 @@ def _rename_kept(aside: Path, kept: Path) -> Path:
 
 
 def _with_wal_applied(damaged: Path, to: Path) -> Path | None:
-    """The damaged file with what its WAL holds; None where SQLite cannot do it."""
+    """Return a copy of the damaged file with its WAL applied; None if SQLite fails."""
     wal = _wal(damaged)
     _copy(damaged, to)
     _copy(wal, _wal(to))
@@ -235,7 +235,7 @@ def _build(
 
 
 def _drop_unique_indexes(connection: apsw.Connection) -> list[str]:
-    """Take away the indexes that let one live row in, until it is clear which that is; how to make them again."""
+    """Drop the unique indexes on live rows until conflicts are resolved; return their SQL."""
     found = check.fetch_all(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
     for name, _ in found:
         connection.execute(f"drop index {name}")
@@ -258,7 +258,7 @@ def _check(new: Path, key: bytes, words: check.Tokenizers) -> None:
 
 
 def _repeat_erasures(connection: apsw.Connection) -> None:
-    """What an erasure took away goes again, should a backup from before it have brought it."""
+    """Delete erased rows again that an older backup brought back."""
     erase.name_erasures(connection)
     for (told,) in check.fetch_all(connection, "select rows from erasures"):
         for table, ids in _erased_ids(json.loads(told)).items():
@@ -266,14 +266,14 @@ def _repeat_erasures(connection: apsw.Connection) -> None:
 
 
 def _erased_ids(told: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The ids of the rows that an erasure deleted; a single turn was only blanked."""
+    """Return the ids of rows deleted by an erasure; redacted turns are not among them."""
     turns = told["turns"] if told["session"] or told["whole_scope"] else []
     others = {table: list(told.get("records", {}).get(table, ())) for table in records.KINDS}
     return {"memories": list(told["memories"]), "conversation_turns": list(turns), **others}
 
 
 def _set_identity(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
-    """It is the same store; its index is today's, and its chain goes on with the key that there is."""
+    """Keep the store's identity, write the current index version, and continue the digest chain."""
     connection.execute("delete from meta where key in ('analyzer', 'key')")
     connection.execute("insert into meta (key, value) values ('analyzer', ?)", (analyzer,))
     store_id = mark[0] if mark else secrets.token_hex(16)
@@ -282,7 +282,7 @@ def _set_identity(connection: apsw.Connection, mark: tuple[str, int] | None, ana
 
 
 def _restore_parents(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
-    """What hangs on a row that is not there goes; a scope or a session whose name is lost gets one that says so."""
+    """Delete rows whose parent is missing; create placeholder scopes and sessions."""
     for table in ("sessions", "conversation_turns", "memories", *records.KINDS):
         sql = f"select distinct scope_id from {table} where scope_id not in (select id from scopes)"
         for (number,) in connection.execute(sql).fetchall():
@@ -309,7 +309,7 @@ def _restore_parents(connection: apsw.Connection, done: damaged_rows.Recovered) 
 def _rebuild_journal(
     connection: apsw.Connection, done: damaged_rows.Recovered, mark: tuple[str, int] | None, key: bytes, cause: Cause
 ) -> write.Journal:
-    """The journal without gaps: a row for each run of rows that are lost; chained anew, and ready to go on."""
+    """Fill the gaps of the journal with one row each, and compute its digest chain anew."""
     numbers = [number for (number,) in connection.execute("select number from changes order by number")]
     ends = [*numbers, 1 + max(numbers[-1] if numbers else 0, mark[1] if mark else 0, done.highest.get("changes", 0))]
     for before, after in zip([0, *numbers], ends, strict=True):
@@ -328,7 +328,7 @@ def _rebuild_journal(
 
 
 def _repair_links(connection: apsw.Connection, journal: write.Journal) -> None:
-    """Each version points to one that is there; of a slot and of a text one is live, the one said last."""
+    """Make each successor exist, and each slot and text have one live row, the one said last."""
     sql = """
         select n, scope_id, id, line, superseded_by, flagged_with, state, standing, slot, kind, content_hash, flag from memories
         order by scope_id, said_at desc, place desc, n desc"""
@@ -376,7 +376,7 @@ def _change(connection: apsw.Connection, journal: write.Journal, scope: int, n: 
 
 
 def _repair_sessions(connection: apsw.Connection) -> None:
-    """A session knows its turns, and the next position, from the turns themselves and from what it knew."""
+    """Recompute counts, times and next positions of sessions."""
     connection.execute("delete from sessions where n not in (select session_n from conversation_turns)")
     connection.execute("""
         update sessions set turns = max(turns, t.next), started_at = t.first, ended_at = t.last
@@ -385,7 +385,7 @@ def _repair_sessions(connection: apsw.Connection) -> None:
 
 
 def _report_lost(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
-    """Name what the file knew of and nobody has; what was erased is not lost."""
+    """Report ids the file mentions that were not recovered; erased ones are not lost."""
     erasures = [_erased_ids(json.loads(told)) for (told,) in check.fetch_all(connection, "select rows from erasures")]
     for table, what in WHAT.items():
         there = {n for (n,) in connection.execute(f"select n from {table}")}
@@ -402,7 +402,7 @@ def _report_lost(connection: apsw.Connection, done: damaged_rows.Recovered) -> N
 
 
 def _add_missing_journal_rows(connection: apsw.Connection, journal: write.Journal) -> None:
-    """The journal tells of every row, and of how many it told that are not there."""
+    """Add journal rows for recovered rows and for missing ones."""
     differ = int(index.fetch_one(connection, f"select count(*) - ({check.TURNS_TOLD}) from conversation_turns")[0])
     missing = index.fetch_one(connection, "select total(s.turns) - (select count(*) from conversation_turns) from sessions s")[0]
     accounted = "select total(count) from changes where tbl = 'conversation_turns' and action in ('erase', ?)"
@@ -425,7 +425,7 @@ def _add_missing_journal_rows(connection: apsw.Connection, journal: write.Journa
 
 
 def _rebuild_indexes(connection: apsw.Connection, words: check.Tokenizers) -> None:
-    """The search index and its counters, from the rows."""
+    """Rebuild the search index and its totals from the rows."""
     for name, documents in check.expected_tokens(connection, words).items():
         for n, scope, past, tokens in documents:
             index.add(connection, name, scope, n, tokens, past=past)

@@ -1,5 +1,5 @@
 """
-Records: episodes, the scratchpad and attachments, each the newest form of itself.
+Tables of episodes, scratchpads and attachments: the latest version of each.
 
 A record lies in its table whole: its dataclass's fields as columns, and beside them the tokens under which it is
 indexed, so that it leaves the index with the very tokens it came with, in a copy of the store too. A change is
@@ -63,7 +63,7 @@ def _plain(value: object) -> Any:
 
 
 def _field(kind: str, value: Any, offset: int) -> Any:
-    """A column as the type of its field."""
+    """Convert a column to its field's type."""
     if kind.startswith("datetime"):
         return row_codec.moment(value, offset)
     if kind == "bool":
@@ -83,7 +83,7 @@ def _field(kind: str, value: Any, offset: int) -> Any:
 
 
 def _part(kind: type[Any], values: dict[str, Any], offset: int) -> Any:
-    """A step or a task, whose only fields that JSON has no word for are times."""
+    """Decode a step or a task; only its times are not JSON."""
     types = {field.name: str(field.type) for field in fields(kind)}
     times = {name for name, of in types.items() if of.startswith("datetime")}
     made = kind(**{name: row_codec.moment(value, offset) if name in times else value for name, value in values.items()})
@@ -97,7 +97,7 @@ _PLAIN = {"str": str, "bool": bool, "Mapping[str, Any]": dict}
 
 
 def _must(fits: bool) -> None:
-    """Raise ValueError for what no such field can hold."""
+    """Raise ValueError unless the condition holds."""
     if not fits:
         raise ValueError("a field holds what it cannot hold")
 
@@ -111,7 +111,7 @@ def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[
 
 
 def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
-    """A record from the columns of DIGESTED. Raises Unreadable."""
+    """Decode a record from the columns of DIGESTED. Raises Unreadable."""
     columns, offset = _FIELDS[table], row[-2]
     told = {}
     for (name, of), value in zip(columns.items(), row[2:-2], strict=True):
@@ -124,7 +124,7 @@ def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
 
 
 def tokens(told: str | None) -> Tokens | None:
-    """What a row is indexed with. Raises ValueError for what is no tokens."""
+    """Decode the tokens of a row. Raises ValueError."""
     if told is None:
         return None
     found = json.loads(told)
@@ -144,7 +144,7 @@ def read(
     left_out: Callable[[Unreadable], object],
 ) -> list[R]:
     """
-    The records that are asked for, in the order of their numbers, or of their time where the newest come first.
+    Return the selected records, by row number, or newest first.
 
     left_out: is told those that cannot be read
     """
@@ -164,7 +164,7 @@ def read(
 
 
 def decode(table: str, row: Sequence[Any]) -> Any:
-    """A record from the columns of DIGESTED, its digest, its last change and its scope. Raises Unreadable."""
+    """Decode a record from its columns, digest, last change and scope. Raises Unreadable."""
     *told, digest, changed, scope = row
     if row_codec.digest(told) != digest:
         raise Unreadable(f"{told[2]} of {table}", row_codec.NOT_AS_WRITTEN, id=told[2], scope=told[1])
@@ -176,7 +176,7 @@ def decode(table: str, row: Sequence[Any]) -> Any:
 
 
 def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
-    """Each condition, with the one value that it binds."""
+    """Return the conditions of a selection, each with its bound value."""
     lists = {"n": select.ns, "id": select.ids, "session": select.sessions, "turn": select.turns}
     for column, among in lists.items():
         if among is not None:
@@ -195,7 +195,7 @@ def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
 
 
 def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) -> Iterable[int]:
-    """A record under its id. Raises Stale where its older form is not the one that this was made of."""
+    """Insert or update a record. Raises Stale if it changed since it was read."""
     record, table = change.record, TABLES[type(change.record)]
     known: Any = connection.execute(f"select n, changed from {table} where scope_id = ? and id = ?", (scope, record.id)).fetchone()
     n, changed = known or (0, 0)
@@ -227,7 +227,7 @@ def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) 
 
 
 def count_shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
-    """These episodes were shown once more; as with memories, the journal does not tell it."""
+    """Count that these episodes were shown; not journaled."""
     for n in episodes:
         sql = f"select {DIGESTED['episodes']} from episodes where scope_id = ? and n = ?"
         for row in connection.execute(sql, (scope, n)).fetchall():
@@ -238,7 +238,7 @@ def count_shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]
 
 
 def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal) -> Iterable[int]:
-    """A record goes. Raises Stale where it is not as it was read."""
+    """Delete a record. Raises Stale if it changed since it was read."""
     record, table = change.record, TABLES[type(change.record)]
     sql = f"select n from {table} where scope_id = ? and id = ? and changed = ?"
     known = connection.execute(sql, (scope, record.id, record.changed)).fetchone()
@@ -252,14 +252,14 @@ def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal
 
 
 def _image(connection: apsw.Connection, table: str, scope: int, n: int) -> dict[str, Any]:
-    """A row as it is, by its columns."""
+    """Return the row image of a record, for the journal."""
     columns = DIGESTED[table].split(", ")
     row = index.fetch_one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
     return {name: value for name, value in zip(columns, row, strict=True) if name not in ("scope_id",) and value is not None}
 
 
 def from_image(table: str, before: dict[str, Any], scope: str) -> Record:
-    """The record of an image."""
+    """Decode a record from a row image in the journal."""
     row = [before.get(name) for name in DIGESTED[table].split(", ")]
     found: Record = _record(table, row, 0, scope)
     return found
@@ -274,7 +274,7 @@ def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> N
 
 def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[str]], images: Sequence[int] = ()) -> int:
     """
-    Records go, and what the journal keeps of them; how many did. What is not there is passed over.
+    Erase records and their journal images; return the number deleted. Missing ids are ignored.
 
     ids: by table; images: rows of the journal that keep older forms of others
     """
@@ -296,7 +296,7 @@ def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[st
 
 
 def readable(connection: apsw.Connection, left_out: Callable[[Unreadable], object]) -> Iterator[str]:
-    """The table of every record that is there; those that cannot be read are told."""
+    """Yield the table of every readable record; unreadable ones are reported."""
     for table in KINDS:
         for row in connection.execute(f"select {DIGESTED[table]}, digest, changed, '' from {table}"):
             row_codec.decode_all(lambda row, table=table: decode(table, row), [row], left_out)  # type: ignore[misc]
@@ -304,14 +304,14 @@ def readable(connection: apsw.Connection, left_out: Callable[[Unreadable], objec
 
 
 def digests(connection: apsw.Connection) -> Iterator[tuple[str, str, bool]]:
-    """Table and id of every record, and whether it is what was written."""
+    """Yield table, id and validity of the digest of every record."""
     for table in KINDS:
         for *row, digest in connection.execute(f"select {DIGESTED[table]}, digest from {table}"):
             yield table, row[2], row_codec.digest(row) == digest
 
 
 def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Tokens]]:
-    """What the indexes should hold: index, row, scope, tokens."""
+    """Yield what the indexes should contain: index, row, scope, tokens."""
     for table, name in INDEXES.items():
         for n, scope, told in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
             held = tokens(told)
@@ -320,6 +320,6 @@ def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Toke
 
 
 def blobs(connection: apsw.Connection) -> set[str]:
-    """The blobs that attachments name."""
+    """Return the blobs that attachments refer to."""
     found: Any = connection.execute("select blob from attachments where blob is not null")
     return {name for (name,) in found}

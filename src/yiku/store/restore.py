@@ -1,5 +1,5 @@
 """
-How the content of a backup becomes that of the store: prepared in a file of its own, then put in place at once.
+Replace the store's content with a backup, without reusing row numbers.
 
 Where the store can be opened, SQLite copies the pages over its own in one transaction: other processes see it
 as one large change, and a kill leaves the state before or the state after. Where it is damaged or gone, the file
@@ -31,7 +31,7 @@ LATER_TABLES = {"tombstones": "seal, at, tx", "erasures": "tx, scope_id, at, row
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What a restored store must know of the one before: the last number of each table, and what was erased."""
+    """State of the store before a restore that must survive it: last row numbers and erasures."""
 
     numbers: Mapping[str, int]
     erased: Mapping[str, Sequence[tuple[Any, ...]]]
@@ -39,14 +39,14 @@ class Continuation:
 
 
 def read_continuation(connection: apsw.Connection) -> Continuation:
-    """Of a store that can be read."""
+    """Read it from a store that is sound."""
     erased = {table: connection.execute(f"select {columns} from {table}").fetchall() for table, columns in LATER_TABLES.items()}
     numbers: dict[str, Any] = {str(name): last for name, last in connection.execute("select name, seq from sqlite_sequence")}
     return Continuation(numbers, erased, numbers.get("changes", 0))
 
 
 def guess_continuation(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Continuation:
-    """Of a store that is damaged or gone: what can still be read of it, else far behind what the backup and the mark know."""
+    """Estimate it for a damaged or missing store: from what is readable, else far beyond what backup and mark know."""
     if path.exists():
         with suppress(apsw.Error, OSError), closing(pages.without_verification(copy.open_copy(path))) as connection:
             found = read_continuation(connection)
@@ -57,7 +57,7 @@ def guess_continuation(path: Path, prepared: apsw.Connection, mark: tuple[str, i
 
 
 def resume_numbering(connection: apsw.Connection, before: Continuation, scope: int, cause: Cause, key: bytes) -> int:
-    """The prepared content goes on from where the store before it was; the number of the journal's row."""
+    """Continue the numbering of the previous store in the prepared content; return the journal row's number."""
     with write.transaction(connection):
         for table, number in before.numbers.items():
             sql = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1"
@@ -76,7 +76,7 @@ def resume_numbering(connection: apsw.Connection, before: Continuation, scope: i
 
 
 def replace_content(prepared: apsw.Connection, live: apsw.Connection) -> None:
-    """The pages of one take the place of the other's, in one transaction."""
+    """Replace the pages of the live database, in one transaction."""
     with live.backup("main", prepared, "main") as pages_:
         if not pages_.step(-1):
             raise StoreBusy("the backup was not put back")
@@ -84,7 +84,7 @@ def replace_content(prepared: apsw.Connection, live: apsw.Connection) -> None:
 
 def install(prepared: Path, path: Path, aside: Path) -> None:
     """
-    A closed file gets the store's name; what had it is moved aside, with its WAL.
+    Move a file to the store's path, moving the file there aside with its WAL.
 
     The WAL goes first: it must never lie beside a file to which it does not belong.
     """

@@ -1,11 +1,11 @@
 """
-Rows and values: how each dataclass lies in its table.
+Encode dataclasses as table rows and decode them.
 
 Times become microseconds UTC with the speaker's offset beside them; tuples and mappings become JSON,
 and nothing at all when they are empty; enums become their values. Nothing else is changed.
 
 This is the one place where rows become values. A row that is not what was written, or holds what no value can
-be made of, is Unreadable; `each` leaves such rows out and says so, so that one never takes the others with it.
+be made of, is Unreadable; `decode_all` leaves such rows out and says so, so that one never takes the others with it.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ TIMES = frozenset(
 
 
 def micros(at: datetime) -> int:
-    """Microseconds since 1970 in UTC."""
+    """Return a time as microseconds since 1970, UTC."""
     return (at - EPOCH) // MICROSECOND
 
 
 def moment(at: int | None, offset_min: int = 0) -> datetime | None:
-    """The time that `micros` made a number of, in the given offset. Raises ValueError for what cannot be shown in every offset."""
+    """Return the time of `micros` in an offset. Raises ValueError if some offset cannot represent it."""
     return None if at is None else _moment(at, offset_min)
 
 
 def nearest(at: int | None) -> datetime | None:
-    """The same in UTC; what cannot be shown is as near to it as can be."""
+    """Return the time of `micros` in UTC, clamped to what can be represented."""
     return None if at is None else _moment(min(max(at, EARLIEST), LATEST))
 
 
@@ -83,23 +83,23 @@ def _moment(at: int, offset_min: int = 0) -> datetime:
 
 @lru_cache(maxsize=256)
 def _epoch(offset_min: int) -> datetime:
-    """1970 as a clock with this offset showed it; what is added to it needs no conversion."""
+    """Return 1970 as a naive time in an offset, to which microseconds can be added."""
     return EPOCH.astimezone(timezone(timedelta(minutes=offset_min))) if offset_min else EPOCH
 
 
 def offset_min(at: datetime) -> int:
-    """The offset of a time in whole minutes."""
+    """Return the UTC offset of a time in minutes."""
     offset = at.utcoffset()
     return 0 if offset is None else int(offset.total_seconds()) // 60
 
 
 def dumps(value: Any) -> str | None:
-    """Compact JSON; None for what is empty."""
+    """Encode as compact JSON; None if empty."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) if value else None
 
 
 def loads(text: str | None) -> Any:
-    """What `dumps` wrote, lists as tuples; an empty tuple for None."""
+    """Decode what `dumps` wrote, lists as tuples; an empty tuple for None."""
     value = json.loads(text) if text else ()
     return tuple(value) if isinstance(value, list) else value
 
@@ -109,7 +109,7 @@ NOT_AS_WRITTEN = "is not what was written"
 
 
 def decode_all(decode: Callable[[Any], T], found: Iterable[Any], left_out: Callable[[Unreadable], object]) -> list[T]:
-    """The values of rows; those that cannot be read are told, and left out."""
+    """Decode rows, reporting and skipping unreadable ones."""
     values = []
     for row in found:
         try:
@@ -120,7 +120,7 @@ def decode_all(decode: Callable[[Any], T], found: Iterable[Any], left_out: Calla
 
 
 def turn(row: Sequence[Any]) -> Turn:
-    """A turn from TURN_COLUMNS. Raises Unreadable."""
+    """Decode a turn from TURN_COLUMNS. Raises Unreadable."""
     if digest(row[:22]) != row[22]:
         raise Unreadable(f"turn {row[2]}", NOT_AS_WRITTEN, id=row[2], scope=row[1])
     try:
@@ -130,7 +130,7 @@ def turn(row: Sequence[Any]) -> Turn:
 
 
 def memory(row: Sequence[Any]) -> SemanticMemory:
-    """A memory from MEMORY_COLUMNS. Raises Unreadable."""
+    """Decode a memory from MEMORY_COLUMNS. Raises Unreadable."""
     if digest(row[:43]) != row[43]:
         raise Unreadable(f"memory {row[3]}", NOT_AS_WRITTEN, id=row[3], scope=row[1])
     try:
@@ -198,7 +198,7 @@ def _turn(row: Sequence[Any]) -> Turn:
 
 
 def turn_values(n: int, scope: int, session_n: int, position: int, item: Turn) -> tuple[Any, ...]:
-    """The values of a turn in the order of the table's columns, its digest last."""
+    """Encode a turn in the order of the table's columns, digest last."""
     values = (
         n,
         scope,
@@ -227,7 +227,7 @@ def turn_values(n: int, scope: int, session_n: int, position: int, item: Turn) -
 
 
 def blobs(row: Sequence[Any]) -> Iterator[str]:
-    """The blobs that a turn, as its table has it, names."""
+    """Return the blobs that a turn's row refers to."""
     if row[9]:
         yield row[9]
     for result in loads(row[11]) if row[11] and '"blob":' in row[11] and FITS["tool_results"](row[11]) else ():
@@ -300,19 +300,19 @@ MEMORY_INSERT = f"insert into memories ({', '.join(_WRITTEN)}, digest, changed) 
 
 
 def memory_values(n: int, scope: int, changed: int, item: SemanticMemory) -> list[Any]:
-    """The values of a memory in the order of MEMORY_INSERT."""
+    """Encode a memory in the order of MEMORY_INSERT."""
     placed = [n, scope, offset_min(item.said_at)]
     values = placed + [column(getattr(item, name)) for name in _WRITTEN[len(placed) :]]
     return [*values, digest(values[: len(_MEMORY)]), changed]
 
 
 def digest(values: Sequence[Any]) -> bytes:
-    """What a row is checked against when it is read; NUL, which no text holds, keeps its values apart."""
+    """Return the digest of a row's values, separated by NUL, which no text contains."""
     return hashlib.blake2b("\0".join(map(str, values)).encode(), digest_size=8).digest()
 
 
 def column(value: Any) -> Any:
-    """One value as its column holds it."""
+    """Encode one value."""
     if isinstance(value, datetime):
         return micros(value)
     if isinstance(value, (tuple, list, dict, Mapping)):
@@ -325,7 +325,7 @@ def column(value: Any) -> Any:
 
 
 def field(name: str, value: Any) -> Any:
-    """What a memory's column holds, as the dataclass has it: the way back from `column`."""
+    """Decode one column of a memory, the inverse of `column`."""
     if value is None:
         return () if name == "flagged_with" else {} if name == "metadata" else None
     if name in TIMES:
@@ -344,7 +344,7 @@ SOURCE_COLUMNS = "memory_n, origin, said_at, offset_min, recorded_at, turn, sess
 
 
 def source(row: Sequence[Any]) -> Source:
-    """A source from SOURCE_COLUMNS. Raises Unreadable."""
+    """Decode a source from SOURCE_COLUMNS. Raises Unreadable."""
     try:
         return Source(
             origin=ORIGIN[row[1]],
@@ -364,7 +364,7 @@ def source(row: Sequence[Any]) -> Source:
 
 
 def source_values(item: Source) -> tuple[Any, ...]:
-    """The values of a source behind scope, memory and sequence."""
+    """Encode a source, without scope, memory and sequence."""
     said_at, offset = micros(item.said_at), offset_min(item.said_at)
     return (
         item.origin.value,
@@ -382,7 +382,7 @@ def source_values(item: Source) -> tuple[Any, ...]:
 
 
 def change(row: Sequence[Any]) -> ChangeRow:
-    """A journal row from JOURNAL_COLUMNS; `before` holds the columns as fields. Raises Unreadable."""
+    """Decode a journal row from JOURNAL_COLUMNS; `before` has fields as keys. Raises Unreadable."""
     number, tx, at, actor, run, operation, action, table, n, count, reason, _ = row
     try:
         before = _before(table, json.loads(row[11]) if row[11] else None)
@@ -454,12 +454,12 @@ _ALWAYS = ("said_at", "confirmed_at", "valid_from", "created_at", "updated_at", 
 
 
 def invalid_columns(told: Mapping[str, Any]) -> list[str]:
-    """The columns of a turn, a memory or a source that hold what no value can be made of."""
+    """Return the columns of a turn, memory or source that cannot be decoded."""
     return [name for name, value in told.items() if name in FITS and not FITS[name](value)]
 
 
 def repaired_columns(told: Mapping[str, Any], now: int) -> dict[str, Any]:
-    """The same columns, with what can be read in the place of what cannot: another time of the row, the least, or nothing."""
+    """Replace invalid columns: by another time of the row, the minimum, or nothing."""
     wrong = invalid_columns(told)
     times = [told[name] for name in _ALWAYS if told.get(name) is not None and name not in wrong]
     at = times[0] if times else now

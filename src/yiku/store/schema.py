@@ -1,5 +1,5 @@
 """
-How a file becomes a store, and one of today's: creation, migrations, and whether it is the file it should be.
+Create, migrate and verify the schema.
 
 Each migration is one transaction with its number inside, so a process that dies leaves the step before.
 A store that holds something is copied to backups/ first. The callers hold the gate.
@@ -35,7 +35,7 @@ BATCH = 2_000  # rows read at a time
 
 def is_current(connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> bool:
     """
-    Whether the file is a store of this version; False when it has to be made or migrated.
+    Tell whether the file is a store of this version; False if it must be created or migrated.
 
     Raises ForeignStore, SchemaTooNew, and StoreMismatch for an empty file where the mark tells of changes.
     """
@@ -56,7 +56,7 @@ def is_current(connection: apsw.Connection, path: Path, mark: tuple[str, int] | 
 
 
 def _read_header(connection: apsw.Connection) -> tuple[int, int, bool]:
-    """Schema version, application id, whether there is nothing: of one moment, since another process may be making it."""
+    """Return schema version, application id and whether the file is empty, from one snapshot."""
     connection.execute("begin")
     try:
         version = index.fetch_one(connection, "pragma user_version")[0]
@@ -68,7 +68,7 @@ def _read_header(connection: apsw.Connection) -> tuple[int, int, bool]:
 
 
 def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: bytes, network: bool) -> None:
-    """Bring the file up to date, a transaction a step."""
+    """Migrate the file, one transaction per step."""
     version = index.fetch_one(connection, "pragma user_version")[0]
     if 0 < version < len(MIGRATIONS):
         if path.with_name("backups").is_symlink():
@@ -105,7 +105,7 @@ def migrate(connection: apsw.Connection, path: Path, *, analyzer: str, key: byte
 
 
 def _has_copy(connection: apsw.Connection, before: Path) -> bool:
-    """Whether there is a copy from before the first of these steps already: of an earlier schema, and nothing was done since."""
+    """Tell whether a copy from before these migrations exists and is still current."""
     if not before.exists() or copy.page_errors(before):
         return False
     with closing(copy.open_copy(before)) as known:
@@ -114,7 +114,7 @@ def _has_copy(connection: apsw.Connection, before: Path) -> bool:
 
 
 def _digests(connection: apsw.Connection) -> None:
-    """Give every row the digest that schema 2 wants."""
+    """Compute the digest of every row, as schema 2 requires."""
     for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED)):
         last: Any = 0
         while found := connection.execute(
@@ -125,7 +125,7 @@ def _digests(connection: apsw.Connection) -> None:
 
 
 def rechain_journal(connection: apsw.Connection, key: bytes) -> None:
-    """Make the digests of the journal anew, from its first row on."""
+    """Recompute the digest chain of the journal."""
     previous = b""
     for header in connection.execute(f"select {write.CHAINED} from changes order by number").fetchall():
         previous = write.digest(key, previous, header)
@@ -133,7 +133,7 @@ def rechain_journal(connection: apsw.Connection, key: bytes) -> None:
 
 
 def add_checksums(connection: apsw.Connection, path: Path, mark: IdentityFile) -> None:
-    """Make the missing checksums of the store that the mark means, and say that it is shut. The gate is held."""
+    """Add missing page checksums and mark the store as cleanly shut down. The gate must be held."""
     known = mark.read()
     if not is_current(connection, path, known):
         return
@@ -146,7 +146,7 @@ def add_checksums(connection: apsw.Connection, path: Path, mark: IdentityFile) -
 
 
 def ensure_checksums(connection: apsw.Connection) -> bool:
-    """Whether every page has its checksum; missing ones are made where all rows and indexes are sound without them."""
+    """Tell whether every page has its checksum, adding missing ones if all rows and indexes are sound."""
     try:
         if not pages.has_checksums(connection) or connection.pragma("quick_check") == "ok":
             return True
@@ -165,7 +165,7 @@ def ensure_checksums(connection: apsw.Connection) -> bool:
 
 
 def rows_intact(connection: apsw.Connection) -> bool:
-    """Whether every turn, memory and record is what was written."""
+    """Tell whether every turn, memory and record matches its digest."""
     return all(sound for *_, sound in records.digests(connection)) and all(
         row_codec.digest(values) == found
         for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED))
@@ -174,18 +174,18 @@ def rows_intact(connection: apsw.Connection) -> bool:
 
 
 def identity(connection: apsw.Connection) -> tuple[str, int]:
-    """The store's id and the number of its last change: what the mark says."""
+    """Return the store id and the number of its last change."""
     return str(index.fetch_one(connection, "select value from meta where key = 'store_id'")[0]), last_change(connection)
 
 
 def last_change(connection: apsw.Connection) -> int:
-    """The number of the last change that was ever made."""
+    """Return the number of the last change ever made."""
     number: int = index.fetch_one(connection, "select coalesce(max(number), 0) from changes")[0]
     return number
 
 
 def compare(mark: tuple[str, int], store_id: str, last: int, path: Path) -> None:
-    """Raise StoreMismatch unless the file is the one that the mark means, and knows as much."""
+    """Raise StoreMismatch unless the file is the store that `mark` names, and at least as new."""
     if mark[0] != store_id:
         raise StoreMismatch(f"{path} belongs to another home: its id is {store_id[:8]}…, store.id says {mark[0][:8]}…")
     if last < mark[1]:

@@ -1,5 +1,5 @@
 """
-The store on SQLite: writing, and reading rows. Its groups of verbs are `learning`, `erasures` and `upkeep`.
+`SqliteStore`: writing and row reads. `learning`, `erasures` and `upkeep` are modules of their own.
 
 One file in WAL mode (`database`). A write holds the gate, begins immediately, checks what its decision rested on,
 changes, and commits with one flush; nothing is acknowledged before. Opening and reading write nothing; creating and
@@ -98,7 +98,7 @@ class SqliteStore:
         network: bool = False,
     ) -> None:
         """
-        Open the store at `path`, making it when it is not there.
+        Open the store at `path`, creating it if it does not exist.
 
         analyzer: the version of the analyzer whose tokens will be handed in
         key:      of the journal's digests, at most 64 bytes
@@ -143,7 +143,7 @@ class SqliteStore:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written here."""
+        """Whether the store cannot be written."""
         return self._database.read_only
 
     def shorten_busy_timeout(self) -> None:
@@ -254,17 +254,17 @@ class SqliteStore:
         return ConflictSet(expect=expect, same=same, previous=first, following=second, live=third, rivals=rivals)
 
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
-        """What can be read of the memories that are asked for."""
+        """Return the readable memories of a query."""
         return row_codec.decode_all(
             row_codec.memory, self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out
         )
 
     def _exactly(self, sql: str, *values: Any) -> list[SemanticMemory]:
-        """The memories that are asked for: a decision rests on each of them. Raises Unreadable."""
+        """Return the memories of a query, all of which a decision needs. Raises Unreadable."""
         return [row_codec.memory(row) for row in self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
 
     def _left_out(self, error: Unreadable, scope: int = 0) -> None:
-        """A row that cannot be read is left out of an answer, and said: once in the log, and to who asks."""
+        """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
             _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
@@ -298,7 +298,7 @@ class SqliteStore:
         return int(self._all(f"select count(*) {_FROM_MEMORIES} {sql}", *values)[0][0])
 
     def _merged(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
-        """A page over several scopes: each is read through its own index up to the page's end, then they are merged."""
+        """Return a page over several scopes: read each through its own index, then merge."""
         each = replace(select, limit=select.offset + select.limit, offset=0)
         found = [item for scope in scopes for item in read([scope], each)]
         found.sort(key=where.order_of(select), reverse=select.newest_first)

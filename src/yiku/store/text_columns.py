@@ -1,5 +1,5 @@
 """
-Every text column of every table, found from the schema: where else a sentence stands that is erased, and taking it out there.
+All text columns, from the schema; find and replace text in them.
 
 The rows that an erasure means go by store/erase.py. What this looks for is the same sentence in a row that stays: a label, a name,
 a reason, metadata, an image in the journal. A column that may be null is emptied; a row that is nothing but a label goes. What
@@ -43,7 +43,7 @@ _Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place,
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table as the schema has it: its text columns, its key, and which columns may be null."""
+    """A table of the schema: its text columns, key, and nullable columns."""
 
     name: str
     texts: tuple[str, ...]
@@ -59,7 +59,7 @@ class _Table:
 
 
 def tables(connection: apsw.Connection) -> Iterator[_Table]:
-    """The tables that hold rows of ours, with their text columns."""
+    """Return the tables of rows, with their text columns."""
     found: Any = connection.execute(
         "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
     ).fetchall()
@@ -75,7 +75,7 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
 
 
 def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
-    """The texts in rows of a scope, and of none, that hold all words of one of these groups."""
+    """Yield texts in rows of a scope, or of none, that contain all words of a group."""
     wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
         return
@@ -94,7 +94,7 @@ def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[S
 
 def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
     """
-    The groups by the word of each that the fewest groups have, the longest of those.
+    Key the groups by their rarest word, the longest of those.
 
     Versions of one statement share most of their words: by these every text would be compared with all of them.
     """
@@ -109,7 +109,7 @@ def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
 def _in_page(
     page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups
 ) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
-    """The rows of which one column holds all words of a group: first all rows at once are asked for one word of each."""
+    """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
     together = folded("\0".join([text for _, text in texts]))
     if likely := {word: groups for word, groups in wanted.items() if word in together}:
@@ -119,13 +119,13 @@ def _in_page(
 
 
 def _holds(text: str, wanted: _Groups) -> tuple[int, ...]:
-    """The groups all of whose words stand in a folded text."""
+    """Return the groups whose words all occur in a folded text."""
     found = [word for word in wanted if word in text]
     return tuple(place for word in found for place, others in wanted[word] if all(other in text for other in others))
 
 
 def _selected(table: _Table, columns: Sequence[str]) -> str:
-    """The texts of some columns that are long enough, behind the id of the row, or of the memory that it belongs to, and its key."""
+    """Yield texts long enough to match, with row or memory id and key."""
     id = "null"
     if "id" in table.texts:
         id = "t.id"
@@ -138,7 +138,7 @@ def _selected(table: _Table, columns: Sequence[str]) -> str:
 
 
 def replace_texts(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
-    """Put another text, or none, where a text was held; rows that are only labels go. How many there were."""
+    """Replace texts, or clear them; delete rows that are only labels. Return the number changed."""
     known = {table.name: table for table in tables(connection)}
     count = 0
     for held, text in texts:

@@ -1,5 +1,5 @@
 """
-How much there is of everything in some scopes: what `stats` shows.
+Counts for `stats`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from yiku.store import index, row_codec
 
 
 def review_counts(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[int, int]:
-    """How many memories wait to be confirmed, and how many live ones contradict each other."""
+    """Return the number of unconfirmed memories and of contradicting live ones."""
     among = f"scope_id in ({index.placeholders(scopes)})"
     candidates = index.fetch_one(connection, f"select count(*) from memories where {among} and state = 'candidate'", *scopes)[0]
     live = "flag is not null and state = 'active' and superseded_by is null"
@@ -21,7 +21,7 @@ def review_counts(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[i
 
 
 def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, Any]:
-    """Turns with their first and last time, sessions, memories by state, live kinds, and the rest."""
+    """Count turns with first and last time, sessions, memories by state, live kinds, and the rest."""
     among = f"scope_id in ({index.placeholders(scopes)})"
     standing = "case when state = 'active' and superseded_by is not null then 'superseded' else state end"
     live = f"{among} and state = 'active' and superseded_by is null"

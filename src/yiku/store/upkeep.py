@@ -1,5 +1,5 @@
 """
-Store.upkeep on SQLite: how much there is (`totals`), copies of it (`copy`), the way back to one (`restore`).
+`Store.upkeep` on SQLite: totals, backup, restore.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SqliteUpkeep:
             return totals.review_counts(connection, scopes)
 
     def merge(self) -> None:
-        """See Upkeep.merge. What is merged already is left as it is."""
+        """See Upkeep.merge. Indexes that are one segment already are skipped."""
         with self._database.read() as connection:
             if not self._database.read_only:
                 with self._database.gate.held(), write.transaction(connection):

@@ -1,5 +1,5 @@
 """
-From a selection to SQL: conditions with bound values, never a value in the text.
+Compile selections to SQL with bound values.
 
 A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
 
@@ -47,7 +47,7 @@ Sql = tuple[str, list[Any]]
 
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
-    """The conditions, order and limit behind `from memories m`."""
+    """Return the conditions, order and limit of a query on `memories m`."""
     by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in))
     parts, values = (
         [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"],
@@ -109,7 +109,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
 
 
 def turns(scopes: Sequence[int], select: Turns) -> Sql:
-    """The conditions, order and limit behind `from conversation_turns t`."""
+    """Return the conditions, order and limit of a query on `conversation_turns t`."""
     by_number = select.ns is not None or select.suffix is not None
     parts, values = (
         [f"{'+' if by_number or select.after is not None else ''}t.scope_id in ({placeholders(scopes)})"],
@@ -158,7 +158,7 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
 
 
 def _id_ends_with(table: str, alias: str, scopes: Sequence[int], length: int) -> str:
-    """Whether an id ends so. Those with the same last ENDING characters are few; of a shorter end all ids of the scopes are looked at."""
+    """Return the condition that an id has this suffix; short suffixes scan the scopes' ids."""
     known = f"substr(id, -{ENDING}) = ? and " if length >= ENDING else ""
     by = f"indexed by {ENDINGS[table]} " if known else ""
     return f"{alias}.n in (select n from {table} {by}where scope_id in ({placeholders(scopes)}) and {known}substr(id, -?) = ?)"
@@ -167,7 +167,7 @@ def _id_ends_with(table: str, alias: str, scopes: Sequence[int], length: int) ->
 def _common_conditions(
     select: Memories | Turns, table: str, alias: str, scopes: Sequence[int]
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """What both may be selected by: row numbers, ids, the end of an id, a window of time."""
+    """Return the conditions common to both: row numbers, ids, id suffix, time window."""
     if select.ns is not None:
         yield f"{alias}.n in (select value from json_each(?))", (json.dumps(list(select.ns)),)
     if select.after is not None:
@@ -197,7 +197,7 @@ def journal(
     after: int | None,
     limit: int | None,
 ) -> Sql:
-    """The conditions, order and limit behind `from changes`, newest first; those after a number oldest first."""
+    """Return the conditions, order and limit of a query on `changes`: newest first, or oldest first after a number."""
     parts, values = [f"scope_id in ({placeholders(scopes)})"], list[Any](scopes)
     if transaction is not None:
         parts.append("tx = ?")
@@ -222,7 +222,7 @@ def journal(
 
 
 def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:
-    """One filter as a condition."""
+    """Compile one filter to a condition."""
     match item:
         case Group(how="not", parts=parts):
             sql, values = filter_sql(Group("or", parts), fields, sets, alias)
@@ -246,7 +246,7 @@ def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias
 
 
 def _any_of(values_sql: str, operator: str, value: Any) -> Sql:
-    """Whether any of several values fits; with `ne` and `nin`, whether none does."""
+    """Compile a filter on a list of values: any fits, or with `ne` and `nin` none."""
     if operator == "exists":
         return f"exists ({values_sql}) = ?", [int(bool(value))]
     positive = {"ne": "eq", "nin": "in", "contains": "eq"}.get(operator, operator)
@@ -286,7 +286,7 @@ def _finished(parts: list[str], values: list[Any], order: Sequence[str], select:
 
 
 def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
-    """The order of a selection as a sort key of what it gives: the same as in SQL."""
+    """Return the sort key equivalent to a selection's SQL order."""
     if select.order == "n":
         return lambda item: (item.n,)
     if select.order == "position":

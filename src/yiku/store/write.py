@@ -1,5 +1,5 @@
 """
-How each change lies in the tables, and what the journal keeps of it.
+Apply changes to the tables and the journal.
 
 Everything here runs inside one transaction that the store has begun, with the gate held. The journal
 row comes first, so that a memory row can carry the number of its last change. An insert has no image;
@@ -75,7 +75,7 @@ UNPLACED = """
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
+    """Run a transaction: begin immediate, then commit, or roll back on any error."""
     connection.execute("begin immediate")
     try:
         yield
@@ -87,7 +87,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
-    """The last change numbers of slots and texts; 0 where nothing was ever there."""
+    """Return the last change numbers of slots and texts; 0 if there was none."""
     return Expect(
         slots={slot: index.fetch_one(connection, LAST_OF_SLOT, scope, slot)[0] for slot in slots},
         hashes={text: index.fetch_one(connection, LAST_OF_HASH, scope, text)[0] for text in hashes},
@@ -95,7 +95,7 @@ def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes:
 
 
 def pair_mark(connection: apsw.Connection, scope: int, subject: str, predicate: str) -> int:
-    """The last change number of all that is said of a subject with a predicate."""
+    """Return the last change number of a (subject, predicate) pair."""
     last: int = index.fetch_one(connection, LAST_OF_PAIR, scope, subject, predicate)[0]
     return last
 
@@ -115,7 +115,7 @@ def check_expectations(connection: apsw.Connection, scope: int, expect: Expect) 
 
 
 def apply_changes(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, key: bytes) -> Applied:
-    """Do the changes in order; the rows of each, and the number under which the journal has them. The key is the digests'."""
+    """Apply changes in order; return their rows and the journal number."""
     journal = Journal(connection, scope, cause, key)
     done = tuple(tuple(_write(connection, scope, change, journal)) for change in changes)
     return Applied(journal.transaction, done, journal.last if journal.transaction else 0)
@@ -164,7 +164,7 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
 
 
 def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> Iterable[int]:
-    """Changes of work in progress, which the journal does not tell."""
+    """Apply a change to work in progress, which is not journaled."""
     match change:
         case Learned():
             return jobs.mark_learned(connection, scope, change, at)
@@ -190,7 +190,7 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
 
 
 def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: Journal) -> Iterable[int]:
-    """The changes of another operation, as one of its own inside this transaction; the rows of all of them."""
+    """Apply another operation's changes within this transaction; return their rows."""
     inner = Journal(connection, scope, change.cause, journal.key)
     done = [n for each in change.changes for n in _write(connection, scope, each, inner)]
     journal.continued(inner)
@@ -198,7 +198,7 @@ def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: 
 
 
 def _require_row(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
-    """Raise Stale unless the scope has this row: no change reaches into another scope, whatever number it carries."""
+    """Raise Stale unless the scope contains this row."""
     if not connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
         raise Stale
 
@@ -207,7 +207,7 @@ def _require_row(connection: apsw.Connection, table: str, scope: int, n: int) ->
 
 
 class Journal:
-    """The rows of one transaction; its number is that of its first row."""
+    """Journal rows of one transaction; its number is that of the first."""
 
     def __init__(self, connection: apsw.Connection, scope: int, cause: Cause, key: bytes) -> None:
         self.connection = connection
@@ -221,17 +221,17 @@ class Journal:
         self.last, self._digest = index.fetch_one(connection, last)
 
     def continued(self, inner: Journal) -> None:
-        """Go on behind the rows of an operation inside this one."""
+        """Continue after the rows of a nested operation."""
         self.transaction = self.transaction or inner.transaction
         self.last, self._digest = inner.last, inner._digest
 
     def restart(self) -> None:
-        """A row that begins a chain."""
+        """Write a row that starts a chain."""
         self._digest = b""
         self.note(RESTART, "meta", 0)
 
     def resume_numbering(self, after: int) -> None:
-        """A row behind a gap, so that no number is given twice; it says behind which row the gap begins."""
+        """Write a row that skips numbers, saying where the gap starts."""
         held, self.last = self.last, max(self.last, after)
         self.note(RESTORED, "changes", held)
 
@@ -245,7 +245,7 @@ class Journal:
         count: int = 1,
         scope: int | None = None,
     ) -> int:
-        """Write one row, chained to the one before; its number."""
+        """Write one row, chained to the previous one; return its number."""
         self.last += 1
         self.transaction = self.transaction or self.last
         cause = self.cause
@@ -261,12 +261,12 @@ class Journal:
 
 
 def fingerprint(key: bytes) -> bytes:
-    """What tells one key from another, and says nothing of either: `key` in meta."""
+    """Return a fingerprint of a key that reveals nothing of it: `key` in meta."""
     return hashlib.blake2b(b"yiku", digest_size=8, key=key).digest()
 
 
 def register_key(connection: apsw.Connection, key: bytes, at: datetime) -> None:
-    """The journal goes on with this key; where the one before was lost, its chain begins anew, and the journal says so."""
+    """Continue the journal with this key; if the previous key was lost, start a new chain."""
     mark = fingerprint(key)
     known = connection.execute("select value from meta where key = 'key'").fetchone()
     if known == (mark,):
@@ -281,7 +281,7 @@ CHAINED = "number, tx, scope_id, at, operation, action, tbl, row_n, count"
 
 def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
     """
-    The link of a journal row: a keyed hash of what was done, CHAINED, and of the link before.
+    Return the keyed hash of a journal row, its CHAINED columns and the previous link.
 
     By whom, why, and the image are not in it, so that erasing them breaks nothing.
     """
@@ -342,7 +342,7 @@ def _next_n(connection: apsw.Connection, table: str) -> int:
 
 
 def _places(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> list[tuple[int, int]]:
-    """(session number, position) of each turn; sessions are made and their ends moved."""
+    """Return session number and position for each turn, creating sessions as needed."""
     spans: dict[str, list[int]] = {}
     for turn in turns:
         at = row_codec.micros(turn.said_at)
@@ -439,7 +439,7 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
 
 
 def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Sequence[Source]) -> int:
-    """The sources behind those that are there; the number of the last."""
+    """Append sources; return the number of the last."""
     sql = "select coalesce(max(seq), 0) from memory_sources where scope_id = ? and memory_n = ?"
     last: int = index.fetch_one(connection, sql, scope, n)[0]
     connection.executemany(
@@ -463,7 +463,7 @@ def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSourc
 
 
 def _touch(connection: apsw.Connection, n: int, number: int) -> Iterable[int]:
-    """A row bears the number of its last change, though the change lies beside it."""
+    """Set a row's last change, for changes in other tables."""
     connection.execute("update memories set changed = ? where n = ?", (number, n))
     return (n,)
 

@@ -247,7 +247,7 @@ def test_an_external_id_of_another_session_is_another_turn(tmp_path):
 def test_every_field_has_a_check(kind, home, clock):
     """A new field of what is exported is refused a value that is of no type, whatever is done for it."""
     with opened(home) as memory:
-        for name in export_lines.hints(kind):
+        for name in export_lines.field_types(kind):
             with pytest.raises(export_lines.InvalidInput, match=name):
                 export_lines.field(memory._handle, kind, name, object())
 

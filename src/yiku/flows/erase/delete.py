@@ -1,5 +1,5 @@
 """
-An erasure leaves the store: its rows go in one transaction, what they were linked with joins again, and tombstones stay.
+Delete the planned rows in one transaction, relink what they were linked with, and write tombstones.
 
 A tombstone is a keyed hash of what must not come back; nobody can read the words from it.
 """
@@ -15,7 +15,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes, redact
 from yiku.flows.erase.plan import ErasurePlan
-from yiku.flows.keep.forget import closed_up, unflagged
+from yiku.flows.keep.forget import clear_flags, relink_neighbours
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
@@ -38,27 +38,27 @@ from yiku.types import (
 )
 
 
-def take_out(
+def delete_planned(
     handle: Handle, scope: int, plan: ErasurePlan, *, cause: Cause, seals: Sequence[bytes], named: Mapping[str, Any]
 ) -> int:
     """
-    One transaction: the rows go, what they were linked with is mended, tombstones stay. The number of the erasure.
+    Delete, relink and write tombstones in one transaction; return the number of the erasure.
 
     named: what the erasure takes, by ids, as it is remembered
     """
     mended: list[Change] = []
     if not plan.whole_scope:
-        for memory, columns in [*_unlinked(handle, plan), *_unflagged(handle, plan)]:
+        for memory, columns in [*_relink_others(handle, plan), *_clear_flags(handle, plan)]:
             mended.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
-        mended += [*_closed_up(handle, plan), *plan.derived.put()]
+        mended += [*_relink_slots(handle, plan), *plan.derived.put()]
     erasing = Erase(
         memories=[ErasedRow(memory.n, memory.id, index_tokens(memory)) for memory in plan.statements.gone],
-        turns=[_gone(turn) for turn in plan.turns if plan.deletes],
+        turns=[_deleted(turn) for turn in plan.turns if plan.deletes],
         blanked=[*_blanked(handle, plan)],
         records=plan.derived.ids(),
         images=[*plan.derived.images],
         sessions=[state.id for state in plan.derived.states],
-        texts=quotes.emptied(plan.held, plan.sought),
+        texts=quotes.replacements(plan.held, plan.sought),
         whole_scope=plan.whole_scope,
         seals=seals,
         rows=named,
@@ -71,15 +71,15 @@ def take_out(
 
 
 def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
-    """The turns that stay with less, and where in them something went."""
-    for one in (*plan.redacted, *(() if plan.deletes else (redact.whole(handle, turn) for turn in plan.turns))):
+    """Return the redacted turns, and the ranges removed from each."""
+    for one in (*plan.redacted, *(() if plan.deletes else (redact.redact_whole(handle, turn) for turn in plan.turns))):
         said = turn_texts.content(handle, one.before)
         cuts = [(start, end, len(redaction.mark(said[start:end]))) for start, end in one.cuts]
-        yield RedactedTurn(_gone(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
+        yield RedactedTurn(_deleted(one.before), one.after, tokens(one.after), tool_tokens(one.after), cuts)
 
 
-def named_rows(plan: ErasurePlan) -> dict[str, Any]:
-    """An erasure as it is remembered: rows and blobs, and not a word."""
+def erased_rows(plan: ErasurePlan) -> dict[str, Any]:
+    """Return the record of an erasure: rows and blobs, without any text."""
     blank = {one.before.id for one in plan.redacted if one.blanked}
     return {
         "memories": [memory.id for memory in plan.statements.gone],
@@ -97,7 +97,7 @@ def named_rows(plan: ErasurePlan) -> dict[str, Any]:
 
 
 def seals(handle: Handle, plan: ErasurePlan) -> list[bytes]:
-    """The seals of what must not come back. What a statement that stays says is not among them."""
+    """Return the seals of erased texts, except those that a remaining statement contains."""
     sealed = [text for memory in plan.statements.gone for text in erasure.of_statement(memory)]
     for turn in plan.turns:
         sealed += [
@@ -112,15 +112,15 @@ def seals(handle: Handle, plan: ErasurePlan) -> list[bytes]:
         sealed += [erasure.of_session(session) for session in sorted({turn.session for turn in plan.turns})]
     sealed += [erasure.of_record(id) for ids in plan.derived.ids().values() for id in ids]
     stays = {text for memory in (*plan.statements.kept, *plan.statements.retold.values()) for text in erasure.of_statement(memory)}
-    return [handle.sealed(text) for text in dict.fromkeys(sealed) if text not in stays]
+    return [handle.scope_seal(text) for text in dict.fromkeys(sealed) if text not in stays]
 
 
-def _gone(turn: Turn) -> ErasedRow:
+def _deleted(turn: Turn) -> ErasedRow:
     return ErasedRow(turn.n, turn.id, tokens(turn), tool_tokens(turn))
 
 
 def blobs(plan: ErasurePlan) -> set[str]:
-    """The blobs that what goes had named."""
+    """Return the blobs that deleted rows referred to."""
     named = plan.derived.blobs()
     for turn in (*plan.turns, *(one.before for one in plan.redacted)):
         named |= {blob for blob in (turn.blob, *(result.get("blob") for result in turn.tool_results)) if isinstance(blob, str)}
@@ -130,8 +130,8 @@ def blobs(plan: ErasurePlan) -> set[str]:
 # ------------------------------------------------------------------ what is left joins again
 
 
-def _closed_up(handle: Handle, plan: ErasurePlan) -> list[Change]:
-    """Slots that lose a version are one chain again, and statements that are told anew stand in it."""
+def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
+    """Relink slots that lose a version, inserting restated statements."""
     changes: list[Change] = []
     anew = {memory.id: memory for memory in plan.statements.retold.values()}
     for slot in sorted({memory.slot for memory in anew.values() if memory.slot and memory.state is State.ACTIVE}):
@@ -145,23 +145,23 @@ def _closed_up(handle: Handle, plan: ErasurePlan) -> list[Change]:
                 changes.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
     closed = {memory.slot for memory in anew.values()}
     others = [memory for memory in plan.statements.gone if memory.slot not in closed]
-    changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in closed_up(handle, others)]
+    changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in relink_neighbours(handle, others)]
     changes += [AddMemory(memory, index_tokens(memory)) for memory in anew.values()]
     return changes
 
 
-def _unflagged(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """Rivals contradict what goes no more; what is told anew they contradict as before."""
+def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """Clear conflict flags that deleted statements caused; restated ones keep theirs."""
     changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
-    for rival, columns in unflagged(handle, plan.statements.gone):
+    for rival, columns in clear_flags(handle, plan.statements.gone):
         still = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
         flagged = (*columns["flagged_with"], *still)
         changed.append((rival, {"flagged_with": flagged, "flag": rival.flag if flagged else None}))
     return changed
 
 
-def _unlinked(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """Versions that no slot's chain holds point to the next that is left, or to none."""
+def _relink_others(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """Point versions outside a slot's chain to the next remaining one, or none."""
     gone, retold = {memory.id: memory for memory in plan.statements.gone}, plan.statements.retold
     lines = sorted({memory.line for memory in plan.statements.gone})
     rest = [row for line in lines for row in handle.store.memories(handle.own(), Memories(line=line)) if row.id not in gone]

@@ -1,5 +1,5 @@
 """
-check and repair: whether a home is whole, and how it becomes so again.
+Check and repair a home.
 
 Both look from outside, so they also work on a store that cannot be opened. `check` writes nothing. `repair`
 keeps the damaged file in damaged/, builds a whole store from what can be read there and from the backups,
@@ -21,7 +21,7 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
-from yiku.flows.erase.reapply import repeat
+from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze
@@ -33,17 +33,17 @@ WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens)
 Say = Callable[[str], None]
 
 
-def silent(_: str) -> None:
-    """For who wants no progress."""
+def no_progress(_: str) -> None:
+    """Ignore progress."""
 
 
 # ------------------------------------------------------------------ check
 
 
 def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -> Checked:
-    """Look at a home. Nothing is written, whatever is found. Raises HomeMissing."""
+    """Check a home; writes nothing. Raises HomeMissing."""
     checks.optional_call(progress, "progress")
-    say = progress or silent
+    say = progress or no_progress
     chosen = next((known for known in DEPTHS if known == depth), None)
     if chosen is None:
         raise InvalidInput(f"depth must be one of {', '.join(DEPTHS)}, not {checks.shown(depth)}")
@@ -56,17 +56,17 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     if lost is not None:
         findings.problems.append(lost)
     else:
-        findings.run_check("erasures", _undone(place))
+        findings.run_check("erasures", _missing_erasures(place))
     if depth == "deep":
         findings.run_check("blobs", _blobs(findings, place))
         findings.run_check("backups", _backups(findings, place))
     return Checked(chosen, dict(findings.looked_at), tuple(findings.problems), tuple(findings.notes), time.monotonic() - began)
 
 
-def _undone(place: vault.Home) -> Iterator[str]:
-    """Whether the database knows every erasure that the files beside it tell of."""
+def _missing_erasures(place: vault.Home) -> Iterator[str]:
+    """Yield erasures that files record and the database lacks."""
     found = offline.read_erasures(place.database)
-    if found is not None and (missing := tombstones.named(place, found[0]) - found[1]):
+    if found is not None and (missing := tombstones.mirrored_ids(place, found[0]) - found[1]):
         yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
 
 
@@ -75,14 +75,14 @@ def _mark(place: vault.Home) -> IdentityFile:
 
 
 def _key(place: vault.Home) -> bytes:
-    """The key as it lies there; empty where it cannot be read, which the journal's chain then shows."""
+    """Return the key file's content; empty if unreadable, which shows in the journal's chain."""
     with suppress(OSError, ValueError):
         return bytes.fromhex(vault.content_of(place.key_file).decode("ascii"))
     return b""
 
 
 def _blobs(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
-    """Each long content against its name, and whether each that is named is there."""
+    """Check each blob against its name, and that each one referred to exists."""
     there = {path.stem for path in place.blobs.glob("*/*.z")}
     for name in sorted(there | offline.named_blobs(place.database)):
         findings.count_checked("blobs")
@@ -101,7 +101,7 @@ def _backups(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
 
 
 def _copies(place: vault.Home) -> list[Path]:
-    """The backups, newest first."""
+    """Return the backups, newest first."""
     if place.backups.is_symlink():  # not ours
         return []
     found = [path for path in place.backups.glob("*.db") if not path.name.startswith(".")]
@@ -113,7 +113,7 @@ def _copies(place: vault.Home) -> list[Path]:
 
 def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, progress: Say | None = None) -> Repaired:
     """
-    Make a home whole again, or with `dry_run` say what that would come to.
+    Repair a home, or with `dry_run` say what that would do.
 
     accept: take the database that is there for the one of this home, though `store.id` means another
     Raises HomeMissing, StoreBusy while another program has it open, StoreMismatch and ForeignStore where only a
@@ -127,15 +127,15 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
         raise HomeMissing(str(place.root))
     place.prepare()
     with one_at_a_time(place.write_lock, "another program is writing", timeout_s=10.0):
-        repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
-    undone = tuple(_undone(place))
+        repaired = _accept(place, mark, dry_run) if accept else _repair(place, mark, dry_run, progress or no_progress)
+    undone = tuple(_missing_erasures(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
     if not dry_run and (undone or begun_anew):
-        _erased_again(place, anew=begun_anew)
+        _reapply_erasures(place, anew=begun_anew)
     return replace(repaired, problems=(*repaired.problems, *undone))
 
 
-def _mended(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> Repaired:
+def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> Repaired:
     key = place.key()
     here = offline.read_identity(place.database)
     meant = mark.read() or here
@@ -175,8 +175,8 @@ def _mended(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
     return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run, tuple(done.mended))
 
 
-def _accepted(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
-    """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
+def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
+    """Accept the present database, or create a new one numbered after the lost one."""
     lost = place.lost()
     told, here = mark.read(), offline.read_identity(place.database)
     if offline.is_foreign(place.database):
@@ -199,9 +199,9 @@ def _accepted(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
 
 
-def _erased_again(place: vault.Home, *, anew: bool) -> None:
+def _reapply_erasures(place: vault.Home, *, anew: bool) -> None:
     """
-    What was erased from this home does not come back with an older database or its backups.
+    Apply the home's erasures to an older database that took its place.
 
     anew: it is not told anew to a store that was made in the place of a lost one, either
     """
@@ -210,8 +210,8 @@ def _erased_again(place: vault.Home, *, anew: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        repeat(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
+        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
-            verify.resumed(handle)
+            verify.resume(handle)
     finally:
         store.close()

@@ -1,5 +1,5 @@
 """
-From the lines of an export to values: each field is checked as `record` and `remember` check theirs.
+Parse and validate the lines of an export; the checks are those of `record` and `remember`.
 
 A file may come from anywhere, so its checksums say nothing of what it holds. Which check a field gets follows from
 the type that its dataclass gives it, and from its name where the type says too little; so a new field is checked,
@@ -51,8 +51,8 @@ FIXED = STORES_OWN | frozenset(
 # ------------------------------------------------------------------ fields
 
 
-def hints(kind: type[Any]) -> Mapping[str, Any]:
-    """The fields of a dataclass that a line may hold, with their types."""
+def field_types(kind: type[Any]) -> Mapping[str, Any]:
+    """Return the fields of a dataclass that a line may contain, with their types."""
     if kind not in _HINTS:
         known = get_type_hints(kind)
         _HINTS[kind] = {entry.name: known[entry.name] for entry in fields(kind) if entry.name not in STORES_OWN}
@@ -62,12 +62,12 @@ def hints(kind: type[Any]) -> Mapping[str, Any]:
 _HINTS: dict[type[Any], Mapping[str, Any]] = {}
 
 
-def made(handle: Handle, kind: type[T], given: object) -> T:
-    """A dataclass from an object of a line; what is not there is empty."""
+def parse(handle: Handle, kind: type[T], given: object) -> T:
+    """Parse an object into a dataclass; missing fields are empty."""
     what = kind.__name__.removeprefix("Semantic").lower()
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
-    if unknown := sorted(str(name)[:40] for name in given.keys() - hints(kind).keys()):
+    if unknown := sorted(str(name)[:40] for name in given.keys() - field_types(kind).keys()):
         raise InvalidInput(f"{', '.join(unknown)[:80]}: no field of a {what}")
     for entry in fields(kind):  # type: ignore[arg-type]
         if entry.default is MISSING and entry.default_factory is MISSING and given.get(entry.name) is None:
@@ -76,8 +76,8 @@ def made(handle: Handle, kind: type[T], given: object) -> T:
 
 
 def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
-    """One field as its dataclass has it."""
-    hint = hints(kind)[name]
+    """Parse one field of a dataclass."""
+    hint = field_types(kind)[name]
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
         if value is None:
             return None
@@ -89,18 +89,18 @@ def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
 
 
 def columns(handle: Handle, given: object, what: str) -> dict[str, Any]:
-    """Columns of a memory that a change names, and what they hold."""
+    """Parse the changed columns of a memory."""
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
-    if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in hints(SemanticMemory)):
+    if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in field_types(SemanticMemory)):
         raise InvalidInput(f"{what} names {', '.join(fixed)[:80]}, which no change can name")
-    with _within(what):
+    with _field_errors(what):
         return {name: field(handle, SemanticMemory, name, value) for name, value in given.items()}
 
 
 @contextmanager
-def _within(what: str) -> Iterator[None]:
-    """What is wrong inside a field is said with its name."""
+def _field_errors(what: str) -> Iterator[None]:
+    """Prefix errors inside a field with its name."""
     try:
         yield
     except InvalidInput as error:
@@ -108,7 +108,7 @@ def _within(what: str) -> Iterator[None]:
 
 
 def time(value: object, name: str) -> datetime:
-    """A time with its offset."""
+    """Parse a time with its offset."""
     if not isinstance(value, str):
         checks.refuse(name, f"must be a time, not {checks.shown(value)}")
     at = checks.time(value, name, now=checks.LATEST)
@@ -118,19 +118,19 @@ def time(value: object, name: str) -> datetime:
 
 
 def optional_time(value: object, name: str) -> datetime | None:
-    """A time, or None."""
+    """Parse a time, or None."""
     return None if value is None else time(value, name)
 
 
 def cause(header: Mapping[str, Any]) -> Cause:
-    """Who did an operation, when and why."""
+    """Parse an operation's header."""
     given = {name: header.get(name) for name in ("actor", "run", "reason")}
     told = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
     return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **told)
 
 
 def id(value: object, name: str) -> str:
-    """An id as this or another store gives them."""
+    """Parse an id as any store assigns them."""
     if not isinstance(value, str) or not ID.fullmatch(value):
         checks.refuse(name, f"{checks.shown(value)} is no id")
     return value
@@ -140,16 +140,16 @@ _OBJECTS = (Mapping, dict, get_origin(Mapping[str, Any]))
 
 
 def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
-    """A value by the type of its field alone."""
+    """Parse a value by its field's type alone."""
     origin = get_origin(hint)
     if hint is str:
         return clean(handle, checks.text(value, name, at_most=checks.CONTENT_BYTES, empty=True))
     if hint is bool:
         return checks.flag(value, name)
     if hint is int:
-        return checks.whole(value, name, at_most=NUMBER)
+        return checks.integer(value, name, at_most=NUMBER)
     if hint is float:
-        return checks.share(value, name)
+        return checks.fraction(value, name)
     if hint is datetime:
         return time(value, name)
     if hint is bytes:
@@ -157,7 +157,7 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
     if origin is Literal:
         return value if isinstance(value, str) and value in get_args(hint) else _not_one_of(value, get_args(hint), name)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return checks.one_of(value, hint, name)
+        return checks.enum_member(value, hint, name)
     if origin is tuple:
         return tuple(_typed(handle, get_args(hint)[0], name, entry) for entry in _listed(value, name))
     if origin in _OBJECTS:
@@ -168,13 +168,13 @@ def _typed(handle: Handle, hint: Any, name: str, value: Any) -> Any:
     if hint is Relation:
         return Relation(*(_text(handle, part, name) for part in _listed(value, name, exactly=3)))
     if is_dataclass(hint):
-        with _within(name):
-            return made(handle, cast(type[Any], hint), value)
+        with _field_errors(name):
+            return parse(handle, cast(type[Any], hint), value)
     raise AssertionError(f"no check for {name}: {hint}")
 
 
 def _text(handle: Handle, value: Any, name: str) -> str:
-    """What a statement or a part of it says."""
+    """Parse the text of a statement or a part of it."""
     return clean(handle, checks.text(value, name))
 
 
@@ -207,7 +207,7 @@ def _one_of(*options: str) -> Check:
 
 
 def _whole(at_least: int, at_most: int) -> Check:
-    return lambda handle, value, name: checks.whole(value, name, at_least=at_least, at_most=at_most)
+    return lambda handle, value, name: checks.integer(value, name, at_least=at_least, at_most=at_most)
 
 
 def _days(handle: Handle, value: Any, name: str) -> float:
@@ -217,11 +217,11 @@ def _days(handle: Handle, value: Any, name: str) -> float:
 
 
 def _calls(handle: Handle, value: Any, name: str) -> tuple[Mapping[str, Any], ...]:
-    """What tools were asked, or gave back."""
+    """Parse tool calls or results."""
     given = _listed(value, name)
     if not all(isinstance(entry, Mapping) for entry in given):
         checks.refuse(name, "must be a list of objects")
-    return tuple(clean(handle, checks.plain(given, name, at_most=checks.CONTENT_BYTES)))
+    return tuple(clean(handle, checks.json_value(given, name, at_most=checks.CONTENT_BYTES)))
 
 
 def _blob(handle: Handle, value: Any, name: str) -> str:
@@ -258,9 +258,9 @@ _CHECKS: Mapping[str, Check] = {
 
 
 def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
-    """A memory as it was when it was added."""
+    """Parse a memory as it was when added."""
     given = {name: value for name, value in line.items() if name not in ("type", "was", "crc")}
-    found = made(handle, SemanticMemory, given)
+    found = parse(handle, SemanticMemory, given)
     was = line.get("was") or {}
     if not isinstance(was, Mapping):
         checks.refuse("was", f"must be an object, not {checks.shown(was)}")
@@ -276,9 +276,9 @@ def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
 
 
 def source(handle: Handle, given: object) -> Source:
-    """One source of a memory."""
-    with _within("source"):
-        found = made(handle, Source, given)
+    """Parse one source of a memory."""
+    with _field_errors("source"):
+        found = parse(handle, Source, given)
         if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
             checks.refuse("start", "needs an end and a turn")
         if found.start is not None and found.end is not None and not 0 <= found.start < found.end <= blobs.LONGEST_BYTES:
@@ -287,12 +287,12 @@ def source(handle: Handle, given: object) -> Source:
 
 
 def sources(handle: Handle, given: object) -> tuple[Source, ...]:
-    """Several sources of a memory."""
+    """Parse several sources of a memory."""
     return tuple(source(handle, one) for one in _listed(given, "sources"))
 
 
 def _said(memory: SemanticMemory) -> bytes:
-    """The hash of what it says, of the text alone where it was told anew; that of a file may be another's."""
+    """Return the content hash, recomputed if a file's hash does not fit."""
     told = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
     right = conflict.text_hash(memory.content, Slot(*told) if memory.subject else None)  # type: ignore[arg-type]
     return memory.content_hash if memory.content_hash == conflict.text_hash(memory.content, None) else right
@@ -300,12 +300,12 @@ def _said(memory: SemanticMemory) -> bytes:
 
 def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, list[str]]:
     """
-    A turn as it was when it was recorded, and the blobs that it names and nobody has.
+    Parse a turn as it was when recorded; return it and the blobs that are missing.
 
     keep: its long contents are blobs on the disk already
     """
     given = {name: value for name, value in line.items() if name not in ("type", "hidden_at", "learned", "crc")}
-    found = made(handle, Turn, given)
+    found = parse(handle, Turn, given)
     if not found.content.strip() and not found.tool_calls and not found.tool_results and not holds(found.metadata):
         checks.refuse("content", "is empty, and there are no tool_calls or tool_results")
     lost: list[str] = []
@@ -321,7 +321,7 @@ def turn(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> tuple[Turn, 
 
 
 def _result(handle: Handle, result: Mapping[str, Any], keep: bool, lost: list[str]) -> Mapping[str, Any]:
-    """What a tool gave back; a long text is a blob, and the name of one counts only where it lies here."""
+    """Parse a tool result; a blob name counts only if the blob is here."""
     content, blob = result.get("content"), result.get("blob")
     if "blob" in result:
         if isinstance(blob, str) and isinstance(content, str) and BLOB.fullmatch(blob) and _is_here(handle, blob, content):
@@ -334,7 +334,7 @@ def _result(handle: Handle, result: Mapping[str, Any], keep: bool, lost: list[st
 
 
 def _is_here(handle: Handle, blob: str, excerpt: str) -> bool:
-    """Whether this home has the content whose head and tail these are."""
+    """Tell whether this home has the content with this excerpt."""
     try:
         return blobs.excerpt(blobs.get(handle.blobs, blob)) == excerpt
     except (NotFound, Damaged, UnicodeDecodeError):
@@ -342,7 +342,7 @@ def _is_here(handle: Handle, blob: str, excerpt: str) -> bool:
 
 
 def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
-    """An episode, a scratchpad or an attachment; with `keep` the content that was kept is a blob on the disk already."""
+    """Parse an episode, scratchpad or attachment; with `keep` store its content as a blob."""
     given = {name: value for name, value in line.items() if name not in ("type", "content_base64", "crc")}
     if line["type"] == "scratchpad":
         given.setdefault("user_id", handle.scope)
@@ -350,7 +350,7 @@ def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
     if (content := line.get("content_base64")) is not None:
         whole = clean_file(handle, _decoded(content))
         given["blob"] = blobs.name_of(whole)
-    found: Record = made(handle, KINDS[line["type"]], given)
+    found: Record = parse(handle, KINDS[line["type"]], given)
     if not isinstance(found, Attachment) or found.blob is None:
         return found
     if whole is None:  # its content was missing where the file was made

@@ -1,5 +1,5 @@
 """
-What a file of another home is believed.
+Limit what an untrusted export may claim: origins, pins, rules, times.
 
 Nothing in a file proves who wrote it: whoever can read an export can write one. So unless the owner says that a file
 is theirs (`trust`), what it says of itself is lowered: its statements are of origin import, with that origin's trust at
@@ -23,43 +23,43 @@ BELIEVED = frozenset("origin trust pinned kind".split())  # columns that a chang
 
 
 def turn(given: Turn, now: datetime) -> Turn:
-    """A turn of another home: its user is not this home's, and nothing was said tomorrow."""
+    """Return a turn of another home: its user is not this home's, and nothing was said tomorrow."""
     origin = Origin.IMPORT if given.origin is Origin.USER else given.origin
-    return replace(given, origin=origin, said_at=_by(now, given.said_at))
+    return replace(given, origin=origin, said_at=_capped_at_now(now, given.said_at))
 
 
 def source(given: Source) -> Source:
-    """Where a statement of another home comes from."""
+    """Return a source of another home with lowered trust."""
     return replace(given, origin=Origin.IMPORT) if given.origin is Origin.USER else given
 
 
 def memory(given: SemanticMemory, now: datetime) -> SemanticMemory:
-    """A statement of another home."""
+    """Return a statement of another home with lowered trust."""
     lowered = replace(
         given,
         origin=Origin.IMPORT,
         trust=min(given.trust, TRUST[Origin.IMPORT]),
         pinned=False,
         sources=tuple(source(one) for one in given.sources),
-        said_at=_by(now, given.said_at),
-        confirmed_at=_by(now, given.confirmed_at),
-        valid_from=_by(now, given.valid_from),
+        said_at=_capped_at_now(now, given.said_at),
+        confirmed_at=_capped_at_now(now, given.confirmed_at),
+        valid_from=_capped_at_now(now, given.valid_from),
     )
-    return waiting(lowered) if given.kind is Kind.RULE and given.state is State.ACTIVE else lowered
+    return as_candidate(lowered) if given.kind is Kind.RULE and given.state is State.ACTIVE else lowered
 
 
-def waiting(given: SemanticMemory) -> SemanticMemory:
-    """The same statement as a candidate."""
+def as_candidate(given: SemanticMemory) -> SemanticMemory:
+    """Return the same statement as a candidate."""
     return replace(given, state=State.CANDIDATE, reason=FOREIGN)
 
 
-def columns(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a change in such a file may set."""
+def allowed_columns(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns that a change in such a file may set."""
     return {name: value for name, value in given.items() if name not in BELIEVED}
 
 
-def raised(row: SemanticMemory, told: SemanticMemory) -> dict[str, Any]:
-    """What changes in a row that was lowered, once the same file is trusted: its state is for the caller to give."""
+def trust_updates(row: SemanticMemory, told: SemanticMemory) -> dict[str, Any]:
+    """Return the changes to a lowered row once its file is trusted."""
     if row.origin is not Origin.IMPORT:
         return {}
     wanted: dict[str, Any] = {"origin": told.origin, "trust": told.trust}
@@ -67,6 +67,6 @@ def raised(row: SemanticMemory, told: SemanticMemory) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if getattr(row, name) != value}
 
 
-def _by(now: datetime, at: datetime) -> datetime:
-    """What lies more than a day ahead of the clock counts as now."""
+def _capped_at_now(now: datetime, at: datetime) -> datetime:
+    """Cap a time more than a day ahead of the clock."""
     return now.astimezone(at.tzinfo) if at > now + FUTURE_ALLOWED else at

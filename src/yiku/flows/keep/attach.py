@@ -151,7 +151,7 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
     """Attachments of what this handle reads, the newest first."""
     sessions = None if session is None else [intake.name(handle, session, "session")]
-    select = Records(sessions=sessions, newest_first=True, limit=checks.whole(limit, "limit"))
+    select = Records(sessions=sessions, newest_first=True, limit=checks.integer(limit, "limit"))
     return handle.store.records(Attachment, handle.reads(), select)
 
 
@@ -163,7 +163,7 @@ def content(handle: Handle, id: str) -> bytes:
     return blobs.get_bytes(handle.blobs, known.blob)
 
 
-def named_in(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
+def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
     """The attachments that these turns name, as far as they are not noted yet."""
     found = attachments.found(turns)
     if not found:

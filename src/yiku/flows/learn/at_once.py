@@ -36,11 +36,11 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
         with _kept_for_later(handle):
             if by_rules.said_by_person(turn) and turn.n > handle.store.learning.upto(handle.writes()):  # else it was known already
                 learn_from(handle, turn)
-                by_rules.follow(handle, turn)
+                by_rules.update_scratchpad(handle, turn)
                 if turn.id in handle.learned:  # else it is long, and waits
-                    record.read(handle, turn)
+                    record.mark_read(handle, turn)
     elif not (turn.tool_calls or turn.tool_results):
-        record.read(handle, turn)
+        record.mark_read(handle, turn)
     return turn
 
 

@@ -80,7 +80,7 @@ def keep(
     """
     once = None
     if not candidate and retract.marker(draft.text) is not None:  # what states something may take something back, too
-        once = f"retract {turn.id} {handle.sealed(fold(draft.text)).hex()}"
+        once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
         if handle.store.receipt(scope, once) is not None:
             return None
     told = {

@@ -113,7 +113,7 @@ def _remembered(handle: Handle, page: str, version: str, item: Item, kind: Kind 
     """Whether memory knows it now."""
     kind = kind or (choosing.kind_of(item.section) if page == choosing.MEMORY else None)
     details: Details = {} if kind in (None, Kind.FACT) else {"kind": kind}
-    key = f"{page} {version} {handle.sealed(item.text).hex()}"
+    key = f"{page} {version} {handle.scope_seal(item.text).hex()}"
     try:
         outcome = remember(handle, item.text, details, idempotency_key=key, how=How(method=METHOD))
     except IdempotencyMismatch:

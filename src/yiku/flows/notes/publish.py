@@ -306,8 +306,8 @@ def _short_ids(handle: Handle, rows: Sequence[Shown]) -> dict[str, str]:
 
 
 def _seal(handle: Handle) -> hand_edits.Seal:
-    return lambda text: handle.sealed(f"line\0{text}").hex()[:16]
+    return lambda text: handle.scope_seal(f"line\0{text}").hex()[:16]
 
 
 def _digest(handle: Handle, version: str, body: str) -> str:
-    return handle.sealed(f"page\0{region.digested(version, body)}").hex()[:12]
+    return handle.scope_seal(f"page\0{region.digested(version, body)}").hex()[:12]

@@ -1,5 +1,5 @@
 """
-The vectors of a scope in memory: a matrix, where there is one, and the pieces that came since.
+In-memory vectors of a scope: the mapped matrix, and pieces added since.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INT8 = 127
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of a scope in the order of their numbers: where their windows' vectors are, and where each row begins there."""
+    """Rows of a scope by number, with the place of their windows' vectors."""
 
     ns: Array
     memories: Array
@@ -32,7 +32,7 @@ class Rows:
 
 @dataclass(slots=True)
 class ScopeVectors:
-    """All vectors of a scope in a space as they were at some moment: a matrix, and what came since, in that order."""
+    """All vectors of a scope and space at some moment: the matrix and later pieces."""
 
     removals: int
     matrix: SignIndex | None = None
@@ -46,7 +46,7 @@ class ScopeVectors:
 
 
 def coded(values: Array) -> tuple[float, bytes]:
-    """A vector as one factor and int8 numbers."""
+    """Encode a vector as a factor and int8 numbers."""
     import numpy as np
 
     factor = max(float(np.abs(values).max()) / INT8, 1e-12)
@@ -54,7 +54,7 @@ def coded(values: Array) -> tuple[float, bytes]:
 
 
 def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
-    """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
+    """Add rows, merging pieces no longer than the new one so that few remain."""
     import numpy as np
 
     memories, is_cjk, ns, factors, codes = zip(*found, strict=True)
@@ -71,7 +71,7 @@ def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
 
 
 def rows(held: ScopeVectors) -> Rows:
-    """The rows that these vectors are of. A row's windows lie side by side in its order."""
+    """Return the rows of these vectors; the windows of a row are adjacent."""
     import numpy as np
 
     if held.rows is None:

@@ -1,5 +1,5 @@
 """
-The vectors of a large scope as one file that is mapped instead of read, and searched by their signs first.
+Memory-mapped vectors of a large scope, prefiltered by sign bits.
 
 A search over hundreds of thousands of vectors need not look at all their numbers: the signs of what is left of each
 beyond its language (vectors/similarity.py) say which few thousand come near a question, and only those are measured exactly.
@@ -55,7 +55,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class BuiltFrom:
-    """What a matrix was made of: the file of vectors, how far, after how many removals, and how long a vector is."""
+    """What a matrix was built from: vector file, last vector, number of removals, dimensions."""
 
     made: str
     last: int
@@ -66,7 +66,7 @@ class BuiltFrom:
 @dataclass(slots=True)
 class SignIndex:
     """
-    A mapped matrix: its k vectors lie turns first, each in the order of row numbers, the windows of a row side by side.
+    A mapped matrix of k vectors: turns first, by row number, the windows of a row adjacent.
 
     turns:  how many of the vectors are turns'
     starts: (r,) int64, where each row's vectors begin
@@ -83,7 +83,7 @@ class SignIndex:
 
     @property
     def means(self) -> Array:
-        """(2, d) float32: what the texts of each script have in common."""
+        """Mean vectors by script: (2, d) float32."""
         return self.columns["means"]
 
 
@@ -92,7 +92,7 @@ class SignIndex:
 
 def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_score: Sequence[tuple[bool, Array]] = ()) -> Array:
     """
-    How much each row resembles a question beyond its language: (r,) float32.
+    Return each row's similarity to a question beyond that of its language: (r,) float32.
 
     surely: rows to be measured exactly in any case: whether they are memories, and their numbers, ascending
     Raises Damaged where a vector is not what was written.
@@ -115,7 +115,7 @@ def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_sco
 
 
 def _hamming(signs: Array, question: Array) -> Array:
-    """In how many signs each vector differs from a question: (k,) uint16."""
+    """Return the Hamming distance of each vector's signs to the question's: (k,) uint16."""
     import numpy as np
 
     found = np.empty(signs.shape[1], np.uint16)
@@ -132,7 +132,7 @@ def _hamming(signs: Array, question: Array) -> Array:
 
 
 def _expected_hamming_mean(apart: Array, sample: Array, known: Array) -> Array:
-    """What so many differing signs mean on average: the line that fits the sample best."""
+    """Fit the mean similarity as a function of Hamming distance to a sample."""
     import numpy as np
 
     x = sample.astype(np.float64)
@@ -144,7 +144,7 @@ def _expected_hamming_mean(apart: Array, sample: Array, known: Array) -> Array:
 
 
 def _nearest(apart: Array, most: int) -> Array:
-    """The places of the vectors with the fewest differing signs; a sample says among which to look."""
+    """Return the vectors with the smallest Hamming distance, guided by a sample."""
     import numpy as np
 
     if len(apart) <= most:
@@ -159,7 +159,7 @@ def _nearest(apart: Array, most: int) -> Array:
 
 
 def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
-    """Where the vectors of some rows are."""
+    """Return the places of the vectors of some rows."""
     import numpy as np
 
     first, end = (matrix.turns, len(matrix.columns["ns"])) if memories else (0, matrix.turns)
@@ -172,7 +172,7 @@ def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
 
 
 def _exact(matrix: SignIndex, places: Array, rest: Array) -> Array:
-    """How much these vectors resemble a question from which what is common to its script is taken off."""
+    """Return the exact similarity of these vectors to a centred question."""
     import numpy as np
 
     columns = matrix.columns
@@ -186,7 +186,7 @@ def _exact(matrix: SignIndex, places: Array, rest: Array) -> Array:
 
 
 def _signs(floats: Array) -> Array:
-    """Which numbers of each vector are above zero: (words, k) uint64."""
+    """Pack the signs of each vector: (words, k) uint64."""
     import numpy as np
 
     packed = np.packbits(floats > 0, axis=1)
@@ -199,7 +199,7 @@ def _signs(floats: Array) -> Array:
 
 
 def open_mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
-    """The matrix of a file, or None where it is missing, of other rows, or damaged."""
+    """Return the matrix in a file, or None if it is missing, damaged, or of other rows."""
     import numpy as np
 
     try:
@@ -228,7 +228,7 @@ def open_mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIn
 
 def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
     """
-    A new file under this name.
+    Write a new file under this name.
 
     count, turns: how many vectors there are, and how many of them are turns'
     rows: (row number, unspaced, factor, numbers) of each vector, turns first, by row numbers, some at a time
@@ -268,7 +268,7 @@ def _filled(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int
 
 
 def _beyond_language(columns: Mapping[str, Array]) -> None:
-    """What the vectors of each script have in common; of each vector the length and the signs of what is left."""
+    """Compute the mean of each script, and each centred vector's length and signs."""
     import numpy as np
 
     codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
@@ -291,7 +291,7 @@ def _shape(name: str, count: int, dimensions: int) -> tuple[int, ...]:
 
 
 def _layout(count: int, dimensions: int) -> Iterator[tuple[str, int, int]]:
-    """Each column, where it begins and where it ends."""
+    """Return each column with its start and end offset."""
     import numpy as np
 
     at = HEAD_BYTES
@@ -316,7 +316,7 @@ def _columns(whole: Array, count: int, dimensions: int) -> dict[str, Array]:
 
 
 def _crc(head: Mapping[str, Any], columns: Mapping[str, Array]) -> int:
-    """Of everything but the numbers themselves, which have their sums."""
+    """Return the checksum of everything except the numbers, which have their own sums."""
     crc = zlib.crc32(json.dumps(head, sort_keys=True).encode())
     for name, column in columns.items():
         if name != "numbers":

@@ -1,5 +1,5 @@
 """
-How much vectors resemble a question beyond what all texts of their language have in common.
+Similarity of vectors to a question, corrected for what all texts of a language share.
 
 A model puts every text into one corner of its space, and texts of one language into one corner of that: of a
 Chinese question every Chinese text is nearer than any English one. So what is common to a script is taken off, from
@@ -25,7 +25,7 @@ SHORTEST = 1e-3  # of what is left of a vector
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Vectors as they are kept, in their order: pieces of int8 numbers with their factors, and whether each is unspaced."""
+    """Encoded vectors: int8 pieces with their factors, and whether each text is CJK."""
 
     codes: Sequence[Array]
     factors: Sequence[Array]
@@ -34,7 +34,7 @@ class Codes:
 
 @dataclass(slots=True)
 class Centre:
-    """What texts of a script have in common: (2, d), with spaces and without; and the length of what is left of each vector."""
+    """Mean vector of each script, (2, d), and the length of each centred vector."""
 
     means: Array
     of: tuple[int, ...]  # how many vectors of each scope they are the means of
@@ -45,7 +45,7 @@ def centre(
     scopes: Sequence[Codes], known: Centre | None, given: Array | None = None, common: Callable[[], Array] | None = None
 ) -> Centre:
     """
-    The means of these scopes: of the first 1, 2, 4, 8 … vectors of each; or those that are given.
+    Return the means of these scopes over the first 1, 2, 4, 8 … vectors of each, or those given.
 
     So they move seldom, and who asks first has the same as who has asked all day. What is known is kept.
     """
@@ -63,7 +63,7 @@ def centre(
 
 def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None) -> Array:
     """
-    The mean of each script, of the first so many vectors of each scope.
+    Return the mean of each script over the first vectors of each scope.
 
     Where a script has few, what everyday texts have in common stands for it; where nobody knows that, the mean of all.
     """
@@ -86,7 +86,7 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
 
 
 def cosines(vectors: Codes, question: Array) -> Array:
-    """The cosine of each vector with a question, both of unit length. The numbers are as they are kept; the factor comes last."""
+    """Return the cosine of each vector with a question, both of unit length."""
     import numpy as np
 
     found = np.empty(len(vectors.is_cjk), np.float32)
@@ -99,7 +99,7 @@ def cosines(vectors: Codes, question: Array) -> Array:
 
 
 def centred_cosines(vectors: Codes, lengths: Array, means: Array, question: Array, *, is_cjk: bool) -> Array:
-    """The cosine of each vector with a question, when what is common to the script of each is taken off."""
+    """Return the cosine of each vector with a question after the script's mean is subtracted."""
     import numpy as np
 
     rest = question - means[int(is_cjk)]
@@ -109,7 +109,7 @@ def centred_cosines(vectors: Codes, lengths: Array, means: Array, question: Arra
 
 
 def _lengths(vectors: Codes, means: Array, start: int) -> Array:
-    """The length of what is left of each vector from a place on."""
+    """Return the length of each centred vector from a place on."""
     import numpy as np
 
     found = []
@@ -121,7 +121,7 @@ def _lengths(vectors: Codes, means: Array, start: int) -> Array:
 
 
 def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
-    """The vectors from a place on as floats, some at a time, each block in the same memory as the one before."""
+    """Yield blocks of vectors as floats from a place on, reusing one buffer."""
     import numpy as np
 
     room = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
@@ -132,7 +132,7 @@ def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
 
 
 def _pieces(vectors: Codes, start: int) -> Iterator[tuple[int, Array, Array]]:
-    """The vectors from a place on as they are kept, at most BLOCK at a time: where they begin, their numbers, their factors."""
+    """Yield blocks of encoded vectors from a place on: start, numbers, factors."""
     behind = 0
     for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
         for first in range(max(0, start - behind), len(codes), BLOCK):
