@@ -14,6 +14,7 @@ import yiku
 from yiku import errors, types
 from yiku.admin import Admin
 from yiku.interfaces.cli import app
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 from yiku.store import index
 
@@ -173,7 +174,7 @@ def test_every_variable_is_named_after_its_setting():
 def signatures() -> list[str]:
     """The public verbs as docs/python.md writes them: names, defaults and result, without the arguments' types."""
     found = []
-    for owner, prefix in ((yiku.Memory, ""), (Admin, "admin."), (Sessions, "sessions.")):
+    for owner, prefix in ((yiku.Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes.")):
         for name, verb in inspect.getmembers(owner, inspect.isfunction):
             if not name.startswith("_"):
                 signature = inspect.signature(verb)
