@@ -155,7 +155,7 @@ def test_a_bad_value_is_named_with_its_place(place, name, value, why):
 @pytest.mark.parametrize("url", ["https://me:hunter2@a/v1", "https://a/v1?key=hunter2", "https://a/v1#hunter2"])
 def test_an_address_holds_nothing_secret(place, sort, url):
     """It is shown everywhere, so a password or key in it is refused, and not repeated."""
-    with pytest.raises(SettingsError, match=f"a key goes into {sort}_key") as told:
+    with pytest.raises(SettingsError, match=f"put a key into {sort}_key") as told:
         settings.load(place, {f"{sort}_url": url}, {})
     assert "hunter2" not in str(told.value)
 

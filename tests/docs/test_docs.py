@@ -187,7 +187,7 @@ def signatures() -> list[str]:
 
 
 def test_every_verb_has_its_signature():
-    """docs/python.md gives each public verb of Memory, Admin and Sessions with its very parameters and defaults, and no other."""
+    """docs/python.md gives each public verb of Memory, Admin, Sessions and Notes with its very parameters and defaults, and no other."""
     assert signatures() == sorted(re.findall(r"\*\*`([\w.]+\(.*?\) -> [^`]+)`\*\*", read("python.md")))
 
 

@@ -206,11 +206,11 @@ def test_a_file_that_is_not_there_is_noted_and_said_to_be(home):
         (["scratchpad", "--set", "nowhere.md"], "", 2, "nowhere.md: no such file"),
         (["scratchpad", "--set", "-", "--add-step", "a"], "", 2, "not both"),
         (["attach", " ", "--session", "s1"], "", 2, "place must be a path or an address"),
-        (["attach", ".", "--session", "s1"], "", 2, "is no file"),
+        (["attach", ".", "--session", "s1"], "", 2, "is not a file"),
         (["attach", "nowhere.png", "--session", "s1", "--keep"], "", 1, "nowhere.png"),
         (["attach", "nowhere.png", "--session", "s1", "--turn", "00000000"], "", 1, "id 00000000"),
         (["describe", "00000000", "--description", "x"], "", 1, "no attachment with the id 00000000"),
-        (["describe", "00000000"], "", 2, "describe needs something to say"),
+        (["describe", "00000000"], "", 2, "describe needs at least one of"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

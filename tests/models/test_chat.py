@@ -226,7 +226,7 @@ def test_the_line_rests_as_long_as_it_is_asked_to(server):
         for _ in range(2):
             with pytest.raises(ModelUnavailable) as told:
                 asked.ask(MESSAGES, FACTS)
-        (left,) = re.findall(r"it is asked again in (\d+) s", str(told.value))
+        (left,) = re.findall(r"next request in (\d+) s", str(told.value))
         assert rests - 60 < int(left) <= rests
 
     assert 2 == len(server.asked)

@@ -186,7 +186,7 @@ def test_a_slow_answer_is_not_waited_for(server, slow):
 
 
 def test_nobody_waits_for_a_dead_endpoint_with_every_question(server, monkeypatch):
-    """After an outage questions fail at once for a while; passages ask, and so do questions later on."""
+    """After an outage searches fail at once for a while; passages ask, and so do questions later on."""
     server.next = [error(500), error(500)]
     model = embedder(server)
     for _ in range(3):

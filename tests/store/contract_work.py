@@ -259,7 +259,7 @@ class WorkContract:
         first, mine = self._taken(store, scope, at=NOW), self._taken(store, scope, at=NOW)
         assert first is not None and mine is not None
 
-        (n,) = reopen().apply(scope, [ClaimJobs(NOW + HOUR, 9, held=[mine.n])], cause()).rows[0]
+        (n,) = reopen().apply(scope, [ClaimJobs(NOW + HOUR, 9, excluded=[mine.n])], cause()).rows[0]
 
         assert first.n == n
         with pytest.raises(Stale):

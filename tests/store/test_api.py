@@ -8,12 +8,14 @@ import pytest
 from yiku.store import api
 from yiku.store.erasures import SqliteErasures
 from yiku.store.learning import SqliteLearning
+from yiku.store.notes import SqliteNotes
 from yiku.store.upkeep import SqliteUpkeep
 
 AT_MOST = 25
 FACES = {
     "Store": api.Store,
     "Store.learning": api.Learning,
+    "Store.notes": api.Notes,
     "Store.erasures": api.Erasures,
     "Store.upkeep": api.Upkeep,
     "Vectors": api.Vectors,
@@ -55,6 +57,7 @@ def test_a_module_hands_on_few_names_and_the_table_names_them(face, module):
     [
         (api.Store, api.SqliteStore),
         (api.Learning, SqliteLearning),
+        (api.Notes, SqliteNotes),
         (api.Erasures, SqliteErasures),
         (api.Upkeep, SqliteUpkeep),
     ],

@@ -1,5 +1,5 @@
 """
-The home: where each thing lies, and how a file is written so that it is whole or not there.
+Layout of the home, and atomic file writes.
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
     store.id    which store, and how far it came             key       32 random bytes in hex, never exported
@@ -55,7 +55,7 @@ class Home:
             os.fsencode(text)
             self.root = expanded(text).absolute()
         except (UnicodeEncodeError, RuntimeError) as error:
-            raise InvalidInput(f"home is no path on this machine: {error}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
@@ -69,14 +69,14 @@ class Home:
         self.write_lock = self.locks / "write.lock"
 
     def exists(self) -> bool:
-        """Whether somebody made this a home."""
+        """Tell whether this is a home."""
         try:
             return self.settings.exists() or _bytes(self.database) > 0
         except OSError as error:  # a name that is too long for the file system, say
-            raise InvalidInput(f"home is no path on this machine: {error.strerror}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error.strerror}") from error
 
     def lost(self) -> str | None:
-        """What remains of a home whose database is gone or empty, in words; None where it is there, or was not made yet."""
+        """Describe what remains of a home without its database; None if it is there, or was never created."""
         remains = [path.name for path in (self.root / "store.id", self.root / "reserve", self.erased) if _bytes(path)]
         remains += [
             f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))
@@ -91,7 +91,7 @@ class Home:
         return f"{self.database} is {'not there' if missing else 'empty'}, and {', '.join(remains)} of this home remain"
 
     def make(self, settings: str) -> bool:
-        """Make the folders and, if there is none, the settings file; whether it was new."""
+        """Create folders and settings file; return whether the home was new."""
         try:
             new = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ class Home:
 
     def key(self) -> bytes:
         """
-        The key of what must not be guessed back: digests of the journal, seals of what was erased.
+        Return the key for journal digests and seals.
 
         Made when it is missing; a home that can only be read and has none gets by without. Raises StoreError when it
         cannot be read.
@@ -142,14 +142,14 @@ class Home:
 
     def prepare(self) -> None:
         """
-        Make the folders that a home needs, where they are missing and can be made.
+        Create the folders of a home where they are missing.
 
         Raises InvalidInput for what is not ours in a home: a link that leads out of it, a pipe that would make SQLite wait for ever.
         """
         for name in FILES:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
-                    raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
+                    raise InvalidInput(f"{self.root / name} is not a regular file, as every part of a home must be")
         for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
@@ -166,7 +166,7 @@ class Home:
 
 
 def expanded(text: str) -> Path:
-    """A path, with ~ as the user's folder. An empty HOME is none: it would make /.yiku. Raises RuntimeError where nobody knows it."""
+    """Expand ~. An empty HOME counts as none. Raises RuntimeError if the user's folder is unknown."""
     if text != "~" and not text.startswith("~/"):
         return Path(text).expanduser()
     try:
@@ -177,7 +177,7 @@ def expanded(text: str) -> Path:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """While this is held, nobody else who asks for it makes something in the folder."""
+    """Lock a folder against others that create files in it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -191,7 +191,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -> None:
     """
-    The file has this content, or what it had before; on the disk when this returns. Two flushes.
+    Replace a file's content, whole or not at all, and durable on return: two flushes.
 
     below: a folder above the file; the folders from there down are made where they are missing, and none may be a link
     """
@@ -206,7 +206,7 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
 
 
 def made_whole(folder: int, name: str, content: bytes) -> bool:
-    """A new file that has no name until it is whole, so that a kill leaves nothing; False where that cannot be, or the name is taken."""
+    """Create a file that gets its name once complete; False if unsupported or the name is taken."""
     try:
         descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except (OSError, AttributeError):  # not on every file system, nor on macOS
@@ -243,7 +243,7 @@ def write_flushed(file: BinaryIO, content: bytes) -> None:
 @contextlib.contextmanager
 def opened(root: Path, *names: str) -> Iterator[int]:
     """
-    A descriptor of a folder below a root, made where it is missing.
+    Open a folder below a root, creating it if missing; return the descriptor.
 
     Each step goes from the descriptor of the one before, and no link is followed: whatever is put into the
     place of a folder meanwhile, what is done through the descriptor stays below the root.
@@ -273,7 +273,7 @@ def _below(folder: int, name: str) -> int:
 
 def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = None) -> bytes:
     """
-    What a file of a home holds. Raises OSError for a link, and for what is not a file: a pipe would make us wait for ever.
+    Read a file of a home. Raises OSError for links, pipes and other special files.
 
     below: the descriptor of a folder, from which the path is taken
     """
@@ -288,7 +288,7 @@ def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = No
 
 
 def _bytes(path: Path) -> int:
-    """The size of a file; 0 where there is none."""
+    """Return the size of a file; 0 if it does not exist."""
     try:
         return path.lstat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -296,7 +296,7 @@ def _bytes(path: Path) -> int:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Flush the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -305,7 +305,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def written(error: OSError, path: Path) -> StoreError:
-    """The error of a failed write as ours."""
+    """Convert the error of a failed write to Yiku's."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(str(path))
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -476,7 +476,7 @@ def test_odd_stories_stop_nothing(blank, home, clock, server, odd):
 
 
 def test_the_end_of_a_session_revives_no_other_s_failures(blank, home, clock, server):
-    """What failed for good in another session stays where it is, until everything is asked for."""
+    """What failed permanently in another session stays where it is, until everything is asked for."""
     server.always = lambda asked: says("I cannot.")
     with reading(blank, home, server, clock=clock) as memory:
         for session in ("a", "b"):

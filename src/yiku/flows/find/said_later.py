@@ -18,7 +18,7 @@ from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
 
 LEAST = 2  # hits; of fewer nothing can be compared
 Compared = tuple[str, str, str]  # an id, what was said later, and what decided
@@ -144,7 +144,7 @@ def _turns(item: Item) -> frozenset[str]:
 
 def _statement(item: Item) -> said_later.Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
-    at = item.said_at if isinstance(item, (SemanticMemory, Turn, Attachment)) else item.ended_at
+    at = item.ended_at if isinstance(item, Episode) else item.said_at
     return said_later.Statement(item.id, text, at, _place(item), _speaker(item))
 
 

@@ -224,7 +224,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
     name = look.path.name
     rows = _pool(handle)
     language = handle.settings.language
-    language = language_of([row.content for row in rows]) if language == "auto" else language
+    language = language_of(" ".join(row.content for row in rows)) if language == "auto" else language
     sections, further = choosing.sections(name, rows, handle.now(), language)
     if name == choosing.MEMORY:
         further = max(0, _live(handle) - sum(len(lines) for _, lines in sections))
