@@ -86,7 +86,7 @@ def publish(handle: Handle, *, keep: Keep | None = None) -> PublishReport:
 
 
 def apply_edits(handle: Handle) -> PublishReport:
-    """The same for pages that are there and have a region: edits are read, and the region follows. Makes no page."""
+    """The same for pages that were published here and are there: edits are read, and the region follows. Makes no page."""
     root = handle.vault
     if root is None or not any((root / name).exists() for name in NAMES):
         return PublishReport(())
@@ -131,7 +131,7 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
     told = edits.Applied()
     for _ in range(AGAIN):
         look = _look(handle, path)
-        if (look.seen is None or look.found is None) and not make:
+        if not make and (look.seen is None or look.found is None or not look.known):
             why = HELD.get(look.held or "", look.held)
             return PageReport(path.name, "held" if look.held else "missing", why)
         if look.held and keep not in _ANSWERS.get(look.held, ()):

@@ -56,12 +56,13 @@ def _published(done: PublishReport) -> Iterator[str]:
         else:
             more = f", {page.omitted:,} more in memory" if page.omitted else ""
             yield f"{terminal.paint(page.action, 'green')} {page.path}: {terminal.plural(page.shown, 'statement')}{more}"
-        yield from _edits(page)
+        yield from edits(page)
     if done.operations:
         yield f"  yiku undo {done.operations[-1]} takes all of this back"
 
 
-def _edits(page: PageReport) -> Iterator[str]:
+def edits(page: PageReport) -> Iterator[str]:
+    """What was read from the edits of a page, a line each."""
     told = {"corrected": page.changed, "remembered": page.added, "forgotten": page.removed, "moved below the region": page.own}
     for what, texts in told.items():
         for text in texts:
