@@ -1,5 +1,5 @@
 """
-The structure of the code: what grew, what a call runs through, what an import costs.
+Structure metrics: sizes, call paths, import cost.
 
     python bench/structure.py            print the trends
     python bench/structure.py --check    and end with status 1 when a limit is passed

@@ -47,7 +47,7 @@ class Notes:
         return add.document(self._handle, path)
 
     def index_skill(self, path: str | os.PathLike[str]) -> SyncReport:
-        """The same for a skill, whose place is skills/. Raises as `index_document` does."""
+        """Index a skill now, as `index_document` does; its place is skills/."""
         from yiku.flows.notes import add
 
         return add.skill(self._handle, path)

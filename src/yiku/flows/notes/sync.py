@@ -83,7 +83,7 @@ def sync(handle: Handle, *, force: bool = False, progress: Progress | None = Non
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
-    """The same for some files of the vault, by their paths in it; what is not there any more leaves the index."""
+    """Index these files of the vault, by their paths in it; missing ones leave the index."""
 
     wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
 
