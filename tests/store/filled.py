@@ -23,6 +23,7 @@ OWN = {
     ("erasures", "rows"),
     ("erasures", "id"),
     ("meta", "value"),
+    *(("published", column) for column in ("page", "version", "digest", "entries")),
     ("attachments", "blob"),
     ("chunks", "heading"),
     ("chunks", "text"),
@@ -85,6 +86,7 @@ def filled(home: Path) -> None:
             write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
         memory.notes.sync()
         memory.admin.erase(memory.remember("A word that goes. 走").memory.id)
+        memory.notes.publish()
         memory.admin.backup()
     connection = apsw.Connection(str(home / "yiku.db"))
     connection.execute("insert into meta (key, value) values ('zz', 'of a later version')")
