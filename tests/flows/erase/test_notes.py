@@ -105,3 +105,18 @@ def test_a_backup_that_is_put_back_has_no_index_of_what_was_erased(memory, home)
 
     assert ["The rest."] == [note.text for note in notes_of(memory)]
     assert not memory.admin.check("deep").problems
+
+
+def test_the_managed_region_is_left_to_publishing(memory, home):
+    """The line of the region goes whole, with its id; what a person wrote around it loses only the sentence."""
+    memory.remember(SECRET)
+    memory.notes.publish()
+    page = home / "MEMORY.md"
+    page.write_text(f"Mine. {SECRET} Yes.\n\n{page.read_text()}")
+    memory.notes.sync()
+    memory.admin.erase(memory.get_all()[0].id)
+
+    assert "4711" not in page.read_text() and page.read_text().startswith("Mine. Yes.\n")
+    assert memory.get_all() == []
+    memory.notes.publish()
+    assert page.read_text().startswith("Mine. Yes.\n") and memory.get_all() == []

@@ -18,6 +18,7 @@ from yiku.files.vault import write_atomically
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes
 from yiku.flows.erase.plan import ErasurePlan
+from yiku.rules.pages import region
 from yiku.rules.pages.chunks import index_tokens
 from yiku.rules.privacy import redaction
 from yiku.rules.text import analyze
@@ -68,7 +69,7 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
     for path, content in _texts(handle.vault):
         with suppress(UnicodeDecodeError):
             text = content.decode()
-            if cut := ranges(text):
+            if cut := _of_people(path, text, ranges(text)):
                 found.files[path] = content, _without(text, cut).encode()
                 found.lines[path] = [text.count("\n", 0, start) + 1 for start, _ in cut]
     store = handle.store.notes
@@ -95,6 +96,15 @@ def cut_files(handle: Handle, found: NotesPlan) -> list[Place]:
             failed.append(Place(path, f"not cut: {error}", found=("it still says this",)))
             del found.lines[path]
     return failed
+
+
+def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redaction.Range]:
+    """The ranges that stand in what people wrote: published.py takes care of the managed region."""
+    if path not in files.PAGES or not cut:
+        return cut
+    kept = region.outside(text)
+    lines = [text.count("\n", 0, start) + 1 for start, _ in cut]
+    return [one for one, line in zip(cut, lines, strict=True) if any(first <= line <= last for first, last in kept)]
 
 
 def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
