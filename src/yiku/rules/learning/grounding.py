@@ -30,7 +30,7 @@ from yiku.rules.statements.clause import Clause, Mood
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
-from yiku.rules.text.analyze import UNSPACED_RUN, is_cjk
+from yiku.rules.text.analyze import UNSPACED_RUN, language_of
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
 from yiku.rules.text.words import Word, content, flags_of, words
@@ -81,7 +81,7 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
         return _rule(stated, said, turn)
     own_words = turn.role == "user" and all(part.is_own for part in parts)
     plain = all(one.is_plain for part in stated for one in _nearest(part, parts))
-    if is_cjk(item["content"]) != is_cjk(" ".join(part.text for part in parts)):
+    if language_of(item["content"]) != language_of(" ".join(part.text for part in parts)):
         if wrong := said.unsaid(item["content"]):
             return Judgement("missing", _not_there(wrong))
         return Judgement("elsewhere", "it is in another language", own_words, plain)

@@ -28,7 +28,7 @@ from yiku.rules.lexicon.lists import at_start, has, label, looked_for, words
 from yiku.rules.sessions import outcomes, tasks
 from yiku.rules.sessions.calls import Call, calls
 from yiku.rules.sessions.tasks import sentences, short, width
-from yiku.rules.text.analyze import is_cjk
+from yiku.rules.text.analyze import language_of
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import ASKING, STOPS
 from yiku.types import ActionNode, Episode, EpisodeOutcome, EpisodeSource, Turn
@@ -90,11 +90,6 @@ def spoken(turns: Sequence[Turn]) -> str:
     """The language of the user's turns, en or zh; of all turns where the user said nothing."""
     said = [turn.content[:READ_CHARS] for turn in turns if outcomes.by_user(turn)] or [turn.content[:READ_CHARS] for turn in turns]
     return language_of(" ".join(said))
-
-
-def language_of(text: str) -> str:
-    """The language that most of a text is in, en or zh."""
-    return "zh" if is_cjk(text) else "en"
 
 
 def _goal(turns: Sequence[Turn]) -> str:

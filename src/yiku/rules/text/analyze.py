@@ -182,9 +182,9 @@ def tokens(text: str) -> Tokens:
     return Tokens(words, characters)
 
 
-def is_cjk(text: str) -> bool:
-    """Whether most of a text is Chinese, or in another script without spaces: a character counts as a word."""
-    return sum(map(len, UNSPACED_RUN.findall(text))) > len(_LATIN_WORD.findall(text))
+def language_of(text: str) -> str:
+    """Return the language that most of a text is in, en or zh: a Chinese character counts as a word."""
+    return "zh" if sum(map(len, UNSPACED_RUN.findall(text))) > len(_LATIN_WORD.findall(text)) else "en"
 
 
 def question(text: str) -> Tokens:
