@@ -126,7 +126,7 @@ def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) ->
 
 
 def _as_kept(handle: Handle, text: str) -> str:
-    return intake.clean(handle, fence.taken_out(text, handle.seal).text)
+    return intake.clean(handle, fence.strip_ours(text, handle.seal).text)
 
 
 # ------------------------------------------------------------------ the end of a session

@@ -75,7 +75,7 @@ def says_more(text: str) -> bool:
     return states(told) or any(len(clause.beside) >= ENOUGH and clause.plain for clause in read(told))
 
 
-def meant(
+def target(
     new: SemanticMemory, told: Sequence[SemanticMemory], sort: Marker, recent: Sequence[SemanticMemory] | None = None
 ) -> SemanticMemory | None:
     """

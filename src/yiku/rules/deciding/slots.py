@@ -38,18 +38,18 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     if len(text) > LONGEST_STATEMENT:
         return None
     told = [clause for clause in clauses(text) if not clause.bare or clause.mood is Mood.ASKED]
-    stating = [(clause, filled) for clause in told if (filled := plainly(clause)) is not None]
+    stating = [(clause, filled) for clause in told if (filled := plain_slot(clause)) is not None]
     if not stating:
         return None
     said = {id(clause) for clause, _ in stating}
     if any(_stands_beside(other, *stating[0]) for other in told if id(other) not in said):
         return None
-    first, *others = [of(text, clause, filled, speaker=speaker, names=names) for clause, filled in stating]
+    first, *others = [slot_for(text, clause, filled, speaker=speaker, names=names) for clause, filled in stating]
     again = all(first.key == other.key and canonical.form(first.object) == canonical.form(other.object) for other in others)
     return first if again else None  # one in English and again in Chinese is one
 
 
-def plainly(clause: Clause, *, hedged: bool = False) -> Filled | None:
+def plain_slot(clause: Clause, *, hedged: bool = False) -> Filled | None:
     """
     The slot that a clause plainly fills: asserted, of now, about somebody or something that is named.
 
@@ -86,7 +86,7 @@ def _stands_beside(other: Clause, clause: Clause, filled: Filled) -> bool:
     return not (denies or leads)
 
 
-def of(text: str, clause: Clause, filled: Filled, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
+def slot_for(text: str, clause: Clause, filled: Filled, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
     """A slot of a clause in the form in which it is stored: subjects and predicates as keys know them, the object as it was said."""
     subject = _subject(text, clause, filled, speaker, names)
     object_ = normal(text[filled.value.start : filled.value.end]).strip(keys.EDGES)
@@ -125,7 +125,9 @@ def stated(
     """The slot that a caller named outright, in the same canonical form."""
     name = keys.predicate_name(predicate)
     many = cardinality or keys.cardinality_of(name, object_ or "")
-    return keys.finished(keys.told_of(subject, speaker, names), name, (object_ or "").strip(), many, told=cardinality is not None)
+    return keys.finished(
+        keys.statement_subject(subject, speaker, names), name, (object_ or "").strip(), many, told=cardinality is not None
+    )
 
 
 def is_past(text: str, of: str | None = None) -> bool:

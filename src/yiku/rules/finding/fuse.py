@@ -286,6 +286,6 @@ def _is_of_another(memory: SemanticMemory, question: Question) -> bool:
     return known is not None and not known.one and bool(things) and things.isdisjoint(stated(memory.content))
 
 
-def together(found: Iterable[float]) -> float:
+def combine(found: Iterable[float]) -> float:
     """One relevance from those of several routes: what each leaves open is closed by the next."""
     return 1 - math.prod(1 - value for value in found)

@@ -21,7 +21,7 @@ from yiku.rules.privacy.redaction import WEIGHT, weight
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.analyze import hashed_plain as plain
-from yiku.rules.text.sure import Range, pieces, spans, sure_sentences
+from yiku.rules.text.safe_ends import Range, pieces, safe_sentences, spans
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
@@ -65,7 +65,7 @@ def of_record(id: str) -> str:
 
 def of_sentences(text: str) -> list[str]:
     """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
-    return of_parts(sure_sentences(text))
+    return of_parts(safe_sentences(text))
 
 
 def of_parts(texts: Iterable[str]) -> list[str]:
@@ -91,7 +91,7 @@ def runs(text: str) -> dict[str, list[Range]]:
     for first in range(len(parts)):
         for last in range(first, min(first + RUN_PIECES, len(parts))):
             tried(" ".join(filter(None, words[first : last + 1])), places[first][0], places[last][1])
-    for sentences in (pieces(text), sure_sentences(text)):
+    for sentences in (pieces(text), safe_sentences(text)):
         for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
             tried(plain(sentence), start, end)
     return found

@@ -44,7 +44,7 @@ class Block(NamedTuple):
     ours: bool
 
 
-class Taken(NamedTuple):
+class Unfenced(NamedTuple):
     """A text without the blocks that this home wrote; how many these were, and how many others stayed as quotations."""
 
     text: str
@@ -62,21 +62,21 @@ def wrap(text: str, seal: Seal) -> str:
     return f'<{NAME} seal="{_digest(text, seal)}">\n{text}\n{CLOSE}'
 
 
-def taken_out(text: str, seal: Seal) -> Taken:
+def strip_ours(text: str, seal: Seal) -> Unfenced:
     """The text without what this home had put into a prompt."""
     found = blocks(text, seal)
     ours = [block for block in found if block.ours]
-    return Taken(_cut(text, ours, ""), len(ours), len(found) - len(ours))
+    return Unfenced(_cut(text, ours, ""), len(ours), len(found) - len(ours))
 
 
-def without(text: str) -> str:
+def strip_all(text: str) -> str:
     """The text without any fenced block, whoever wrote it: what is left are its speaker's own words."""
     return _cut(text, blocks(text), "\n")
 
 
 def own_words(turn: Turn) -> Turn:
     """A turn as learning reads it, without the blocks that stayed in it as quotations."""
-    content = without(turn.content)
+    content = strip_all(turn.content)
     return turn if content is turn.content else replace(turn, content=content)
 
 

@@ -24,7 +24,7 @@ from yiku.rules.deciding import slots
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN, fold, plain
-from yiku.rules.text.sure import pieces, spans, sure
+from yiku.rules.text.safe_ends import pieces, spans, to_safe_ends
 from yiku.types import SemanticMemory
 
 T = TypeVar("T")
@@ -81,14 +81,14 @@ def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
 def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
     """What of a text says one of the statements; `spans` are known to."""
     known = Folded(text)
-    found = [sure(text, *span) for span in spans]
+    found = [to_safe_ends(text, *span) for span in spans]
     for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
-        found += [sure(text, *place) for place in known.places(words)]
+        found += [to_safe_ends(text, *place) for place in known.places(words)]
     ranges, widened = joined(found), False
     for start, end in _rest(text, ranges):
         words = plain(text[start:end])
         if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
-            ranges = joined([*ranges, sure(text, *stripped(text, start, end))])
+            ranges = joined([*ranges, to_safe_ends(text, *stripped(text, start, end))])
         elif words and _fills(text[start:end], words, told, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
             ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True

@@ -116,7 +116,7 @@ def typed(message: str) -> str:
 
 
 def _head(message: str) -> str:
-    return fence.without(message)[:READ_CHARS]
+    return fence.strip_all(message)[:READ_CHARS]
 
 
 @lru_cache(maxsize=2)

@@ -59,7 +59,7 @@ def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ())
     return _relative(folded)
 
 
-def told_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
+def statement_subject(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
     """The canonical subject of a statement, of which a term of kinship alone is one's own: "mum lives in Leith", 妹妹对花生过敏."""
     subject = subject_of(text, speaker, names)
     return f"{subject_of('', speaker, names)}{_OF}{subject}" if subject in kin() else subject

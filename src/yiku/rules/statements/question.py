@@ -11,7 +11,7 @@ from yiku.rules.lexicon import Lexicon, built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import Asked
-from yiku.rules.statements.subjects import Spoken, name_of, who_is_named
+from yiku.rules.statements.subjects import Discourse, name_of, who_is_named
 from yiku.rules.text.folding import folded
 from yiku.rules.text.words import Word, content, flags_of, words
 
@@ -93,7 +93,7 @@ def _asked_of(said: str, found: Sequence[Word]) -> set[str]:
     """Whom a question names: the first somebody in it."""
     for place, word in enumerate(found):
         if word.flags & (F.KIN | F.OWN | F.PERSON) and not word.flags & (F.IT | F.YOU | F.YOUR):
-            subject = who_is_named(said, found[place:], len(found) - place, Spoken())[0]
+            subject = who_is_named(said, found[place:], len(found) - place, Discourse())[0]
             if subject:
                 return {subject}
         elif _is_named(said, found, place):

@@ -31,7 +31,7 @@ from yiku.rules.statements.moods import (
     tense_of,
     to_remember_from,
 )
-from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of, whom_it_follows
+from yiku.rules.statements.subjects import Discourse, is_pronoun, subject_of, whom_it_follows
 from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
@@ -54,14 +54,16 @@ def read(text: str) -> tuple[Clause, ...]:
 
 def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
     """The clauses of a text, in order; nothing of what is no prose."""
-    small, spoken = folded(text), Spoken()
+    small, discourse = folded(text), Discourse()
     found: list[Clause] = []
     for block in blocks(text):
         if block.kind is Kind.PROSE:
-            spoken.quoted = [match.span() for match in _QUOTATION.finditer(small, block.start, block.end) if _is_saying(match[0])]
+            discourse.quoted = [
+                match.span() for match in _QUOTATION.finditer(small, block.start, block.end) if _is_saying(match[0])
+            ]
             for sentence in sentences(text[block.start : block.end], lexicon):
                 start, stop = sentence.start + block.start, sentence.stop + block.start
-                found += _clauses(text, words(small, start, stop, lexicon), sentence, lexicon, spoken)
+                found += _clauses(text, words(small, start, stop, lexicon), sentence, lexicon, discourse)
     return tuple(found)
 
 
@@ -73,10 +75,10 @@ def _is_saying(quotation: str) -> bool:
     return weight >= LONG_QUOTE or any(mark in quotation[1:-1].strip(", ") for mark in ",.!?。")
 
 
-def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, spoken: Spoken) -> list[Clause]:
+def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, discourse: Discourse) -> list[Clause]:
     """The clauses of a sentence; the last of them asks where the sentence does."""
     found = without_asides(found)
-    parts = parts_of(found, {place for start, end in spoken.quoted for place in (start, end - 1)})
+    parts = parts_of(found, {place for start, end in discourse.quoted for place in (start, end - 1)})
     jest = _last_in_jest(found, parts)
     reported = supposed = past = False
     result: list[Clause] = []
@@ -92,10 +94,10 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         flags = flags if not flags & F.JOKE or _is_jest(own) else flags & ~F.JOKE
         verb = first_with(own, F.VERB)
         order = None if sentence.asks and not flags & F.REQUESTED else _order(lead, own, flags, result)
-        subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
+        subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, discourse, bool(result))
         if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
-            subject = whom_it_follows(text, parts[place - 1], spoken)  # my grandma, who turned 75
-        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
+            subject = whom_it_follows(text, parts[place - 1], discourse)  # my grandma, who turned 75
+        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, discourse.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
         if mood is Mood.ASSERTED and flags_of(lead) & F.WHEN:
@@ -112,8 +114,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         elided = named is None and own_self and any(before.explicit and before.subject == subject for before in result)
         cue = cue_of(flags)
         cue = "corrects" if refused and cue != "retracts" else cue
-        spoken.corrects = spoken.corrects or cue == "corrects"
-        cue = "corrects" if spoken.corrects and cue in ("", "changes") else cue
+        discourse.corrects = discourse.corrects or cue == "corrects"
+        cue = "corrects" if discourse.corrects and cue in ("", "changes") else cue
         telling = [word for word in own if _tells(word)]
         about = _about([*lead, *own[:verb]])
         result.append(
@@ -123,16 +125,16 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 sentence=(found[0].start, found[-1].end),
                 flags=flags & KEPT,
                 subject=subject,
-                called=spoken.called(subject),
+                called=discourse.called(subject),
                 named=named or NOWHERE,
-                meant=_meant(own, subject, named, spoken, bool(result)),
+                meant=_meant(own, subject, named, discourse, bool(result)),
                 mood=mood,
                 tense=Tense.PAST if past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
                 denied=bool(flags & F.DENY) and denies(own),
-                hedged=bool(flags & F.HEDGE) and not spoken.corrects,
+                hedged=bool(flags & F.HEDGE) and not discourse.corrects,
                 cue=cue,
                 values=told,
-                slots=tuple(slots.filled(slots.Told(text, part, subject, named, told, elided), lexicon)),
+                slots=tuple(slots.filled(slots.PartialClause(text, part, subject, named, told, elided), lexicon)),
                 content=content(own),
                 about=about | result[-1].about if result and not named else about,
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
@@ -195,11 +197,11 @@ def _is_own_story(own: Sequence[Word], before: Sequence[Clause]) -> bool:
     return of_speaker and (not own[0].flags & F.STANDING or tells_when(own[-1]))
 
 
-def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spoken: Spoken, follows: bool) -> str:
+def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, discourse: Discourse, follows: bool) -> str:
     """The words for a subject that the clause names by a pronoun, or leaves out behind another clause."""
     if named is None:
-        return spoken.words.get(subject, "") if follows else ""
-    return spoken.words.get(subject, "") if is_pronoun(own, named) else ""
+        return discourse.words.get(subject, "") if follows else ""
+    return discourse.words.get(subject, "") if is_pronoun(own, named) else ""
 
 
 def _plans(before: Sequence[Clause]) -> bool:

@@ -45,7 +45,7 @@ _BETWEEN |= F.CORRECT | F.DENY | F.PLACE | F.ONCE | F.PERSON
 _BETWEEN |= F.CHANGE | F.LIGHT | F.SUPPOSE | F.PLAN | F.REMEMBER
 
 
-class Told(NamedTuple):
+class PartialClause(NamedTuple):
     """
     A clause as far as it was read: its words and signs, whom it speaks of, what values it names.
 
@@ -61,7 +61,7 @@ class Told(NamedTuple):
     elided: bool = False
 
 
-def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
+def filled(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
     """The slots that the words of a clause fill."""
     seen: set[tuple[str, int]] = set()
     said = _may_be_said(told)
@@ -108,14 +108,14 @@ def _has_all(line: Sequence[str], there: Collection[str], small: str) -> bool:
 # ------------------------------------------------------------------ of whom
 
 
-def _may_be_said(told: Told) -> Collection[str]:
+def _may_be_said(told: PartialClause) -> Collection[str]:
     """What may be said of the subject: of somebody all, and little of what is only theirs (my flat is in Oslo)."""
     if told.subject == USER or "'s " in told.subject or told.subject == AGENT:
         return (_CLOSE, _PERSON, _ANYTHING)
     return (_PERSON, _ANYTHING) if told.subject in ("", "?") or told.subject.startswith("@") else (_ANYTHING,)
 
 
-def _follows(told: Told, place: int) -> bool:
+def _follows(told: PartialClause, place: int) -> bool:
     """Whether nothing that tells stands before the subject, or between it and what stands here."""
     start, end = told.named or (told.own[0].start, told.own[0].start)
     heading = max((word.end for word in told.own if word.sign and word.start < start), default=0)  # Big news: I live in …
@@ -219,7 +219,7 @@ def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
     return Value(sort, own[start].start, own[end - 1].end, " ".join(word.text for word in own[start:end]))
 
 
-def _exactly(told: Told, value: Value) -> Value | None:
+def _exactly(told: PartialClause, value: Value) -> Value | None:
     """The value of a gap as it was read, without what stands around it; None where it is not of the sort that is taken."""
     inside = [word for word in told.own if value.start <= word.start < value.end]
     if not inside or inside[0].flags & (F.PERSON | F.ASKS | F.OUGHT | F.POSSESSIVE):
@@ -302,7 +302,7 @@ def _is_named(text: str, inside: Sequence[Word]) -> bool:
 # ------------------------------------------------------------------ the attribute form
 
 
-def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
+def _attributes(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
     """A noun of the lexicon with whose or which it is, then a copula or a verb of change, then a value: my spot is C03."""
     own = told.own
     for place, word in enumerate(own):
@@ -330,7 +330,7 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             yield Slot(whose, noun, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
 
 
-def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
+def _whose(told: PartialClause, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
     """The thing that has an attribute, in words, and the words that say which attribute of it: the gateway's retry limit."""
     named = told.named if told.named and told.subject.startswith("@") else (0, 0)
     which = [each for each in before if not named[0] <= each.start < named[1]]
@@ -355,7 +355,7 @@ def _copula(noun: Word, rest: Sequence[Word], told: Sequence[Value]) -> int | No
     return None if verb is None or (rest[verb].sign and rest[verb].text != ":") else verb
 
 
-def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sort: str, *, beside: bool) -> bool:
+def _says_which(told: PartialClause, before: Sequence[Word], between: Sequence[Word], sort: str, *, beside: bool) -> bool:
     """
     Whether it is said whose or which a noun is: my spot, the retry limit, 年会预算. A bare noun is anybody's.
 
@@ -372,7 +372,7 @@ def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sor
     return which and of_it and not beside
 
 
-def _given(told: Told, noun: str, sort: str, after: Sequence[Word]) -> Value | None:
+def _given(told: PartialClause, noun: str, sort: str, after: Sequence[Word]) -> Value | None:
     """The value behind the verb: of the sort of the noun, or where that is a thing whatever looks like a value."""
     start, near = after[0].start, after[min(3, len(after) - 1)].start
     for sorts in _EXACT.get(sort, (("amount", "name"),)):

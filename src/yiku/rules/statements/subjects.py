@@ -14,7 +14,7 @@ from yiku.rules.text.words import Word, content, flags_of
 
 
 @dataclass(slots=True)
-class Spoken:
+class Discourse:
     """Of whom a text has come to speak: its last subject, the persons named, in which words, and what they are called."""
 
     subject: str = ""
@@ -33,23 +33,25 @@ class Spoken:
         return self.persons[0] if len(self.persons) == 1 else "?"
 
 
-def subject_of(text: str, own: Sequence[Word], verb: int, spoken: Spoken, follows: bool) -> tuple[str, tuple[int, int] | None]:
+def subject_of(
+    text: str, own: Sequence[Word], verb: int, discourse: Discourse, follows: bool
+) -> tuple[str, tuple[int, int] | None]:
     """Its subject, empty where it is unknown, and where the clause names it, if it does; remembered for what follows."""
-    subject, first, last = who_is_named(text, own, verb, spoken)
+    subject, first, last = who_is_named(text, own, verb, discourse)
     if subject is None:
         unspaced = own[0].cjk
-        return (spoken.subject if follows and spoken.subject else USER if unspaced or verb == 0 else ""), None
+        return (discourse.subject if follows and discourse.subject else USER if unspaced or verb == 0 else ""), None
     named = own[first].start, own[last].end
     if subject:
-        spoken.subject = subject
-        if is_person(subject) and subject not in spoken.persons:
-            spoken.persons.append(subject)
+        discourse.subject = subject
+        if is_person(subject) and subject not in discourse.persons:
+            discourse.persons.append(subject)
         if not is_pronoun(own, named):
-            spoken.words[subject] = text[slice(*named)]
+            discourse.words[subject] = text[slice(*named)]
     return subject, named
 
 
-def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
+def whom_it_follows(text: str, before: Sequence[Word], discourse: Discourse) -> str:
     """Whose the words behind `who` are: of the speaker's relative or the name that they follow, or else nobody knows."""
     own = [word for word in before if not word.sign]
     if len(own) > 1 and own[-1].flags & F.KIN and own[-2].flags & F.MY:
@@ -58,7 +60,7 @@ def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
         subject, first = name_of(own[-1]), own[-1]
     else:
         return "?"
-    spoken.words.setdefault(subject, text[first.start : own[-1].end])
+    discourse.words.setdefault(subject, text[first.start : own[-1].end])
     return subject
 
 
@@ -74,7 +76,7 @@ def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
     )
 
 
-def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> tuple[str | None, int, int]:
+def who_is_named(text: str, own: Sequence[Word], verb: int, discourse: Discourse) -> tuple[str | None, int, int]:
     """
     Whom the words before the verb name, or right behind it where a language puts them there, and from which to which word.
 
@@ -83,7 +85,7 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
     if flags_of(own[verb + 1 : verb + 2]) & F.INVERTED and not flags_of(own[:verb]) & (F.PERSON | F.OWN | F.KIN):
         behind = own[verb + 1 :]
         ends = next((place for place, word in enumerate(behind) if word.flags & (F.VERB | F.PLACE)), len(behind))
-        subject, first, last = who_is_named(text, behind, ends, spoken)
+        subject, first, last = who_is_named(text, behind, ends, discourse)
         return subject, first + verb + 1, last + verb + 1
     owner, first = "", -1
     for place, word in enumerate(own[: max(verb, 1)]):
@@ -97,22 +99,22 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
                 owner, first = subject, begins
                 continue
             if after is not None and _is_name(text, own, place + 1):
-                spoken.names[name_of(after)] = subject
+                discourse.names[name_of(after)] = subject
                 return subject, begins, place + 1
             return subject, begins, place
         if word.flags & F.OWN or (word.flags & F.SPEAKER and leads_on):
-            owner = USER if word.flags & (F.MY | F.SPEAKER) else AGENT if word.flags & F.YOUR else spoken.they()
+            owner = USER if word.flags & (F.MY | F.SPEAKER) else AGENT if word.flags & F.YOUR else discourse.they()
             if leads_on:
                 first = begins
                 continue
             return owner, begins, place
         if word.flags & F.PERSON:
             if word.flags & (F.SPEAKER | F.YOU | F.OTHER):
-                return USER if word.flags & F.SPEAKER else AGENT if word.flags & F.YOU else spoken.they(), begins, place
-            it = spoken.subject if word.flags & F.IT else ""
+                return USER if word.flags & F.SPEAKER else AGENT if word.flags & F.YOU else discourse.they(), begins, place
+            it = discourse.subject if word.flags & F.IT else ""
             return "" if it in (USER, AGENT) or is_person(it) else it, begins, place
         if place < verb and _is_name(text, own, place):
-            subject = spoken.names.get(name_of(word), name_of(word))
+            subject = discourse.names.get(name_of(word), name_of(word))
             if _owns_kin(own, place):
                 owner, first = subject, begins
                 continue

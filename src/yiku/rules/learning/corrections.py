@@ -21,7 +21,7 @@ REACHES = timedelta(hours=1)
 LONGEST = 80  # characters of such a turn
 
 
-def may_amend(text: str) -> bool:
+def may_correct(text: str) -> bool:
     """Whether a turn may be a correction that gives a value alone."""
     return len(text) <= LONGEST and correction(text) is not None
 

@@ -34,7 +34,7 @@ def pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise((0, *possible_ends(text)))]
 
 
-def sure_sentences(text: str) -> list[str]:
+def safe_sentences(text: str) -> list[str]:
     """The sentences of a text, cut only where an end is sure; together they are the text."""
     found: list[str] = []
     joined = 0
@@ -53,7 +53,7 @@ def spans(parts: Iterable[str]) -> list[Range]:
     return [*pairwise((0, *accumulate(map(len, parts))))]
 
 
-def sure(text: str, start: int, end: int) -> Range:
+def to_safe_ends(text: str, start: int, end: int) -> Range:
     """A span up to ends that are sure, with the stops that end it."""
     for _ in range(PIECES_JOINED):
         stops = _STOP_RUN.match(text, end)
