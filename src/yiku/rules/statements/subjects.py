@@ -1,5 +1,5 @@
 """
-Of whom a clause speaks: the speaker, somebody of theirs, a name, a thing; what a pronoun or a left-out subject stands for.
+Resolve the subject of a clause: the speaker, a relative, a name, a thing; pronouns and omitted subjects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from yiku.rules.text.words import Word, content, flags_of
 
 @dataclass(slots=True)
 class Discourse:
-    """Of whom a text has come to speak: its last subject, the persons named, in which words, and what they are called."""
+    """Discourse state of a text: its last subject, the persons named, their words and names."""
 
     subject: str = ""
     persons: list[str] = field(default_factory=list)
@@ -25,18 +25,18 @@ class Discourse:
     corrects: bool = False  # whether something was corrected: what should be is then no doubt
 
     def called(self, subject: str) -> frozenset[str]:
-        """The names of a subject that were told; none of one that is unknown."""
+        """Return the names given to a subject."""
         return frozenset([name for name, whose in self.names.items() if whose == subject] if subject else ())
 
     def they(self) -> str:
-        """The only person named so far; `?` where there are none or several."""
+        """Return the only person named so far, `?` if there is none or several."""
         return self.persons[0] if len(self.persons) == 1 else "?"
 
 
 def subject_of(
     text: str, own: Sequence[Word], verb: int, discourse: Discourse, follows: bool
 ) -> tuple[str, tuple[int, int] | None]:
-    """Its subject, empty where it is unknown, and where the clause names it, if it does; remembered for what follows."""
+    """Return the subject, empty if unknown, and the span that names it; update the discourse state."""
     subject, first, last = who_is_named(text, own, verb, discourse)
     if subject is None:
         unspaced = own[0].cjk
@@ -52,7 +52,7 @@ def subject_of(
 
 
 def whom_it_follows(text: str, before: Sequence[Word], discourse: Discourse) -> str:
-    """Whose the words behind `who` are: of the speaker's relative or the name that they follow, or else nobody knows."""
+    """Resolve a relative `who`: the relative or name before it, else `?`."""
     own = [word for word in before if not word.sign]
     if len(own) > 1 and own[-1].flags & F.KIN and own[-2].flags & F.MY:
         subject, first = f"{USER}'s {own[-1].entry.kin or own[-1].text}", own[-2]
@@ -65,12 +65,12 @@ def whom_it_follows(text: str, before: Sequence[Word], discourse: Discourse) -> 
 
 
 def is_person(subject: str) -> bool:
-    """Whether a subject is somebody, and neither the speaker nor the agent nor a thing."""
+    """Whether a subject is a person other than the speaker and the agent."""
     return "'s " in subject or subject.startswith("@")
 
 
 def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
-    """Whether the words that name a subject are a pronoun: `he`, 她的."""
+    """Whether the subject is named by a pronoun: `he`, 她的."""
     return any(
         word.start == named[0] and word.flags & (F.OTHER | F.IT | F.OWN) and not word.flags & (F.MY | F.YOUR) for word in own
     )
@@ -78,7 +78,7 @@ def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
 
 def who_is_named(text: str, own: Sequence[Word], verb: int, discourse: Discourse) -> tuple[str | None, int, int]:
     """
-    Whom the words before the verb name, or right behind it where a language puts them there, and from which to which word.
+    Return the subject that the words before the verb name (or after an inverted verb), and its words.
 
     None where nobody, empty where a pronoun leads nowhere.
     """
@@ -129,12 +129,12 @@ def _owns_kin(own: Sequence[Word], place: int) -> bool:
 
 
 def name_of(word: Word) -> str:
-    """The subject that a name is, in one form: `@khan` for Khan and the Khans."""
+    """Return the canonical subject of a name: `@khan` for Khan and the Khans."""
     return f"@{next(iter(analyze.tokens(word.text).words), word.text) if not word.cjk else word.text}"
 
 
 def _is_name(text: str, own: Sequence[Word], place: int) -> bool:
-    """Whether a word is a name: a capital that its place does not ask for, or two or three unknown characters."""
+    """Whether a word is a name: an unexpected capital, or two or three unknown characters."""
     word = own[place]
     if word.inside or word.flags & (F.CORRECT | F.LEAD | F.STANDING | F.JOKE | F.REMEMBER):
         return False

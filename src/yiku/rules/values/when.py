@@ -1,5 +1,5 @@
 """
-The times that a question names, as windows of days: "last March", "3月5日至8日", 去年国庆前后.
+Parse the times in a question into windows of days: "last March", "3月5日至8日", 去年国庆前后.
 
 The words of times are found in the text (time_words.py), and those that stand side by side are read as one time
 (times.py). Two times with "to" or 至 between them become one window, and what stands around a time moves its ends:
@@ -71,7 +71,7 @@ class Anchored:
 
 def windows(text: str, now: datetime, *, ahead: bool = False) -> tuple[Window, ...]:
     """
-    Return the times that a question names, in its order; none for a text too long to be one.
+    Return the time windows of a question, in its order; none for a text too long to be one.
 
     ahead:  it is about the future, whatever it says
     """
@@ -94,7 +94,7 @@ def windows(text: str, now: datetime, *, ahead: bool = False) -> tuple[Window, .
 
 
 def _question(text: str, today: date, is_worth: Callable[[str], bool], *, ahead: bool = False) -> Question | None:
-    """Return a question with its words of times; None if it is too long, or says nothing of what is looked for."""
+    """Tokenize a question; None if it is too long or holds no time words."""
     if len(text) > LONGEST_TIMED:
         return None
     said = normal(text)
@@ -129,7 +129,7 @@ def _times_in(question: Question) -> list[Found]:
 
 
 def _time_sharing_month(question: Question, one: Found) -> Found | None:
-    """Return the time of a number in front of another whose month it has, too: 3-8 March, 7、8月."""
+    """Return the time of a number that shares the month of the next time: 3-8 March, 7、8月."""
     place = one.first - 2
     if place < 0 or "month" not in one.pieces or [*question.tokens[place].pieces] != ["number"]:
         return None
@@ -154,7 +154,7 @@ def _join(question: Question, stop: int, place: int) -> str:
 
 
 def _merge_ranges(question: Question, found: list[Found]) -> list[Found]:
-    """Return the times with "a to b" made one, and with the year that a neighbour names."""
+    """Merge "a to b" into one time, and share the year that a neighbour names."""
     times: list[Found | None] = [*found]
     for place, b in enumerate(found[1:], 1):
         a = times[place - 1] or found[place - 1]
@@ -177,7 +177,7 @@ def _merge_ranges(question: Question, found: list[Found]) -> list[Found]:
 
 
 def _shared_year(a: Found, b: Found) -> tuple[Span, Span]:
-    """Return the days of two neighbours, in order: a year that one of them names is the other's too."""
+    """Return the days of two neighbouring times that share the year of one of them."""
     (a_span, _, a_at, _), (b_span, _, b_at, _) = a.days, b.days
     try:
         if b_at and not a_at:
@@ -195,7 +195,7 @@ def _shared_year(a: Found, b: Found) -> tuple[Span, Span]:
 
 
 def _apply_modifiers(question: Question, one: Found) -> Found | None:
-    """Return a time with its ends where the words beside it put them: "since", "the week before", 前一周."""
+    """Apply the words around a time to its ends: "since", "the week before", 前一周."""
     first, stop, reach = question.lead(one.first)[0], one.stop, None
     if how := question.says(first, "fore"):
         reach = _duration_before(question, first) if how in ("before", "after", "of") else None
@@ -215,7 +215,7 @@ def _apply_modifiers(question: Question, one: Found) -> Found | None:
 
 
 def _modified_span(days: Days, how: str | None, reach: _Duration | None, today: date) -> Span | None:
-    """Return what a word beside a time makes of its days, with the number of days that stands beside that word."""
+    """Return the days of a time after its modifier, with the duration next to that."""
     since, until = days.span
     tomorrow = today + timedelta(days=1)
     match how:
@@ -273,7 +273,7 @@ def _duration_before(question: Question, stop: int) -> _Duration | None:
 
 
 def anchored(text: str) -> Anchored | None:
-    """Return the event that a question hangs its time on; None when there is none, or when it has a date of its own."""
+    """Return the event that a time in a question is relative to, None if there is none or it has a date."""
     question = _question(text, _ANY_DAY.date(), _may_have_anchor)
     if question is None:
         return None
@@ -298,7 +298,7 @@ def _anchor(event: str, hinge: str, reach: _Duration | None) -> Anchored:
 
 
 def _event_behind(question: Question, start: int, hinge: str) -> str:
-    """Return the event that is told behind a word: what somebody did, something of somebody's, a wedding."""
+    """Return the event after a hinge word: what somebody did, something of theirs, a wedding."""
     told: list[Word] = []
     following = words(question.small, start, min(len(question.small), start + EVENT_CHARS[1]), built_in())
     for word, after in zip_longest(following, following[1:]):
@@ -327,7 +327,7 @@ def _is_past(word: str) -> bool:
 
 
 def _event_before(question: Question, end: int) -> str:
-    """Return the event that is told in front of a word, in a script without spaces."""
+    """Return the event before a hinge word, in a script without spaces."""
     start = end
     while start and question.small[start - 1].isalnum():
         start -= 1
