@@ -235,7 +235,7 @@ def _address(name: str, value: str, place: str) -> str:
         raise SettingsError(f"{place}: {name} must be an address, http://… or https://…")
     if "@" in parts.netloc or parts.query or parts.fragment:
         key = name.replace("url", "key")
-        raise SettingsError(f"{place}: {name} must be without a password or anything behind ? or #; a key goes into {key}")
+        raise SettingsError(f"{place}: {name} must not contain a password, or anything after ? or #; put a key into {key}")
     return value
 
 

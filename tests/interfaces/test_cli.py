@@ -698,6 +698,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "home": ["status"],
         "backup": ["export", tmp_path / "out.jsonl"],
         "repair": ["check", "--quick"],
+        "notes": ["sync"],
         "vectors": ["embed", "--help"],
         "demo": ["demo", "--help"],
     }

@@ -98,13 +98,13 @@ def tables(connection: apsw.Connection) -> dict[str, tuple[list[str], list[str]]
         "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
     ).fetchall()
     virtual = tuple(f"{name}" for name, sql in found if sql.lower().startswith("create virtual"))
-    told = {}
+    columns_by_table = {}
     for name, _ in found:
         if not name.startswith(virtual):
             columns: Any = connection.execute(f"pragma table_info({name})").fetchall()
             key = [column[1] for column in sorted(columns, key=lambda one: one[5]) if column[5]] or ["rowid"]
-            told[name] = ([column[1] for column in columns if column[2].upper() in ("TEXT", "ANY")], key)
-    return told
+            columns_by_table[name] = ([column[1] for column in columns if column[2].upper() in ("TEXT", "ANY")], key)
+    return columns_by_table
 
 
 def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:

@@ -36,8 +36,8 @@ def lines(home: Home) -> list[dict[str, Any]]:
     """Return the entries of the single file of an earlier version; they have no id."""
     if not os.path.lexists(home.erased):
         return []
-    told = content_of(home.erased, at_most=LONGEST_BYTES).decode("ascii")
-    return [json.loads(line) for line in told.splitlines() if line]
+    content = content_of(home.erased, at_most=LONGEST_BYTES).decode("ascii")
+    return [json.loads(line) for line in content.splitlines() if line]
 
 
 def entries(home: Home, store_id: str, ids: Iterable[str]) -> list[dict[str, Any]]:
@@ -72,6 +72,6 @@ def allow(home: Home, store_id: str, seals: Collection[bytes]) -> None:
 
 
 def _write(home: Home, store_id: str, entry: Mapping[str, Any]) -> None:
-    told = {name: value for name, value in entry.items() if name != "done"}
+    fields = {name: value for name, value in entry.items() if name != "done"}
     path = home.erasures / f"{store_id[:OF_STORE]}-{entry['id']}.json"
-    write_atomically(path, json.dumps(told, separators=(",", ":")).encode("ascii"), below=home.root)
+    write_atomically(path, json.dumps(fields, separators=(",", ":")).encode("ascii"), below=home.root)

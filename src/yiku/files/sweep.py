@@ -45,9 +45,9 @@ def tidied(home: Home) -> None:
 def copied(path: Path, to: Path) -> None:
     """Copy a closed database with its side files."""
     for end in ("", "-wal"):
-        beside = Path(f"{path}{end}")
-        if beside.is_file():
-            shutil.copyfile(beside, f"{to}{end}")
+        side_file = Path(f"{path}{end}")
+        if side_file.is_file():
+            shutil.copyfile(side_file, f"{to}{end}")
             Path(f"{to}{end}").chmod(0o600)
 
 

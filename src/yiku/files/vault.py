@@ -46,7 +46,7 @@ class Home:
             os.fsencode(text)
             self.root = expanded(text).absolute()
         except (UnicodeEncodeError, RuntimeError) as error:
-            raise InvalidInput(f"home is no path on this machine: {error}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
@@ -64,7 +64,7 @@ class Home:
         try:
             return self.settings.exists() or _bytes(self.database) > 0
         except OSError as error:  # a name that is too long for the file system, say
-            raise InvalidInput(f"home is no path on this machine: {error.strerror}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error.strerror}") from error
 
     def lost(self) -> str | None:
         """Describe what remains of a home without its database; None if it is there, or was never created."""
@@ -134,7 +134,7 @@ class Home:
         for name in FILES:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
-                    raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
+                    raise InvalidInput(f"{self.root / name} is not a regular file, as every part of a home must be")
         for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")

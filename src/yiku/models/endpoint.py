@@ -78,7 +78,7 @@ class Line:
         """
         until, why = self._rest
         if not patient and time.monotonic() < until:
-            raise ModelUnavailable(f"{why}; it is asked again in {until - time.monotonic():.0f} s")
+            raise ModelUnavailable(f"{why}; next request in {until - time.monotonic():.0f} s")
         deadline = time.monotonic() + self._endpoint.timeout_s
         request = self._request(body)
         pause = FIRST_PAUSE_S

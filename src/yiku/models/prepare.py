@@ -56,7 +56,7 @@ def cache() -> Path:
     try:
         above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
     except KeyError as error:  # no HOME, and no such user
-        raise ModelUnavailable(f"the local model has nowhere to lie ({error}): set XDG_CACHE_HOME") from error
+        raise ModelUnavailable(f"there is no cache folder for the local model ({error}): set XDG_CACHE_HOME") from error
     return above / "yiku" / NAME
 
 

@@ -34,6 +34,7 @@ from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
 from yiku.store.error_mapping import means_full
 from yiku.store.learning import SqliteLearning
+from yiku.store.notes import SqliteNotes
 from yiku.store.opening import Opening
 from yiku.store.protocol import Index, R
 from yiku.store.upkeep import SqliteUpkeep
@@ -109,6 +110,7 @@ class SqliteStore:
         )
         self.path = path
         self.key = key
+        self.notes = SqliteNotes(database)
         self.learning = SqliteLearning(database)
         self.erasures = SqliteErasures(database)
         self._columns = Columns(database.derived)
@@ -266,7 +268,7 @@ class SqliteStore:
         """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
-            _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
+            _log.warning("%s; it is left out: yiku check says more, yiku repair repairs it", error.detail)
 
     def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
         """See Store.unreadable."""

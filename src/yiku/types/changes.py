@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
+from yiku.types.notes import DropFile, EmptyNotes, IndexFile
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
 
@@ -274,7 +275,7 @@ class ClaimJobs:
     limit: int
     session: str | None = None
     due: bool = True
-    held: Sequence[int] | None = None
+    excluded: Sequence[int] | None = None
 
 
 @value(frozen=True, slots=True)
@@ -334,6 +335,9 @@ Change = (
     | KeepReply
     | Spend
     | Replayed
+    | IndexFile
+    | DropFile
+    | EmptyNotes
 )
 
 

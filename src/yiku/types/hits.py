@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.types.memories import Origin, SemanticMemory, Turn
+from yiku.types.notes import Note
 from yiku.types.sessions import Attachment, Episode
 from yiku.types.value import value
 
@@ -30,7 +31,7 @@ class Link:
 class Hit:
     """One search result: item, relevance (0 to 1), rank score, and sources."""
 
-    item: SemanticMemory | Turn | Episode | Attachment
+    item: SemanticMemory | Turn | Episode | Attachment | Note
     relevance: float
     score: float
     routes: Mapping[str, tuple[int, float]]
@@ -48,7 +49,7 @@ class Hit:
         return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
 
     @property
-    def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
+    def type(self) -> Literal["memory", "turn", "episode", "attachment", "note"]:
         """The type of the item."""
         match self.item:
             case Turn():
@@ -57,6 +58,8 @@ class Hit:
                 return "episode"
             case Attachment():
                 return "attachment"
+            case Note():
+                return "note"
         return "memory"
 
     @property
@@ -73,6 +76,8 @@ class Hit:
             case Attachment():
                 known = (self.item.description, self.item.transcription, self.item.extracted_text)
                 return f"{self.item.filename}: {next(filter(None, known), self.item.local_path or self.item.url or '')}"
+            case Note():
+                return self.item.text
         return self.item.content
 
     @property

@@ -263,7 +263,7 @@ OriginName = Literal["user", "assistant", "tool", "file", "import"]
 CardinalityName = Literal["single", "multi", "unknown"]
 PriorityName = Literal["permanent", "long_term", "short_term", "transient"]
 Role = Literal["user", "assistant", "system", "tool", "developer", "function"]  # the last two are kept as system and tool
-ItemType = Literal["memory", "turn", "episode", "attachment"]
+ItemType = Literal["memory", "turn", "episode", "attachment", "note"]
 
 
 class MoreDetails(TypedDict, total=False):

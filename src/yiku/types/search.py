@@ -12,7 +12,7 @@ from yiku.types.value import value
 if TYPE_CHECKING:
     import numpy as np
 
-Item = Literal["turn", "memory"]  # what has vectors
+Item = Literal["turn", "memory", "note"]  # what has vectors
 
 
 @value(frozen=True, slots=True)

@@ -104,6 +104,11 @@ class Handle:
         """The paths of this home."""
         return Home(self.home)
 
+    @property
+    def vault(self) -> Path | None:
+        """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
+        return Path(self.home) if self.scope == self.settings.owner else None
+
     def scope_seal(self, text: str) -> bytes:
         """Return the seal of a text in this scope."""
         return self.seal(f"{self.scope}\0{text}")

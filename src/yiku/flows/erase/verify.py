@@ -221,7 +221,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     if left and emptied:
         emptied = store.erasures.scrub(rewrite=True)
         size, found = store.erasures.found([*needles.texts])
-        left = _unexplained(store.erasures.held(found) if emptied else found, needles, store)
+        left = _unexplained(store.erasures.needles_in_rows(found) if emptied else found, needles, store)
     return emptied, size, left
 
 
@@ -286,8 +286,8 @@ def _needles(texts: Sequence[str] | None) -> Needles:
         found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
         if len(found) == LOOKED_FOR:
             break
-    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
-    return Needles(found, frozenset(told & found.keys()), texts is not None)
+    encoded = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
+    return Needles(found, frozenset(encoded & found.keys()), texts is not None)
 
 
 def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
@@ -315,9 +315,9 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
     def memories(ns: Sequence[int]) -> Iterator[Tokens]:
         return map(index_tokens, store.with_details(store.memories(every, Memories(ns=ns))))
 
-    def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
+    def indexed_words(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
         for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:
             if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
                 yield posting.term
 
-    return {*told("turn", turns), *told("tool", tools), *told("memory", memories)}
+    return {*indexed_words("turn", turns), *indexed_words("tool", tools), *indexed_words("memory", memories)}

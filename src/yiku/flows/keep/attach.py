@@ -40,28 +40,28 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     if not isinstance(given, str) or not given.strip():
         checks.refuse("place", "must be a path or an address")
     checks.text(given, "place", at_most=checks.PATH_BYTES)
-    told = _details(handle, details)
+    columns = _details(handle, details)
     direction = details.get("direction", "inbound")
     if direction not in DIRECTIONS:
         checks.refuse("direction", f"must be one of {', '.join(DIRECTIONS)}")
     turn = _turn(handle, details.get("turn"))
     is_address = "://" in given[:12] or given.startswith("data:")
     if is_address and keep:
-        raise InvalidInput("only a file on this machine can be kept; an address is noted")
+        raise InvalidInput("only a file on this machine can be kept; a URL is only noted")
     place = intake.clean(handle, given)
     name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
         size, blob = _of_file(handle, Path(given), keep)
-        told |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
+        columns |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
     else:
-        told["url"] = place
+        columns["url"] = place
     attachment = Attachment(
         id=handle.new_id(now),
         session=turn.session if turn else intake.name(handle, session, "session"),
         turn=turn.id if turn else None,
         direction=direction,
         filename=intake.name(handle, details.get("filename") or name, "filename"),
-        **{"mime_type": attachments.mime(name), **told},
+        **{"mime_type": attachments.mime(name), **columns},
         said_at=turn.said_at if turn else now,
         created_at=now,
         updated_at=now,
@@ -103,11 +103,11 @@ def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | 
             raise NotFound(f"{path}: {error.strerror}") from error
         return None, None
     if not stat.S_ISREG(about.st_mode):
-        raise InvalidInput(f"{path} is no file")
+        raise InvalidInput(f"{path} is not a file")
     if not keep:
         return about.st_size, None
     if about.st_size > blobs.LONGEST_BYTES:
-        raise TooLarge(f"{path} has {about.st_size:,} bytes; {blobs.LONGEST_BYTES:,} can be kept")
+        raise TooLarge(f"{path} has {about.st_size:,} bytes; at most {blobs.LONGEST_BYTES:,} can be kept")
     return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
 
 
@@ -125,14 +125,14 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
     """Add a description, transcription or text of an attachment."""
     pause.refuse(handle)
     if not details:
-        raise InvalidInput(f"describe needs something to say: {', '.join(FILLED_LATER)}")
+        raise InvalidInput(f"describe needs at least one of {', '.join(FILLED_LATER)}")
     if others := sorted(set(details) - set(FILLED_LATER)):
-        raise InvalidInput(f"{', '.join(others)} cannot change; what can is {', '.join(FILLED_LATER)}")
-    told = _details(handle, details)
+        raise InvalidInput(f"{', '.join(others)} cannot be changed; these can: {', '.join(FILLED_LATER)}")
+    columns = _details(handle, details)
 
     def attempt() -> Attachment:
         known = find(handle, id, handle.own())
-        return _kept(handle, replace(known, **told, updated_at=handle.now()))
+        return _kept(handle, replace(known, **columns, updated_at=handle.now()))
 
     return retry_if_stale(handle, attempt)
 
@@ -159,7 +159,9 @@ def content(handle: Handle, id: str) -> bytes:
     """Return the stored content of an attachment. Raises NotFound if it was not stored."""
     known = find(handle, id, handle.reads())
     if known.blob is None:
-        raise NotFound(f"there is no copy of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
+        raise NotFound(
+            f"there is no copy of {known.filename}: it was noted without `keep`; its location was {known.local_path or known.url}"
+        )
     return blobs.get_bytes(handle.blobs, known.blob)
 
 

@@ -114,8 +114,8 @@ def _meant(
         turns = handle.store.turns(own, select) if own else []
         if not turns:
             raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
-    alone, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
-    return alone, turns
+    derived, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
+    return derived, turns
 
 
 def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
@@ -124,8 +124,8 @@ def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) ->
     derived = handle.store.with_details(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
-    alone = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
-    return [*alone.values()], [memory for memory in derived if memory.n not in alone]
+    only_derived = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
+    return [*only_derived.values()], [memory for memory in derived if memory.n not in only_derived]
 
 
 def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:

@@ -1,5 +1,5 @@
 """
-Convert chat API messages to turns and back; rules/messages.py knows the formats.
+Convert chat API messages to turns and back; rules/sessions/messages.py knows the formats.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Ma
         and (unknown := [checks.shown(key) for key in message if key not in TURN_FIELDS | messages.FIELDS])
     ):
         known = ", ".join(sorted(TURN_FIELDS))
-        raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; what else there is goes into metadata")
+        raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; put anything else into metadata")
     draft = messages.taken_apart(message, TURN_FIELDS)
     if draft.trouble is not None:
         raise InvalidInput(draft.trouble)
@@ -97,7 +97,7 @@ def _small(frame: Any) -> Any:
     found = checks.json_value(frame, "a turn's parts", at_most=checks.CONTENT_BYTES)
     if (size := len(json.dumps(found, ensure_ascii=False).encode())) > checks.METADATA_BYTES // 2:
         most = checks.METADATA_BYTES // 2
-        raise TooLarge(f"what a turn has beside its texts, calls, results and files takes {size:,} bytes; at most {most:,}")
+        raise TooLarge(f"the fields of a turn besides texts, calls, results and files take {size:,} bytes; at most {most:,}")
     return found
 
 
@@ -141,7 +141,7 @@ def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = 
         raise NotFound(f"session {checks.shown(name)}")
     begin = _position(after)
     if last and begin is not None:
-        raise InvalidInput("last gives the end of a session, and after what follows a page: give one of them")
+        raise InvalidInput("give `last` (the end of the session) or `after` (the next page), not both")
     select = Turns(session=name, beyond=-1 if begin is None else begin, order="position", newest_first=last, limit=most + 1)
     turns = handle.store.turns(own, select)
     more, turns = len(turns) > most, turns[:most]

@@ -69,8 +69,8 @@ def store_turns(
     pause.refuse(handle)
     now = handle.now()
     read = [(validate_turn(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
-    told = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
-    drafts = [turn for turn, _ in told]
+    storable = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
+    drafts = [turn for turn, _ in storable]
     files = {turn.id: kept for turn, _, kept in read if kept}
     fresh = _without_known(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.erasures.last():
@@ -80,7 +80,7 @@ def store_turns(
         return Recorded((), known=len(drafts)), {}
     digest = b""
     if idempotency_key is not None:
-        digest = _digest(drafts, [dated for _, dated in told])
+        digest = _digest(drafts, [dated for _, dated in storable])
         idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
 
     def attempt() -> tuple[Recorded, Mapping[str, Turn]]:
@@ -127,7 +127,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     if done.erased:
         raise WasErased("the turn")
     if not done.known:
-        raise KeptOut("the turn is private, or its folder is")
+        raise KeptOut("the turn or its folder is private")
     known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
 
@@ -171,11 +171,11 @@ def unique_message_id(external_id: str, session: str) -> str:
 def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
     """Hash everything the caller gave, without clock or random parts, for idempotency."""
     moment = datetime.min.replace(tzinfo=UTC)
-    told = [
+    parts = [
         replace(turn, id="", recorded_at=moment, said_at=turn.said_at if at else moment)
         for turn, at in zip(drafts, dated, strict=True)
     ]
-    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
 
 def _mappings(turns: object) -> list[Mapping[str, Any]]:
@@ -207,8 +207,8 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {messages.ROLES_TAKEN}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
-    taken = fence.strip_ours(content, handle.seal)
-    content = clean(handle, taken.text)
+    unfenced = fence.strip_ours(content, handle.seal)
+    content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
     results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
@@ -221,7 +221,7 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said_at(draft.get("said_at"), now=now)
-    metadata |= taken.marks
+    metadata |= unfenced.marks
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
     origin = draft.get("origin")
@@ -284,4 +284,4 @@ def blob(handle: Handle, name: str) -> str:
     try:
         return blobs.get(handle.blobs, known)
     except NotFound as error:  # a turn names it, so it was there
-        raise Damaged(f"blob {known} is not there") from error
+        raise Damaged(f"blob {known} is missing") from error

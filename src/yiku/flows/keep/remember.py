@@ -114,8 +114,8 @@ def remember(
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         if keyed is not None:
-            told, expect, decision = keyed(handle, new, text, details, dated)
-            return _apply_decision(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+            statement, expect, decision = keyed(handle, new, text, details, dated)
+            return _apply_decision(handle, statement, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
         if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
@@ -180,10 +180,10 @@ def _updating(
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
     """Hash everything the caller gave, without clock or random parts, for idempotency."""
     moment = datetime.min.replace(tzinfo=UTC)
-    told = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
+    normalized = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
     if not dated:
-        told = replace(told, said_at=moment, confirmed_at=moment, valid_from=moment)
-    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+        normalized = replace(normalized, said_at=moment, confirmed_at=moment, valid_from=moment)
+    return hashlib.blake2b(repr(normalized).encode(), digest_size=16).digest()
 
 
 def _apply_decision(
@@ -304,7 +304,7 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     value = details.get("object")
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
-    slot = _resolve_subject(handle, slot, told=details.get("cardinality") is not None)
+    slot = _resolve_subject(handle, slot, explicit=details.get("cardinality") is not None)
     origin, kind, standing = _classified(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
@@ -366,8 +366,8 @@ def _standing_named(kind: str) -> Standing:
 
 def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
     names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
-    told = details.get("cardinality")
-    cardinality = None if told is None else checks.enum_member(told, Cardinality, "cardinality")
+    given = details.get("cardinality")
+    cardinality = None if given is None else checks.enum_member(given, Cardinality, "cardinality")
     if predicate is not None:
         slot = slots.stated(
             clean(handle, checks.name(subject if subject is not None else "user", "subject")),
@@ -381,7 +381,7 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
             checks.refuse("predicate", "must have more in it than quotation marks and stops")
         return slot
     if subject is not None or details.get("object") is not None or cardinality is not None:
-        raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
+        raise InvalidInput("subject, object and cardinality need a predicate; give the whole slot, or none of it")
     is_rule = details.get("kind") in (Kind.RULE, Kind.RULE.value)  # what is always to be done is nobody's attribute
     return None if is_rule else slots.read(content, speaker=speaker, names=names)
 
@@ -393,12 +393,12 @@ def _current_slot(slot: Slot | None, content: str, *, once: bool, named: bool) -
     return None if named and slots.is_open(content) else slot  # what is named with its slot may say that it is not so yet
 
 
-def _resolve_subject(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
+def _resolve_subject(handle: Handle, slot: Slot | None, *, explicit: bool) -> Slot | None:
     """Replace a subject's name by the subject known to have it, such as `my sister` for 小雨."""
     if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
     owner = lookup.canonical_subject(handle, slot.subject)
-    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
+    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=explicit)
 
 
 def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:

@@ -78,10 +78,10 @@ def taken_back(
 
 def _stated(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> SemanticMemory | None:
     """Return what the text states besides the retraction, if that counts."""
-    told = retract.rest(new.content)
-    slot = slots.read(told, speaker=new.sources[0].actor, names=handle.settings.names) if told else None
-    if slot is None or (sort == "void" and slot.cardinality is not Cardinality.SINGLE and not retract.states(told)):
-        kept = sort == "slip" or (sort == "void" and retract.states(told))
+    remainder = retract.rest(new.content)
+    slot = slots.read(remainder, speaker=new.sources[0].actor, names=handle.settings.names) if remainder else None
+    if slot is None or (sort == "void" and slot.cardinality is not Cardinality.SINGLE and not retract.states(remainder)):
+        kept = sort == "slip" or (sort == "void" and retract.states(remainder))
         return replace(new, **_NO_SLOT) if kept else None
     fields: dict[str, Any] = {
         "subject": slot.subject,
@@ -89,19 +89,19 @@ def _stated(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> Semant
         "object": slot.object,
         "cardinality": slot.cardinality,
     }
-    kind, words = slots.kind_of(slot), conflict.text_hash(told, slot)
-    return replace(new, content=told, content_hash=words, kind=kind, slot=slot.key or None, **fields)
+    kind, words = slots.kind_of(slot), conflict.text_hash(remainder, slot)
+    return replace(new, content=remainder, content_hash=words, kind=kind, slot=slot.key or None, **fields)
 
 
 def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker) -> SemanticMemory | None:
     own = handle.own()
     until = new.said_at + _INSTANT
     select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
-    told = handle.store.with_details(handle.store.memories(own, select)) if own else []
-    told = [memory for memory in told if not _is_after(memory, new)]
+    statements = handle.store.with_details(handle.store.memories(own, select)) if own else []
+    statements = [memory for memory in statements if not _is_after(memory, new)]
     last = last_turn(handle, new.sources[0])
-    recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
-    return retract.target(replace(new, content=text), told[::-1], sort, recent)
+    recent = [memory for memory in statements if last is None or any(_as_late(source, last) for source in memory.sources)]
+    return retract.target(replace(new, content=text), statements[::-1], sort, recent)
 
 
 def last_turn(handle: Handle, source: Source) -> Turn | None:

@@ -56,7 +56,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         if {change.row for change in memories} - {*rows}:
-            raise CannotUndo(f"operation {number}: a memory of it was erased or lost")
+            raise CannotUndo(f"operation {number}: one of its memories was erased or lost")
         changes = [_reverse(change, rows[change.row], number) for change in memories]
         sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
         _refuse_second(handle, number, changes, rows)
@@ -101,7 +101,7 @@ def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) 
         change = later[transaction]
         taken_back = [other for other, earlier in later.items() if _is_undo_of(change, earlier)]
         if not taken_back:
-            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
+            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) depends on it")
         for other in taken_back:
             del later[other]
 
@@ -166,7 +166,7 @@ def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
     """Restore the previous version of a record, or drop it."""
     found = handle.store.records(RECORD_KINDS[change.table], handle.own(), Records(ns=[change.row]))
     if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
-        raise CannotUndo(f"operation {number}: what it changed was erased or lost")
+        raise CannotUndo(f"operation {number}: the data it changed was erased or lost")
     if change.action == "insert":
         return Drop(found[0])
     image = dict(change.before or {})

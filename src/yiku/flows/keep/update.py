@@ -92,7 +92,7 @@ def _new_version(handle: Handle, row: SemanticMemory, text: str, details: Mappin
     if details.get("said_at") is None and details.get("source") is None:
         new = ordered_after(row, new)
     if new.said_at < row.said_at:
-        raise InvalidInput(f"said_at lies before {row.said_at.isoformat()}, when the current version was said; use remember")
+        raise InvalidInput(f"said_at is before {row.said_at.isoformat()}, when the current version was said; use remember")
     new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
     if new.content_hash == row.content_hash:
         return _in_place(
@@ -125,4 +125,4 @@ def _only_one(handle: Handle, content_hash: bytes, kind: Kind, row: SemanticMemo
     """Refuse a second live row with the same kind and text."""
     same = handle.store.memories(handle.own(), Memories(hash=content_hash, states=(State.ACTIVE,), current=True))
     if any(other.kind is kind and other.n != row.n for other in same):
-        raise InvalidInput("another memory says just that; forget one of the two")
+        raise InvalidInput("another memory has the same text; forget one of the two")

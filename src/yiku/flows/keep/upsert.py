@@ -59,8 +59,8 @@ def _new_version(
         earlier = [version for version in versions if conflict.key(version) <= conflict.key(new)]
         previous = handle.store.with_details(earlier[-1:])[0] if earlier else None
         following = next((version for version in versions if conflict.key(version) > conflict.key(new)), None)
-    met = ConflictSet(expect=expect, previous=previous, following=following, live=row)
-    decision = conflict.decide(new, met, split_id=handle.new_id())
+    conflicts = ConflictSet(expect=expect, previous=previous, following=following, live=row)
+    decision = conflict.decide(new, conflicts, split_id=handle.new_id())
     if decision.subject.n == row.n:
         decision = _with_details(decision, row, new, details)
     return new, expect, decision
@@ -81,7 +81,7 @@ def _refuse_another(handle: Handle, row: SemanticMemory, new: SemanticMemory) ->
     found = handle.store.conflict_set(handle.writes(), new)
     for other in (*found.same, *([found.live] if found.live else [])):
         if other.line != row.line:
-            why = "says just that" if other.content_hash == new.content_hash else "holds that slot"
+            why = "has the same text" if other.content_hash == new.content_hash else "holds that slot"
             raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) {why}; update or forget that one first')
 
 
@@ -92,8 +92,8 @@ def _with_details(
     fields = [name for name in details if name in IN_PLACE and details[name] is not None]
     fields += ["auto_delete_at"] if "ttl_days" in fields else []
     columns = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(row, name)}
-    told = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
-    return replace(decision, updates=told)
+    merged = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
+    return replace(decision, updates=merged)
 
 
 def _with_external_id(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:

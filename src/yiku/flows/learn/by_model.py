@@ -135,7 +135,7 @@ def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], 
     tried: list[int] = []  # leases of others are those of a process that died: nobody else holds the learner's lock
     try:
         while not over():
-            claim = ClaimJobs(handle.now() + LEASE, 1, session, due, held=tried)
+            claim = ClaimJobs(handle.now() + LEASE, 1, session, due, excluded=tried)
             claimed = store.apply(scope, [claim], handle.cause("learn")).rows[0]
             if not claimed:
                 return

@@ -163,8 +163,11 @@ def _keep(
         result = keep(handle, scope, turn, draft, known, method=METHOD, candidate=candidate, dry_run=dry_run)
     else:
         once = f"retract {turn.id}"  # once: done again, it would take back what was said before that
-        alone = retract.marker(draft.text) in {None, "slip"}  # "I misspoke" does not say what was wrong, and is no statement either
-        if candidate or alone or handle.store.receipt(scope, once) is not None:
+        standalone = retract.marker(draft.text) in {
+            None,
+            "slip",
+        }  # "I misspoke" does not say what was wrong, and is no statement either
+        if candidate or standalone or handle.store.receipt(scope, once) is not None:
             return
         if looks_back:
             yield from _from_those_before(handle, scope, turn)

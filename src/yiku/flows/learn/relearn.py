@@ -195,7 +195,7 @@ def proposal(handle: Handle) -> str | None:
     if state.version >= LEARNING_VERSION:
         return None
     if state.run is not None and state.target == LEARNING_VERSION:
-        return "reading all turns again was cut short: yiku learn --again goes on"
+        return "reading all turns again was interrupted: yiku learn --again continues"
     learned = Memories(where=Condition("method", "eq", RULES), states=(State.ACTIVE, State.CANDIDATE), limit=1)
     if not handle.store.memories(own, learned):
         return None

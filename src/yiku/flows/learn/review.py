@@ -75,7 +75,7 @@ def reject(handle: Handle, id: str) -> Forgotten:
 def _found(handle: Handle, id: str) -> SemanticMemory:
     memory = find_memory(handle, id, handle.own())
     if memory.state not in (State.ACTIVE, State.CANDIDATE) or memory.superseded_by:
-        raise InvalidInput(f"memory {id} does not hold any more: it was replaced, forgotten or taken back (`yiku history {id}`)")
+        raise InvalidInput(f"memory {id} is no longer current: it was replaced, forgotten or retracted (`yiku history {id}`)")
     return memory
 
 

@@ -178,8 +178,8 @@ def _end(handle: Handle, name: str) -> Ended:
 def _since_last(handle: Handle, session: str) -> list[Turn]:
     """Return the turns that no episode covers yet."""
     ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source == "session_end"}
-    told = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
-    return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in told), default=None)))
+    covered = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
+    return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in covered), default=None)))
 
 
 def _expire(handle: Handle, session: str) -> int:

@@ -83,12 +83,12 @@ def keep(
         once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
         if handle.store.receipt(scope, once) is not None:
             return None
-    told = {
+    known_texts = {
         fold(text)
         for memory in known
         for text in (memory.content, *(s.text for s in memory.sources if s.turn == turn.id and s.text))
     }
-    if fold(draft.text) in told:
+    if fold(draft.text) in known_texts:
         return None
     how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE, replaces=replaces)
     return try_remember(handle, draft, details(handle, turn, draft, candidate=candidate), how, once, dry_run=dry_run)

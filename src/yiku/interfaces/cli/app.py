@@ -65,6 +65,10 @@ TABLE = {
         "attachments": "attachments",
         "describe": "attachments",
     },
+    "Notes": {
+        "sync": "notes",
+        "index": "notes",
+    },
     "Backup and repair": {
         "backup": "backup",
         "backups": "backup",
@@ -247,8 +251,8 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             pass
     from yiku.interfaces.cli import terminal
 
-    room = (terminal.told_width() or terminal.WIDEST) - 6
-    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, room)]
+    limit = (terminal.told_width() or terminal.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, limit)]
     for index, line in enumerate(lines):
         streams.say(terminal.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code

@@ -85,7 +85,7 @@ class Call:
 
         with contextlib.suppress(FileNotFoundError):  # a folder that was removed has no name
             if switch := settings.switched_off(memory.settings, os.getcwd()):
-                raise KeptOut(f"{switch} switches this folder off")
+                raise KeptOut(f"{switch} excludes this folder")
 
     def tell_masked(self, given: object, kept: object) -> None:
         """Tell which secrets were masked in what was stored."""

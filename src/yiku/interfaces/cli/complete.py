@@ -30,7 +30,7 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "cardinality": tuple(Cardinality),
     "origin": tuple(Origin),
     "role": ("user", "assistant", "system", "tool"),
-    "type": ("memory", "turn", "episode", "attachment"),
+    "type": ("memory", "turn", "episode", "attachment", "note"),
     "access": ("retrieved", "used", "mentioned"),
     "shell": ("bash", "zsh", "fish"),
 }
@@ -65,13 +65,13 @@ HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
 
 def offering(verb: str, name: str, hint: Any) -> Any:
     """Add completion to a parameter's hint, if its values are known."""
-    held = HELD.get(f"{verb} {name}") or HELD.get(name)
+    names_of = HELD.get(f"{verb} {name}") or HELD.get(name)
     listed = LISTED.get((verb, name)) or (CLOSED.get(name) and (lambda: CLOSED[name]))
-    if get_origin(hint) is not Annotated or not (held or listed):
+    if get_origin(hint) is not Annotated or not (names_of or listed):
         return hint
 
     def completed(ctx: typer.Context, incomplete: str) -> list[str]:
-        found = listed() if listed else _from_home(ctx, held) if held else ()
+        found = listed() if listed else _from_home(ctx, names_of) if names_of else ()
         return [word for word in found if word.startswith(incomplete) and _WORD.fullmatch(word)]
 
     kind, info = get_args(hint)
@@ -80,7 +80,7 @@ def offering(verb: str, name: str, hint: Any) -> Any:
     return Annotated[kind, info]
 
 
-def _from_home(ctx: typer.Context, held: Callable[[Memory], Iterable[str]]) -> list[str]:
+def _from_home(ctx: typer.Context, names_of: Callable[[Memory], Iterable[str]]) -> list[str]:
     """Return names from the home, without creating one."""
     from yiku.memory import Memory
 
@@ -88,6 +88,6 @@ def _from_home(ctx: typer.Context, held: Callable[[Memory], Iterable[str]]) -> l
     home, scope = (ctx.params.get(name) or before.get(name) for name in ("home", "scope"))
     try:
         with Memory(home, scope=scope, create=False) as memory:
-            return [*map(str, held(memory))]
+            return [*map(str, names_of(memory))]
     except (YikuError, OSError, ValueError):
         return []

@@ -137,8 +137,8 @@ def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
 def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
     """Yield what is trusted less than the files claim, and how to trust them."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
-    if told := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
+    if counts := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
+        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(counts)}; rules need your review: `yiku review`"
         yield f"  if these files are your own: {terminal.flat(again)}"
 
 

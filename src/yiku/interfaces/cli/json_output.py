@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, Place, Record, SemanticMemory, Turn
+from yiku.types import Erased, Forgotten, Hit, Hits, Note, Outcome, Place, Record, SemanticMemory, Turn
 
 _OURS = frozenset("n content_hash changed place slot".split())
 
@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def item(found: SemanticMemory | Turn | Record) -> dict[str, Any]:
+def item(found: SemanticMemory | Turn | Record | Note) -> dict[str, Any]:
     """Convert a memory, turn, episode, attachment or scratchpad, with its type."""
     shape: dict[str, Any] = plain(found)
     if not isinstance(found, SemanticMemory):

@@ -88,7 +88,7 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
         raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
     for line in _repaired(planned):
         call.note(line)
-    what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
+    what = "Accept this database for this home" if accept else "Put the repaired store in its place"
     typer.confirm(f"{what}?", abort=True, err=True)
 
 
@@ -118,5 +118,5 @@ def _progress(call: Call) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("looking …") as status:
-        yield lambda what: status.update(f"looking at {what} …")
+    with Console(stderr=True).status("checking …") as status:
+        yield lambda what: status.update(f"checking {what} …")

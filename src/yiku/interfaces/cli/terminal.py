@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from json import dumps as _dumps
 
-from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Hit, Note, SemanticMemory, Turn
 from yiku.types.invisible import JOINERS, UNSEEN
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
@@ -157,8 +157,8 @@ def table(
         return
     rows = [[part.replace("\n", " ").replace("\t", " ") for part in row] for row in rows]  # a cell is one line, whatever is in it
     sizes = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    taken, limit = sum(sizes) + 2 * len(sizes), width()
-    rest = None if limit is None else max(16, limit - taken)
+    used, limit = sum(sizes) + 2 * len(sizes), width()
+    rest = None if limit is None else max(16, limit - used)
     for row in rows:
         parts = [padded(part, size) for part, size in zip(row, sizes, strict=False)]
         for column in right:
@@ -166,7 +166,7 @@ def table(
         first, *more = [*wrapped(row[-1], rest, lines=lines)] or [""]
         parts.append(first)
         yield "  ".join(paint(part, "dim") if column in dim else part for column, part in enumerate(parts)).rstrip()
-        yield from (" " * taken + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
+        yield from (" " * used + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
 
 
 def listing(
@@ -179,9 +179,9 @@ def listing(
     """
     dim, right, limit = [*dim], [*right], width()
     whole = [head, *rows] if head and rows else rows
-    taken = sum(max(cells(row[column]) for row in whole) + 2 for column in range(len(whole[0]) - 1)) if whole else 0
+    used = sum(max(cells(row[column]) for row in whole) + 2 for column in range(len(whole[0]) - 1)) if whole else 0
     longest = max((cells(row[-1]) for row in rows), default=0)
-    if limit is None or taken + min(longest, TEXT_CELLS) <= limit:
+    if limit is None or used + min(longest, TEXT_CELLS) <= limit:
         yield from table(whole, dim=dim, right=right, lines=TEXT_LINES)
         return
     for *others, text in rows:
@@ -192,8 +192,8 @@ def stacked(text: str, below: Iterable[str]) -> Iterator[str]:
     """Return a text with its details indented below."""
     limit = width()
     yield from wrapped(flat(text) or "-", limit, lines=TEXT_LINES)
-    told = " · ".join(filter(None, (part.strip() for part in below)))
-    yield from (paint(f"  {part}", "dim") for part in wrapped(told, limit and limit - 2))
+    details = " · ".join(filter(None, (part.strip() for part in below)))
+    yield from (paint(f"  {part}", "dim") for part in wrapped(details, limit and limit - 2))
 
 
 # ------------------------------------------------------------------ our own words
@@ -240,12 +240,20 @@ def bytes_(count: int) -> str:
     return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
+def source(item: SemanticMemory | Turn | Episode | Attachment | Note) -> str:
     """Format a source on one line: what, who, when, which session."""
     if isinstance(item, Turn):
         parts = ["turn", short(item.id), " ".join(filter(None, [item.role, item.speaker])), when(item.said_at), item.session]
     elif isinstance(item, Episode):
         parts = ["episode", short(item.id), item.outcome, when(item.ended_at), item.session]
+    elif isinstance(item, Note):
+        parts = [
+            "note",
+            short(item.id),
+            f"{item.path}:{lines(item)}",
+            *([item.heading] if item.heading else []),
+            when(item.said_at),
+        ]
     elif isinstance(item, Attachment):
         parts = ["attachment", short(item.id), item.direction, when(item.said_at), item.session]
     else:
@@ -255,6 +263,11 @@ def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
             parts += [name for name in (origin.actor, origin.session) if name]
             parts += [f"from {short(origin.turn)}"] if origin.turn else []
     return harmless(" · ".join(parts))
+
+
+def lines(note: Note) -> str:
+    """The lines of a note in its file: 12-18."""
+    return str(note.start_line) if note.start_line == note.end_line else f"{note.start_line}-{note.end_line}"
 
 
 def marks(memory: SemanticMemory) -> str:
