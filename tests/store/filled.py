@@ -23,6 +23,7 @@ OWN = {
     ("erasures", "rows"),
     ("erasures", "id"),
     ("meta", "value"),
+    *(("published", column) for column in ("page", "version", "digest", "entries")),
     ("attachments", "blob"),
     *((table, column) for table in records.KINDS for column in ("id", "tokens")),
 }
@@ -80,6 +81,7 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
         memory.admin.erase(memory.remember("A word that goes. 走").memory.id)
+        memory.notes.publish()
         memory.admin.backup()
     connection = apsw.Connection(str(home / "yiku.db"))
     connection.execute("insert into meta (key, value) values ('zz', 'of a later version')")

@@ -41,6 +41,7 @@ TABLE = {
     },
     "Correct": {
         "update": "keep",
+        "edit": "pages",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
@@ -68,6 +69,7 @@ TABLE = {
     "Notes": {
         "sync": "notes",
         "index": "notes",
+        "publish": "pages",
     },
     "Backup and repair": {
         "backup": "backup",
