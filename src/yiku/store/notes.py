@@ -67,6 +67,12 @@ class SqliteNotes:
             sql = f"select count(*) from chunks where scope_id in ({index.placeholders(scopes)}) and n > ?"
             return int(index.fetch_one(connection, sql, *scopes, after)[0]) if scopes else 0
 
+    def exist(self, scopes: Sequence[int]) -> bool:
+        """See Notes.exist."""
+        with self._database.read() as connection:
+            sql = f"select exists (select 1 from chunks where scope_id in ({index.placeholders(scopes)}))"
+            return bool(index.fetch_one(connection, sql, *scopes)[0])
+
     def _notes(self, sql: str, *values: Any) -> list[Note]:
         with self._database.read() as connection:
             return [_note(row) for row in connection.execute(f"{_NOTES} {sql}", values).fetchall()]

@@ -99,6 +99,9 @@ class Notes(Protocol):
     def after(self, scope: int, n: int, limit: int) -> list[Note]:
         """The first passages behind a number."""
 
+    def exist(self, scopes: Sequence[int]) -> bool:
+        """Whether there are any passages."""
+
     def count(self, scopes: Sequence[int], after: int = 0) -> int:
         """How many passages there are behind a number."""
 
