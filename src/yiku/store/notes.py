@@ -51,12 +51,6 @@ class SqliteNotes:
         among = f"c.scope_id in ({index.placeholders(scopes)}) and c.n in (select value from json_each(?))"
         return self._notes(f"where {among} order by c.n", *scopes, json.dumps([*ns])) if scopes else []
 
-    def named(self, scopes: Sequence[int], ending: str) -> list[Note]:
-        """See Notes.named."""
-        among = f"c.scope_id in ({index.placeholders(scopes)}) and substr(c.id, -8) = ? and c.id like ? escape '\\'"
-        suffix = "%" + ending.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-        return self._notes(f"where {among} order by c.n", *scopes, ending[-8:], suffix) if scopes else []
-
     def after(self, scope: int, n: int, limit: int) -> list[Note]:
         """See Notes.after."""
         return self._notes("where c.scope_id = ? and c.n > ? order by c.n limit ?", scope, n, limit)
