@@ -37,7 +37,7 @@ MATERIAL = Path(__file__).with_name("demo")
 OWNER, NAMES = "user:mei", ["Mei"]
 SIGN = "# Made by `yiku demo`, which may make it anew."
 OURS = frozenset(  # what a home made here holds
-    "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged".split()
+    "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged transcripts".split()
 )
 WIDTH = 80  # cells, where the terminal does not say
 LONG = "2026-03-26-deskew"  # the session whose context grows too long,
