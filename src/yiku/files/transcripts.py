@@ -76,16 +76,16 @@ class Mark:
 
 def line(turn: Turn) -> Line:
     """A turn as a line."""
-    told: dict[str, Any] = {"position": turn.position, "id": turn.id, "scope": turn.scope, "session": turn.session}
-    told |= {"role": turn.role, "content": turn.content, "said_at": turn.said_at.isoformat()}
-    told["recorded_at"] = turn.recorded_at.astimezone(UTC).isoformat()
-    told |= {name: value for name in _OPTIONAL if (value := getattr(turn, name)) not in (None, (), {})}
-    told["origin"] = turn.origin.value
+    stored: dict[str, Any] = {"position": turn.position, "id": turn.id, "scope": turn.scope, "session": turn.session}
+    stored |= {"role": turn.role, "content": turn.content, "said_at": turn.said_at.isoformat()}
+    stored["recorded_at"] = turn.recorded_at.astimezone(UTC).isoformat()
+    stored |= {name: value for name in _OPTIONAL if (value := getattr(turn, name)) not in (None, (), {})}
+    stored["origin"] = turn.origin.value
     if turn.blob is not None:
-        told["content_hash"] = turn.content_hash.hex()
+        stored["content_hash"] = turn.content_hash.hex()
     if turn.hidden_at is not None:
-        told["hidden_at"] = turn.hidden_at.astimezone(UTC).isoformat()
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        stored["hidden_at"] = turn.hidden_at.astimezone(UTC).isoformat()
+    text = json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
     for character, escaped in _BREAKS.items():
         text = text.replace(character, escaped)
     body = text[:-1].encode()
@@ -108,18 +108,18 @@ def parsed(raw: bytes) -> Line | None:
 
 def turn(line: Line) -> Turn:
     """The turn of a line. Raises ValueError where it is none that Yiku could have written."""
-    told = json.loads(line.raw)
-    json.dumps(told, ensure_ascii=False).encode()  # half of a character cannot be stored
-    del told["crc"]
-    unfit = [name for name, value in told.items() if name not in _FITS or not _FITS[name](value)]
-    if unfit or not told.keys() >= {"role", "content", "said_at", "recorded_at", "origin"}:
+    stored = json.loads(line.raw)
+    json.dumps(stored, ensure_ascii=False).encode()  # half of a character cannot be stored
+    del stored["crc"]
+    unfit = [name for name, value in stored.items() if name not in _FITS or not _FITS[name](value)]
+    if unfit or not stored.keys() >= {"role", "content", "said_at", "recorded_at", "origin"}:
         raise ValueError(f"unfit: {', '.join(sorted(unfit)) or 'something is missing'}")
-    times = {name: datetime.fromisoformat(told[name]) for name in ("said_at", "recorded_at", "hidden_at") if name in told}
+    times = {name: datetime.fromisoformat(stored[name]) for name in ("said_at", "recorded_at", "hidden_at") if name in stored}
     if any(at.tzinfo is None for at in times.values()):
         raise ValueError("a time has no offset")
-    lists = {name: tuple(told[name]) for name in ("tool_calls", "tool_results") if name in told}
-    digest = {"content_hash": bytes.fromhex(told["content_hash"])} if "content_hash" in told else {}
-    return Turn(**(told | times | lists | digest | {"origin": Origin(told["origin"])}))
+    lists = {name: tuple(stored[name]) for name in ("tool_calls", "tool_results") if name in stored}
+    digest = {"content_hash": bytes.fromhex(stored["content_hash"])} if "content_hash" in stored else {}
+    return Turn(**(stored | times | lists | digest | {"origin": Origin(stored["origin"])}))
 
 
 def recorded_at(line: Line) -> datetime:
@@ -241,7 +241,7 @@ class Folder:
             return []
         return sorted(path for path in self.path.glob("*.jsonl") if path.is_file() and not path.is_symlink())
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Nothing says any more how far they go."""
         (self.path / "mark").unlink(missing_ok=True)
 

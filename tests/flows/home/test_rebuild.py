@@ -66,7 +66,7 @@ def test_without_any_backup_turns_and_what_they_teach_come_back(said, home):
     assert done.rows["memories"]["learned again"] >= 2
     assert {"files": 1} == done.rows["notes"]
     assert any("journal rows 1 to " in lost for lost in done.lost)
-    assert any("statements told with `remember`" in lost for lost in done.lost)
+    assert any("statements made with `remember`" in lost for lost in done.lost)
     assert [] == [lost for lost in done.lost if lost.startswith(("turn", "line", "blob", "key", "yiku.toml"))]
     with clocked(home) as memory:
         assert before == turns(memory)

@@ -161,7 +161,7 @@ def test_after_many_kills_each_turn_is_there_once(home):
             path = chance.choice([*transcripts.files(Home(home)), None])
             if path is not None and (size := path.stat().st_size) > 400:
                 with clocked(home) as memory:  # the mark lags, as when the kill came before it
-                    flow.Folder(Home(home), memory._handle.own()[0]).begin_anew()
+                    flow.Folder(Home(home), memory._handle.own()[0]).reset()
                 os.truncate(path, size - chance.randrange(1, 300))
     with clocked(home, learn="off") as memory:
         memory.record_turn("user", "the last 最后")

@@ -80,15 +80,15 @@ def _in_transcripts(handle: Handle, keyword: str | None, conditions: Turns) -> l
     if not paths:
         return []
     reads = {number: name for number, name, _ in handle.store.scopes() if number in handle.reads()}
-    told = {}
+    by_id = {}
     for path in paths:
         for line in transcripts.lines(path):
             if isinstance(line, Line) and line.scope in (handle.scope, *reads.values()):
                 with suppress(ValueError):
-                    told[line.id] = transcripts.turn(line)
-    known = {turn.id for turn in handle.store.turns([*reads], Turns(ids=[*told], hidden=True))} if reads else set()
+                    by_id[line.id] = transcripts.turn(line)
+    known = {turn.id for turn in handle.store.turns([*reads], Turns(ids=[*by_id], hidden=True))} if reads else set()
     terms = set(analyze.question(keyword).words) if keyword is not None else set()
-    scored = [(_shared(turn, terms), turn) for id, turn in told.items() if id not in known and _fits(turn, conditions)]
+    scored = [(_shared(turn, terms), turn) for id, turn in by_id.items() if id not in known and _fits(turn, conditions)]
     best = sorted(scored, key=lambda one: (one[0], one[1].said_at, one[1].position), reverse=True)
     return [turn for shared, turn in best if shared or keyword is None]
 

@@ -77,8 +77,8 @@ def rebuild(home: Home, settings: Settings, found: Repaired, say: Say) -> Repair
 
 def _reapply(handle: Handle) -> None:
     """What was erased does not come back: what the files beside the database tell of, and what it knows itself."""
-    told = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.every(handle.paths)]
-    reapply(handle, [*told, *handle.store.erasures.all()])
+    mirrored = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.every(handle.paths)]
+    reapply(handle, [*mirrored, *handle.store.erasures.all()])
 
 
 def _sessions(home: Home, came: _Came) -> dict[tuple[str, str], list[Path]]:
@@ -107,14 +107,14 @@ def _sessions(home: Home, came: _Came) -> dict[tuple[str, str], list[Path]]:
 
 def _session(handle: Handle, session: str, paths: Sequence[Path], came: _Came, *, gaps: bool) -> None:
     """The turns of one session that the database does not have, in the order in which they were recorded."""
-    told = {
+    lines = {
         line.id: line for path in paths for line in transcripts.lines(path) if isinstance(line, Line) and line.scope == handle.scope
     }
     own = handle.own()
     there = handle.store.turns(own, Turns(session=session, order="position", hidden=True)) if own else []
-    known = {turn.id for turn in handle.store.turns(own, Turns(ids=[*told], hidden=True))} if own else set()
+    known = {turn.id for turn in handle.store.turns(own, Turns(ids=[*lines], hidden=True))} if own else set()
     missing = list[Turn]()
-    for line in told.values():
+    for line in lines.values():
         if line.id not in known:
             try:
                 missing.append(_whole(handle, transcripts.turn(line), came))
@@ -125,7 +125,7 @@ def _session(handle: Handle, session: str, paths: Sequence[Path], came: _Came, *
     for start in range(0, len(missing), BATCH):
         _record(handle, missing[start : start + BATCH], came)
     if gaps:
-        positions = {line.position for line in told.values()} | {turn.position for turn in there}
+        positions = {line.position for line in lines.values()} | {turn.position for turn in there}
         came.lost += _gaps(handle, session, positions)
 
 
@@ -225,9 +225,9 @@ def _planned(home: Home, settings: Settings, found: Repaired) -> Repaired:
         return _with_turns(found, sum(map(len, ids.values())), f"{SOURCE}, at most")
     count = 0
     with opened(home, settings) as handle:
-        for scope, told in ids.items():
+        for scope, lines in ids.items():
             own = replace(handle, scope=scope).own()
-            count += len(told) - (len(handle.store.turns(own, Turns(ids=[*told], hidden=True))) if own else 0)
+            count += len(lines) - (len(handle.store.turns(own, Turns(ids=[*lines], hidden=True))) if own else 0)
     return _with_turns(found, count, SOURCE)
 
 
@@ -244,7 +244,7 @@ def _report(found: Repaired, came: _Came, learned: int, notes: int) -> Repaired:
     changes = sum(_count(match) for what in lost if (match := _JOURNAL.fullmatch(what)))
     if changes:
         lost.append(
-            f"what these {changes:,} changes did other than record turns: statements told with `remember`, corrections, forgetting,"
+            f"what these {changes:,} changes did other than record turns: statements made with `remember`, corrections, forgetting,"
             " feedback, attachments, and what a model wrote"
         )
     done = _with_turns(replace(found, lost=(*lost, *came.lost)), came.turns, SOURCE)

@@ -60,7 +60,7 @@ def set_aside_newer(home: Home) -> int:
             if path.name == transcripts.LOST or not path.name.isdecimal() or path.is_symlink():
                 continue
             folder = Folder(home, int(path.name))
-            folder.begin_anew()
+            folder.reset()
             if path.name in names:
                 reconcile(replace(handle, scope=names[path.name]), folder)
                 continue
