@@ -47,7 +47,7 @@ class Notes:
         return add.document(self._handle, path)
 
     def index_skill(self, path: str | os.PathLike[str]) -> SyncReport:
-        """Index a skill now, as `index_document` does; its place is skills/."""
+        """Index a skill now, from skills/. Raises as `index_document` does."""
         from yiku.flows.notes import add
 
         return add.skill(self._handle, path)

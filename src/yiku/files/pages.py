@@ -83,7 +83,7 @@ def _renamed(folder: int, name: str, content: bytes, seen: bytes) -> bool:
 
 
 def _created(folder: int, name: str, content: bytes) -> bool:
-    """The same for a new name, where the file system knows no files without one; False where somebody was first."""
+    """Create a file on a file system without unnamed files; False if the name was taken first."""
     temporary = _temporary(folder, name, content)
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

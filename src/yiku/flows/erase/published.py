@@ -49,5 +49,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
             yield Place(str(path.relative_to(home)), f"not read: {error.detail}")
             continue
         if lines:
-            told = ", ".join(map(str, lines))
-            yield Place(str(path.relative_to(home)), f"line {told} of the managed region removed", len(seen.content) if seen else 0)
+            line_list = ", ".join(map(str, lines))
+            yield Place(
+                str(path.relative_to(home)), f"line {line_list} of the managed region removed", len(seen.content) if seen else 0
+            )

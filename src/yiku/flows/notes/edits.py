@@ -82,9 +82,9 @@ def apply(handle: Handle, page: str, version: str, edits: Edits) -> Applied:
     return done
 
 
-def _kept(done: Applied, item: Item, told: list[str], kept: bool) -> None:
+def _kept(done: Applied, item: Item, sentences: list[str], kept: bool) -> None:
     if kept:
-        told.append(item.text)
+        sentences.append(item.text)
     else:
         done.own.append(item.raw)
 

@@ -86,7 +86,7 @@ def publish(handle: Handle, *, keep: Keep | None = None) -> PublishReport:
 
 
 def apply_edits(handle: Handle) -> PublishReport:
-    """The same for pages that were published here and are there: edits are read, and the region follows. Makes no page."""
+    """Read the edits of pages that were published and exist, and update their regions. Creates no page."""
     root = handle.vault
     if root is None or not any((root / name).exists() for name in NAMES):
         return PublishReport(())
@@ -128,7 +128,7 @@ def _all(handle: Handle, root: Path, *, make: bool, keep: Keep | None) -> Publis
 
 def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageReport:
     """One page is read and written; again where somebody saves it meanwhile."""
-    told = edits.Applied()
+    applied = edits.Applied()
     for _ in range(AGAIN):
         look = _look(handle, path)
         if not make and (look.seen is None or look.found is None or not look.known):
@@ -139,10 +139,10 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
         if look.edits is not None and look.found is not None:
             what = replace(look.edits, removed=()) if look.held and keep == "memory" else look.edits
             done = edits.apply(handle, path.name, look.found.version, what)
-            for mine, more in zip(_lists(told), _lists(done), strict=True):
+            for mine, more in zip(_lists(applied), _lists(done), strict=True):
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
-        text, version, shown, omitted = _text(handle, look, told.own)
+        text, version, shown, omitted = _text(handle, look, applied.own)
         if look.seen is None or text != look.seen.text:
             if version is not None:
                 _keep(handle, version)
@@ -150,8 +150,8 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
                 continue
         same = look.seen is not None and text == look.seen.text
         action: Literal["unchanged", "written"] = "unchanged" if same else "written"
-        return PageReport(path.name, action, None, shown, omitted, *map(tuple, _lists(told)))
-    return PageReport(path.name, "held", "is being saved all the time: run this again", 0, 0, *map(tuple, _lists(told)))
+        return PageReport(path.name, action, None, shown, omitted, *map(tuple, _lists(applied)))
+    return PageReport(path.name, "held", "is being saved all the time: run this again", 0, 0, *map(tuple, _lists(applied)))
 
 
 def _lists(done: edits.Applied) -> tuple[list[str], list[str], list[str], list[str]]:

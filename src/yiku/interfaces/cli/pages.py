@@ -63,8 +63,8 @@ def _published(done: PublishReport) -> Iterator[str]:
 
 def edits(page: PageReport) -> Iterator[str]:
     """What was read from the edits of a page, a line each."""
-    told = {"corrected": page.changed, "remembered": page.added, "forgotten": page.removed, "moved below the region": page.own}
-    for what, texts in told.items():
+    counts = {"corrected": page.changed, "remembered": page.added, "forgotten": page.removed, "moved below the region": page.own}
+    for what, texts in counts.items():
         for text in texts:
             yield f"  {what}: {terminal.cut(terminal.flat(text), SHOWN_CELLS)}"
 
