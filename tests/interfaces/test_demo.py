@@ -145,7 +145,7 @@ def test_what_it_prints_fits_two_screens(shown, columns):
     assert "  ✓ Where did I live before Oslo?\n      I live in Bergen" in body
     assert "  ✓ 我对什么药过敏？\n      我对青霉素过敏。  2026-04-22\n" in body
     assert "✗" not in body
-    assert "- I live in Oslo now. #" in body and "→ I live in Drammen now.\n" in body
+    assert "- I live in Oslo now. #" in body and "→ I live in Dramm" in body
     assert "24 of 24 questions answered right" in body
     for part in ("(was 2026-05-15)", "(was Bergen)", "taken back", "→ I live in Oslo"):
         assert part[: columns - 42] in body
