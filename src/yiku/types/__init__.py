@@ -53,6 +53,7 @@ from yiku.types.changes import (
     Turns,
     UpdateMemory,
 )
+from yiku.types.daily import Compacted, Noted, Watching
 from yiku.types.hits import (
     Context,
     Explanation,
@@ -177,6 +178,7 @@ __all__ = [
     "ChangeRow",
     "Checked",
     "ClaimJobs",
+    "Compacted",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -239,6 +241,7 @@ __all__ = [
     "Note",
     "NoteFile",
     "NoteSource",
+    "Noted",
     "OperationRecord",
     "Origin",
     "OriginName",
@@ -299,4 +302,5 @@ __all__ = [
     "Undone",
     "UpdateMemory",
     "Vector",
+    "Watching",
 ]

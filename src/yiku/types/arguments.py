@@ -43,3 +43,5 @@ class SettingsArguments(TypedDict, total=False):
     chat_max_tokens: int
     learn: Literal["at_once", "later", "off"]
     learn_calls: int
+    daily_days: int
+    watch_debounce_s: float
