@@ -68,6 +68,10 @@ TABLE = {
     "Notes": {
         "sync": "notes",
         "index": "notes",
+        "note": "vault",
+        "promote": "vault",
+        "compact": "vault",
+        "watch": "vault",
     },
     "Backup and repair": {
         "backup": "backup",
