@@ -273,6 +273,12 @@ COMMANDS: dict[str, list[str]] = {
     "describe": ["ATTACHMENT", "--description", "一只猫 a cat"],
     "pause": [],
     "resume": [],
+    "sync": [],
+    "index": ["FILE"],
+    "note": ["灯笼 lantern"],
+    "promote": ["灯笼 lantern"],
+    "compact": ["--days", "0"],
+    "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],
     "restore-backup": ["BACKUP", "--yes"],

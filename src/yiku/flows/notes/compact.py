@@ -48,6 +48,7 @@ Strategy = Literal["auto", "archive", "summarize"]
 def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "auto", dry_run: bool = False) -> Compacted:
     """Move daily logs into the archive, those of days before today by more than so many days."""
     handle.store.upkeep.about()  # a memory that was closed says so
+    checks.flag(dry_run, "dry_run")
     pause.refuse(handle)
     last = handle.now().date() - _retention(handle, older_than)
     model = _model(handle, strategy)
