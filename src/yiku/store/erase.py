@@ -27,7 +27,7 @@ MANY = 200  # rows, from which on it is faster to write the indexes anew
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
-    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files"
+    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files published"
 ).split()
 AMONG = "select value from json_each(?)"
 

@@ -154,13 +154,13 @@ def _taken(connection: apsw.Connection, scope: int, file_n: int | None, gone: Ma
 
 def erase(connection: apsw.Connection, scope: int, gone: Mapping[int, Tokens]) -> int:
     """Passages that say what is erased leave the index, those that are there; their files are indexed anew. How many went."""
-    told: Any = connection.execute(
+    rows: Any = connection.execute(
         "select n, file_n from chunks where scope_id = ? and n in (select value from json_each(?))", (scope, json.dumps([*gone]))
     ).fetchall()
-    _taken(connection, scope, None, {n: gone[n] for n, _ in told})
+    _taken(connection, scope, None, {n: gone[n] for n, _ in rows})
     sql = "update files set hash = x'', mtime_ns = 0, ctime_ns = 0 where scope_id = ? and n = ?"
-    connection.executemany(sql, [(scope, n) for n in {file_n for _, file_n in told}])
-    return len(told)
+    connection.executemany(sql, [(scope, n) for n in {file_n for _, file_n in rows}])
+    return len(rows)
 
 
 def empty(connection: apsw.Connection) -> Iterable[int]:

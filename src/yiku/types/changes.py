@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile
+from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
 
@@ -312,6 +313,7 @@ class Replayed:
 
 Change = (
     AddScope
+    | KeepPageVersion
     | AddTurns
     | AddMemory
     | UpdateMemory

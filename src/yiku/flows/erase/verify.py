@@ -22,7 +22,7 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import quotes
+from yiku.flows.erase import published, quotes
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
@@ -73,6 +73,8 @@ def clean_everywhere(
     tell = progress or (lambda step: None)
     needles = _needles(texts)
     places = [*_sweep_copies(handle, needles, sought, tell)]
+    tell("pages")
+    places += _cut_pages(handle, sought)
     tell("blobs")
     places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
@@ -194,6 +196,24 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 
 
 # ------------------------------------------------------------------ the store and its files
+
+
+def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
+    """Remove from the managed regions of pages what erasures without a receipt took."""
+    waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
+    try:
+        return [
+            place
+            for number in sorted({entry["scope"] for entry in waiting})
+            for place in published.cut(
+                handle,
+                number,
+                [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
+                sought.sentences,
+            )
+        ]
+    except (StoreError, OSError) as error:
+        return [Place("pages", f"not done: {error}", found=(NOT_YET,))]
 
 
 def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
