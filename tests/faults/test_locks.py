@@ -290,8 +290,6 @@ COMMANDS: dict[str, list[str]] = {
     "edit": ["--help"],  # it wants an editor; notes.edited is above
     "pause": [],
     "resume": [],
-    "sync": [],
-    "index": ["FILE"],
     "note": ["灯笼 lantern"],
     "promote": ["灯笼 lantern"],
     "compact": ["--days", "0"],

@@ -25,7 +25,7 @@ from yiku.flows.common import checks, intake, pause, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import by_model
 from yiku.flows.notes import sync
-from yiku.flows.notes.daily import LOGS, alone, vault
+from yiku.flows.notes.daily import LOGS, alone
 from yiku.models.api import ChatModel
 from yiku.rules.learning import grounding
 from yiku.rules.pages import daily
@@ -52,7 +52,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
     pause.refuse(handle)
     last = handle.now().date() - _retention(handle, older_than)
     model = _model(handle, strategy)
-    root = vault(handle)
+    root = sync.vault_of(handle)
     archived, summarized, kept = dict[str, str](), list[str](), dict[str, str]()
     days = _days(root, before=last)
     if not dry_run:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, StoreBusy
@@ -42,7 +41,7 @@ def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None =
         found.append(daily.appended(page, daily.entry(told, at, known), day))
         return found[-1].text[len(page) :]
 
-    root = vault(handle)
+    root = sync.vault_of(handle)
     with alone(handle):
         append(root / LOGS / f"{day}.md", add, below=root)
     return _noted(handle, f"{LOGS}/{day}.md", found[-1])
@@ -58,17 +57,10 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
         found.append(_below(page, about, told))
         return found[-1].text
 
-    root = vault(handle)
+    root = sync.vault_of(handle)
     with alone(handle):
         rewrite(root / LASTING, change, below=root)
     return _noted(handle, LASTING, found[-1])
-
-
-def vault(handle: Handle) -> Path:
-    """The folder of the notes of the scope that this handle writes. Raises InvalidInput for a scope that has none."""
-    if handle.vault is None:
-        raise InvalidInput(f"the scope {handle.scope} has no folder of notes: they belong to the owner of the home")
-    return handle.vault
 
 
 def admitted(handle: Handle, text: object, name: str) -> str:

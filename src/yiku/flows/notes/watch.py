@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import Closed, InvalidInput, Paused, ReadOnly, StoreBusy, YikuError
+from yiku.errors import Closed, Paused, ReadOnly, StoreBusy, YikuError
 from yiku.files import locks, mounts
 from yiku.files.notes import FOLDERS, PAGES
 from yiku.files.vault import Home
@@ -67,17 +67,16 @@ def watch(handle: Handle, tell: Callable[[SyncReport], object] | None = None, *,
 def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callable[[], bool]) -> None:
     """The same without embedding."""
     handle.store.upkeep.about()  # a memory that was closed says so
-    if handle.vault is None:
-        raise InvalidInput(f"the scope {handle.scope} has no folder of notes: they belong to the owner of the home")
+    root = sync.vault_of(handle)
 
     def look() -> SyncReport:
         report = sync.sync(handle)
-        if report.anything:
+        if report.anything or any(page.edits for page in report.pages):
             tell(report)
         return report
 
-    signals = Signals(handle.vault, PAGES, [*FOLDERS])
-    network = mounts.kind(handle.vault) == "network"
+    signals = Signals(root, PAGES, [*FOLDERS])
+    network = mounts.kind(root) == "network"
     with _role(handle) as say:
         try:
             if network:
