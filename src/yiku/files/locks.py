@@ -29,7 +29,7 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def told(path: Path) -> str:
+def content(path: Path) -> str:
     """What stands in the file of a lock; nothing where it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -269,7 +269,7 @@ def test_a_lock_that_is_held(tmp_path: Path) -> None:
     assert not locks.is_held(path)
     with one_at_a_time(path, "busy"):
         locks.tell(path, "who 谁")
-        assert locks.is_held(path) and "who 谁" == locks.told(path)
+        assert locks.is_held(path) and "who 谁" == locks.content(path)
     assert not locks.is_held(path)
 
 

@@ -25,7 +25,7 @@ from yiku.flows.common import checks, intake, pause, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import by_model
 from yiku.flows.notes import sync
-from yiku.flows.notes.daily import LOGS, alone
+from yiku.flows.notes.daily import LOGS, exclusive_writer
 from yiku.models.api import ChatModel
 from yiku.rules.learning import grounding
 from yiku.rules.pages import daily
@@ -72,7 +72,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
         except ModelError as error:
             kept[name] = f"the model failed: {error.detail}"
             continue
-        with alone(handle):
+        with exclusive_writer(handle):
             why = _unlearned(handle, root, name)
             moved = move_aside(root / name, root / target, below=root) if why is None else None
         if why is not None:
@@ -149,7 +149,7 @@ def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool
             else daily.appended(page, daily.digest(day, points), f"{day:%Y-%m}").text[len(page) :]
         )
 
-    with alone(handle):
+    with exclusive_writer(handle):
         append(digest, add, below=root)
     return True
 
@@ -160,9 +160,9 @@ def _points(handle: Handle, model: ChatModel, text: str) -> list[str]:
     asked = text if len(text) <= ASKED_CHARS else f"{text[: ASKED_CHARS // 2]}\n…\n{text[-ASKED_CHARS // 2 :]}"
     shown = "\n".join(["<log>", *(f"  {line}" for line in asked.splitlines()), "</log>"])
     messages = [{"role": "system", "content": prompt_files.text("digest", language)}, {"role": "user", "content": shown}]
-    told = by_model.timed(handle, model, messages, POINTS, purpose="digest")
+    reply = by_model.timed(handle, model, messages, POINTS, purpose="digest")
     whole = grounding.bare(text)
-    points = [" ".join(point.split()) for point in told.value["points"]]
+    points = [" ".join(point.split()) for point in reply.value["points"]]
     sound = [point for point in dict.fromkeys(points) if (bare := grounding.bare(point)) and bare in whole]
     if points and not sound:
         raise ModelFailed("nothing that it chose stands in the log")

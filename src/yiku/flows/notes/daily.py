@@ -31,34 +31,34 @@ LASTING = "MEMORY.md"
 
 def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None = None, *, said_at: Any = None) -> Noted:
     """Add an entry to the log of the day on which it was said."""
-    told = admitted(handle, text, "text")
+    note_text = admitted(handle, text, "text")
     known = None if metadata is None else intake.clean(handle, checks.metadata(metadata))
     at, _ = checks.said_at(said_at, now=handle.now())
     day = f"{at:%Y-%m-%d}"
     found: list[daily.Added] = []
 
     def add(page: str) -> str:
-        found.append(daily.appended(page, daily.entry(told, at, known), day))
+        found.append(daily.appended(page, daily.entry(note_text, at, known), day))
         return found[-1].text[len(page) :]
 
     root = sync.vault_of(handle)
-    with alone(handle):
+    with exclusive_writer(handle):
         append(root / LOGS / f"{day}.md", add, below=root)
     return _noted(handle, f"{LOGS}/{day}.md", found[-1])
 
 
 def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str | None = None) -> Noted:
     """Add a note to MEMORY.md, at the end of the section of its topic; one that stands there already is not added again."""
-    told = daily.note(admitted(handle, text, "text"), None if summary is None else admitted(handle, summary, "summary"))
-    about = lists.label("page.notes", context.language(handle, told)) if topic is None else intake.name(handle, topic, "topic")
+    note_text = daily.note(admitted(handle, text, "text"), None if summary is None else admitted(handle, summary, "summary"))
+    about = lists.label("page.notes", context.language(handle, note_text)) if topic is None else intake.name(handle, topic, "topic")
     found: list[daily.Added] = []
 
     def change(page: str) -> str:
-        found.append(_below(page, about, told))
+        found.append(_below(page, about, note_text))
         return found[-1].text
 
     root = sync.vault_of(handle)
-    with alone(handle):
+    with exclusive_writer(handle):
         rewrite(root / LASTING, change, below=root)
     return _noted(handle, LASTING, found[-1])
 
@@ -67,22 +67,22 @@ def admitted(handle: Handle, text: object, name: str) -> str:
     """A text that may be written down: whole, without private parts and secrets. Raises KeptOut where nothing else is in it."""
     handle.store.upkeep.about()  # a memory that was closed says so
     pause.refuse(handle)
-    told = intake.clean(handle, checks.text(text, name, at_most=NOTE_BYTES).strip("\n").rstrip())
-    if told.startswith("[") and private.is_nothing(told):
+    note_text = intake.clean(handle, checks.text(text, name, at_most=NOTE_BYTES).strip("\n").rstrip())
+    if note_text.startswith("[") and private.is_nothing(note_text):
         raise KeptOut("all of it is private")
-    return told
+    return note_text
 
 
-def alone(handle: Handle) -> AbstractContextManager[None]:
+def exclusive_writer(handle: Handle) -> AbstractContextManager[None]:
     """While this is held, no other process or thread of Yiku writes to the notes. Raises StoreBusy."""
     return one_at_a_time(
         handle.paths.locks / "note-writer.lock", "another process is writing notes", handle.settings.busy_timeout_s
     )
 
 
-def _below(page: str, topic: str, told: str) -> daily.Added:
+def _below(page: str, topic: str, note_text: str) -> daily.Added:
     """The page with a note that leaves the region that Yiku writes as it was. Raises InvalidInput for one that would not."""
-    added = daily.under_topic(page, topic, told, region.outside(page))
+    added = daily.under_topic(page, topic, note_text, region.outside(page))
     if _managed(page) != _managed(added.text):
         raise InvalidInput("text has a line that is a marker of MEMORY.md, or of a conflict: quote or indent it")
     return added

@@ -65,7 +65,7 @@ def watch(handle: Handle, tell: Callable[[SyncReport], object] | None = None, *,
 
 
 def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callable[[], bool]) -> None:
-    """The same without embedding."""
+    """Sync the notes when they change, until `stopped`."""
     handle.store.upkeep.about()  # a memory that was closed says so
     root = sync.vault_of(handle)
 
@@ -179,7 +179,7 @@ def _role(handle: Handle) -> Iterator[Say]:
 def watching(home: Home) -> Watching | None:
     """Who watches a home, or watched it and ended without saying so; None where nobody does."""
     path = _lock(home)
-    before, held, text = locks.told(path), locks.is_held(path), locks.told(path)
+    before, held, text = locks.content(path), locks.is_held(path), locks.content(path)
     try:
         state = Watching(**json.loads(text))
     except (ValueError, TypeError):  # empty, or being written just now

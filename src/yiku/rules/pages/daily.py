@@ -67,24 +67,24 @@ def digest_heading(day: date) -> str:
     return f"## {day}"
 
 
-def appended(page: str, told: str, title: str) -> Added:
+def appended(page: str, block: str, title: str) -> Added:
     """What is added at the end of a page, which begins with its title. The page itself stays as it is, letter for letter."""
     start = page or f"# {title}\n"
     gap = "\n" if start.endswith("\n") else "\n\n"
     gap = "" if start.endswith("\n\n") else gap
-    text = start + gap + told
+    text = start + gap + block
     return Added(text, (start + gap).count("\n") + 1, text.count("\n"))
 
 
 def note(text: str, summary: str | None = None) -> str:
     """A note as it stands under its topic: one line as a list item, more as they are; a summary in bold before them."""
-    told = closed(text)
+    block = closed(text)
     if summary:
-        return f"**{' '.join(summary.split())}**\n\n{told}"
-    return told if "\n" in told or _LISTED.match(told) else f"- {told}"
+        return f"**{' '.join(summary.split())}**\n\n{block}"
+    return block if "\n" in block or _LISTED.match(block) else f"- {block}"
 
 
-def under_topic(page: str, topic: str, told: str, free: Sequence[tuple[int, int]]) -> Added:
+def under_topic(page: str, topic: str, block: str, free: Sequence[tuple[int, int]]) -> Added:
     """
     A page with a note at the end of the section of a topic; the section is made at the end of the page where there is none.
 
@@ -95,18 +95,18 @@ def under_topic(page: str, topic: str, told: str, free: Sequence[tuple[int, int]
     if found is None:
         heading = f"## {' '.join(topic.split())}"
         start = page.rstrip("\n")
-        text = "\n".join([*([start, ""] if start else []), heading, "", told]) + "\n"
+        text = "\n".join([*([start, ""] if start else []), heading, "", block]) + "\n"
         last = text.count("\n")
-        return Added(text, last - told.count("\n"), last)
+        return Added(text, last - block.count("\n"), last)
     first, behind = found
-    new = told.split("\n")
+    new = block.split("\n")
     for place in range(first, behind - len(new) + 1):
         if lines[place : place + len(new)] == new:
             return Added(page, place + 1, place + len(new), new=False)
     end = behind
     while end > first and not lines[end - 1].strip():
         end -= 1
-    joined = end > first and _LISTED.match(lines[end - 1]) and _LISTED.match(told)
+    joined = end > first and _LISTED.match(lines[end - 1]) and _LISTED.match(block)
     gap = [] if joined else [""]
     after = [""] if end < len(lines) and lines[end].strip() else []
     lines[end:end] = [*gap, *new, *after]
@@ -145,8 +145,8 @@ def closed(text: str) -> str:
         fence = _fence_after(fence, line)
     if fence:
         return "\n".join([*lines, fence])
-    told = "\n".join(lines)
-    return f"{told}\n-->" if told.rfind("<!--") > told.rfind("-->") else told
+    block = "\n".join(lines)
+    return f"{block}\n-->" if block.rfind("<!--") > block.rfind("-->") else block
 
 
 def _fence_after(fence: str, line: str) -> str:
