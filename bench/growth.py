@@ -42,6 +42,7 @@ def rows(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterator[Row]:
     """Every row of the table."""
     yield from _by_scope(folder, turns, questions)
     yield from _by_store(folder, turns, questions)
+    yield from _by_files(folder, questions)
     yield from _by_versions(folder)
     yield from _by_session(folder, turns, questions)
     yield from _by_scopes(folder, questions)
@@ -107,6 +108,28 @@ def _by_store(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterator[
         with opened(home) as memory:
             found.append(looks(memory, questions))
     yield from table("turns of the store, scope of 100", SIZES, found)
+
+
+def _by_files(folder: Path, questions: Sequence[str]) -> Iterator[Row]:
+    found = []
+    for size in SIZES:
+        home = folder / f"files-{size}"
+        with opened(home) as memory:
+            for number in range(size):
+                file = home / "documents" / f"{number // 10}" / f"{number}.md"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"# Note {number}\n\nThe harbour opens at seven, boat {number}. 港口七点开门。\n", encoding="utf-8")
+            first = least_ms(memory.notes.sync, 1)
+            file.write_text("changed 改了", encoding="utf-8")
+            found.append(
+                {
+                    "first sync": first,
+                    "sync of one change": least_ms(memory.notes.sync, 1),
+                    "recall": least_ms(lambda: [memory.recall(question) for question in questions]) / len(questions),
+                    "status": least_ms(memory.status),
+                }
+            )
+    yield from table("files of the vault", SIZES, found)
 
 
 def _by_versions(folder: Path) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
-from yiku.flows.notes import publish, watch
+from yiku.flows.notes import publish, sync, watch
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
@@ -37,6 +37,8 @@ def status(handle: Handle) -> Status:
     about, settings = handle.store.upkeep.about(), handle.settings
     candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
+    stale, unfit = sync.pending(handle)
+    why = [*why, *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else [])]
     return Status(
         home=settings.home,
         scope=handle.scope,
@@ -49,7 +51,7 @@ def status(handle: Handle) -> Status:
         disk=DISKS[mounts.kind(handle.home)],
         search=space,
         missing=missing,
-        waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
+        waiting={**({"to embed": late} if late else {}), **({"notes to index": stale} if stale else {}), **learn.waiting(handle)},
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
         watching=watch.watching(handle.paths),
     )

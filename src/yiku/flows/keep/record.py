@@ -207,7 +207,7 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {messages.ROLES_TAKEN}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
-    unfenced = fence.taken_out(content, handle.seal)
+    unfenced = fence.strip_ours(content, handle.seal)
     content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
     results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
@@ -263,7 +263,7 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
 def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Remove Yiku's own context blocks from a tool's result."""
     content = result.get("content")
-    return {**result, "content": fence.taken_out(content, handle.seal).text} if isinstance(content, str) else result
+    return {**result, "content": fence.strip_ours(content, handle.seal).text} if isinstance(content, str) else result
 
 
 def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:

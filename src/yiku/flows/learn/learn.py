@@ -157,7 +157,7 @@ def _count_used(handle: Handle, scope: int, turn: Turn) -> set[int]:
     if turn.role != "assistant" or not turn.content:
         return set()
     day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    said = fold(fence.without(turn.content))
+    said = fold(fence.strip_all(turn.content))
     return {
         memory.n
         for memory in handle.store.retrieved_since(scope, day)

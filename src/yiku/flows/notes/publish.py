@@ -26,8 +26,8 @@ from yiku.rules.lexicon.lists import label
 from yiku.rules.pages import choosing, hand_edits, region
 from yiku.rules.pages.hand_edits import Edits
 from yiku.rules.pages.region import Broken, Page, Shown
-from yiku.rules.sessions.episodes import language_of
 from yiku.rules.statements import keys
+from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
 from yiku.types import Condition, KeepPageVersion, Kind, Memories, PageReport, PageVersion, PublishReport, SemanticMemory, State
 
