@@ -29,7 +29,7 @@ from yiku.flows.notes.daily import LOGS, exclusive_writer
 from yiku.models.api import ChatModel
 from yiku.rules.learning import grounding
 from yiku.rules.pages import daily
-from yiku.rules.sessions.episodes import language_of
+from yiku.rules.text.analyze import language_of
 from yiku.types import Compacted
 
 ARCHIVE = f"{LOGS}/archive"
