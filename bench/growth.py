@@ -165,7 +165,14 @@ def _by_session(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterato
                     "sessions.end": least_ms(lambda: memory.sessions.end("long"), 1),
                 }
             )
+        found[-1]["record_turn and close"] = least_ms(lambda size=size: _add_and_close(folder / f"session-{size}"))
     yield from table("turns of a session", FEW, found)
+
+
+def _add_and_close(home: Path) -> None:
+    """A turn, and its line in a transcript that is as long as its session."""
+    with opened(home) as memory:
+        memory.record_turn("user", "We met at the harbour. 我们在港口见面。", session="long")
 
 
 def _by_scopes(folder: Path, questions: Sequence[str]) -> Iterator[Row]:

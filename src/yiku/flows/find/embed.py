@@ -20,6 +20,7 @@ from yiku.flows.common import background, checks
 from yiku.flows.common.background import Worker
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import with_speaker
+from yiku.flows.keep import transcripts
 from yiku.rules.pages import chunks
 from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
@@ -373,8 +374,17 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
 
 
 def in_background(handle: Handle) -> Worker:
-    """A thread that embeds what waits."""
-    return Worker(handle, THREAD, _looked)
+    """Start a thread that embeds pending rows, and appends to the transcripts."""
+    due = 0.0  # when to embed, on the monotonic clock
+
+    def look(worker: Worker) -> float:
+        nonlocal due
+        transcripts.try_catch_up(handle)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _looked(worker)
+        return max(0.0, min(LOOK_EACH_S, due - time.monotonic()))
+
+    return Worker(handle, THREAD, look)
 
 
 def _looked(worker: Worker) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, git, modes, mounts
+from yiku.files import blobs, git, modes, mounts, transcripts
 from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
@@ -94,6 +94,10 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from watch.troubles(handle.paths)
     if (late := backup.overdue(handle)) is not None:
         yield late
+    if handle.copy_trouble is not None:
+        yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
+    if transcripts.lost(handle.paths):
+        yield "transcripts/lost/ holds turns that the database does not know: yiku repair --rebuild brings them back"
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
     if strangers := handle.settings.unknown_variables:

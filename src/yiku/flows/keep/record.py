@@ -23,7 +23,7 @@ from yiku.flows.common import checks, pause, tombstones
 from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.keep import attach, messages
+from yiku.flows.keep import attach, messages, transcripts
 from yiku.rules.privacy import fence, private
 from yiku.rules.sessions.messages import holds, plain
 from yiku.types import AddTurns, Change, Expect, Learned, Origin, Put, Receipt, Recorded, Turn, Turns
@@ -97,6 +97,7 @@ def store_turns(
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
         done = handle.store.apply(scope, changes, handle.cause("record"), Expect(erasure=erasure))
+        transcripts.note_write(handle)
         new = {turn.id: replace(turn, n=n) for turn, n in zip(kept, done.rows[0], strict=True) if n}
         erased = len(fresh) - len(kept)
         known = len(drafts) - len(new) - erased

@@ -143,12 +143,11 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
         text, version, shown, omitted = _text(handle, look, applied.own)
-        if look.seen is None or text != look.seen.text:
-            if version is not None:
-                _keep(handle, version)
-            if not pages.replace(path, text, look.seen, below=Path(handle.home)):
-                continue
+        if version is not None:
+            _keep(handle, version)
         same = look.seen is not None and text == look.seen.text
+        if not same and not pages.replace(path, text, look.seen, below=Path(handle.home)):
+            continue
         action: Literal["unchanged", "written"] = "unchanged" if same else "written"
         return PageReport(path.name, action, None, shown, omitted, *map(tuple, _lists(applied)))
     return PageReport(path.name, "held", "is being saved all the time: run this again", 0, 0, *map(tuple, _lists(applied)))
@@ -238,12 +237,14 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
     )
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
     before = look.found or _new_page(look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
-    if look.found and not look.edits and _same(look.found.body, body):
-        return look.seen.text if look.seen else "", None, len(shown), omitted
-    version = handle.new_id()[-8:]
-    digest = _digest(handle, version, body)
     whole = {short[row.id]: row.id for row in shown}
     entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
+    if look.seen and look.found and not look.edits and _same(look.found.body, body):
+        there = PageVersion(name, look.found.version, look.found.digest, entries)
+        known = any(one.version == there.version for one in look.known)  # not where the database went back in time
+        return look.seen.text, None if known else there, len(shown), omitted
+    version = handle.new_id()[-8:]
+    digest = _digest(handle, version, body)
     text = region.written(
         Page(before.before, version, digest, body, region.below(before.after, own)), help=label("page.help", language)
     )
