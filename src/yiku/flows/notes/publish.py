@@ -171,15 +171,10 @@ def _look(handle: Handle, path: Path) -> Look:
     if seen is None or found is None:
         return Look(path, seen, None, known, held="gone" if seen is not None and known else None)
     look = Look(path, seen, found, known)
-    if _digest(handle, found.version, found.body) == found.digest or _was_read(handle, found, known):
-        return look  # as it was written, or as it was read before
+    if _digest(handle, found.version, found.body) == found.digest:
+        return look  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
-
-
-def _was_read(handle: Handle, found: Page, known: Sequence[PageVersion]) -> bool:
-    digest = _digest(handle, found.version, found.body)
-    return any((one.version, one.digest) == (found.version, digest) for one in known)
 
 
 def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
