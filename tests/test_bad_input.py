@@ -299,6 +299,9 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
         yield f"sessions.edit_scratchpad {name}", lambda m, v, n=name: m.sessions.edit_scratchpad(**{"text": "早", n: v})
     for name in ("force", "progress"):
         yield f"notes.sync {name}", lambda m, v, n=name: m.notes.sync(**{n: v})
+    yield "notes.publish keep", lambda m, v: m.notes.publish(keep=v)
+    for name in ("id", "before", "after"):
+        yield f"notes.edited {name}", lambda m, v, n=name: m.notes.edited(**{"id": m.target, "before": "a", "after": "b", n: v})
     yield "notes.index_document path", lambda m, v: m.notes.index_document(v)
     yield "notes.index_skill path", lambda m, v: m.notes.index_skill(v)
     for name in ("text", "metadata", "said_at"):
