@@ -74,7 +74,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
             continue
         with exclusive_writer(handle):
             why = _unlearned(handle, root, name)
-            moved = move_aside(root / name, root / target, below=root) if why is None else None
+            moved = move_aside(root / name, root / target, below=Path(handle.home)) if why is None else None
         if why is not None:
             kept[name] = why
         elif moved is not None:
@@ -150,7 +150,7 @@ def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool
         )
 
     with exclusive_writer(handle):
-        append(digest, add, below=root)
+        append(digest, add, below=Path(handle.home))
     return True
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from pathlib import Path
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, StoreBusy
@@ -43,7 +44,7 @@ def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None =
 
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
-        append(root / LOGS / f"{day}.md", add, below=root)
+        append(root / LOGS / f"{day}.md", add, below=Path(handle.home))
     return _noted(handle, f"{LOGS}/{day}.md", found[-1])
 
 
@@ -59,7 +60,7 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
 
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
-        rewrite(root / LASTING, change, below=root)
+        rewrite(root / LASTING, change, below=Path(handle.home))
     return _noted(handle, LASTING, found[-1])
 
 
