@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from yiku.errors import InvalidFilter, InvalidInput, TooLarge
-from yiku.files.vault import expanded
+from yiku.files.vault import expand_home
 from yiku.types import Condition, Filter, Group, Kind
 
 TEXT_BYTES = 64 * 1024  # of one statement, or inline of one turn
@@ -136,7 +136,7 @@ def path(value: object, what: str) -> Path:
     if not isinstance(found, str):
         refuse(what, "must be a path")
     try:
-        return expanded(text(found, what, at_most=PATH_BYTES)).absolute()
+        return expand_home(text(found, what, at_most=PATH_BYTES)).absolute()
     except RuntimeError as error:
         refuse(what, f"is no path here: {error}")
 

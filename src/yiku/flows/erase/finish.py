@@ -158,7 +158,7 @@ def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell:
     yield _attempt("erasures", mirrored)
     try:
         with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
-            sweep.tidied(handle.paths)
+            sweep.delete_leftovers(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
                 yield _attempt(f"backups/{path.name}", lambda path=path: _sweep_copy(handle, path, needles, sought))  # type: ignore[misc]
@@ -171,7 +171,7 @@ def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sou
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
-        sweep.copied(path, inner)
+        sweep.copy_database(path, inner)
         try:
             size, left = _sweep(handle, inner, needles, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
@@ -201,7 +201,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     size, found = search_bytes(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
-    sweep.removed(path)
+    sweep.delete_file(path)
     return Place(name, f"removed: it held what was erased, and does not open ({why})", size)
 
 
@@ -297,7 +297,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
     text, word = looking_for(needles.whole), looking_for(needles.texts)
     try:
-        for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
+        for name, done, size, found in sweep.search_files(handle.paths, text, word, sweep.copies(handle.paths)):
             left, unfinished = found, False
             if found and name.startswith("transcripts/") and (holds := _holding(handle, needles)) is not None:
                 try:

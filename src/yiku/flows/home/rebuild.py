@@ -77,7 +77,7 @@ def rebuild(home: Home, settings: Settings, found: Repaired, say: Say) -> Repair
 
 def _reapply(handle: Handle) -> None:
     """What was erased does not come back: what the files beside the database tell of, and what it knows itself."""
-    mirrored = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.every(handle.paths)]
+    mirrored = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.read_all(handle.paths)]
     reapply(handle, [*mirrored, *handle.store.erasures.all()])
 
 

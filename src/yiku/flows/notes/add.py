@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from yiku.files import notes as files
-from yiku.files.vault import content_of, expanded, write_atomically
+from yiku.files.vault import content_of, expand_home, write_atomically
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.notes.sync import sync_files, vault_of
@@ -61,7 +61,7 @@ def _given(path: object) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(text := os.fspath(path), str) or not text.strip() or "\0" in text:
         checks.refuse("path", "must be the path of a file or folder")
     try:
-        return expanded(text).resolve(strict=True)
+        return expand_home(text).resolve(strict=True)
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         checks.refuse("path", f"{text[:200]!r}: {reason}")

@@ -101,7 +101,7 @@ def pending(handle: Handle) -> tuple[int, int]:
         return 0, 0
     own = handle.own()
     known = {file.path: file for file in handle.store.notes.files(own[0])} if own else {}
-    found = {one.path: one for one in files.seen(handle.vault) if isinstance(one, Seen)}
+    found = {one.path: one for one in files.scan(handle.vault) if isinstance(one, Seen)}
     settled = {path for path, one in found.items() if path in known and _looks_same(known[path], one)}
     return len(found.keys() - settled) + len(known.keys() - found.keys()), sum(file.status != "indexed" for file in known.values())
 
@@ -132,7 +132,7 @@ def _synced(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> Sync
 def _whole(run: Run, *, force: bool, progress: Progress) -> None:
     """Every file of the vault."""
     found, unseen = dict[str, Seen](), list[str]()
-    for one in files.seen(run.root):
+    for one in files.scan(run.root):
         if isinstance(one, Seen):
             found[one.path] = one
         else:
