@@ -261,11 +261,13 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
         return Place("vectors", "there are none")
     own, changed = handle.own(), [*answer.turns, *answer.redacted]
     if not (changed or answer.memories):
-        return _emptied(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
+        return _vectors_place(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
     if not own:
-        return _emptied(handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed")
+        return _vectors_place(
+            handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed"
+        )
     if len(changed) > MANY_TURNS:
-        return _emptied(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
+        return _vectors_place(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
     again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
     for turn in changed:
         following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
@@ -275,10 +277,10 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
     gone += [("note", n) for n in passages]
     again = [row for row in dict.fromkeys(again) if row not in gone]
     emptied = handle.vectors.forget(own[0], gone, again=again)
-    return _emptied(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
+    return _vectors_place(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
 
 
-def _emptied(whole: bool, done: str) -> Place:
+def _vectors_place(whole: bool, done: str) -> Place:
     """Return a place that was cleaned, with its log, or not yet."""
     if whole:
         return Place("vectors", done)
