@@ -158,7 +158,7 @@ def redact_turn(
     def cut(text: str, spans: Iterable[redaction.Range] = ()) -> list[redaction.Range]:
         nonlocal widened
         found = redaction.cuts(text, terms.phrases, speaker=speaker, names=names, spans=spans)
-        ranges = redaction.joined([*found.ranges, *(also(text) if also is not None else ())])
+        ranges = redaction.merge_ranges([*found.ranges, *(also(text) if also is not None else ())])
         widened = widened or found.widened
         gone.extend(text[start:end] for start, end in ranges)
         return ranges
