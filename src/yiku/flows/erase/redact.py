@@ -62,8 +62,8 @@ class Redaction:
     """
     A turn before and after redaction.
 
-    cuts:    what goes of its whole content, in characters; all of it where the turn is blanked
-    texts:   what goes of its content and of what tools were told and gave
+    cuts:    the ranges removed from its whole content, in characters; all of it where the turn is blanked
+    texts:   the texts removed from its content, tool inputs and tool results
     widened: more goes than the words that say it: whole paragraphs, or all
     """
 

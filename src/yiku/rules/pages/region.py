@@ -148,7 +148,7 @@ def without(text: str, is_gone: Callable[[Item], bool]) -> tuple[str, list[int]]
 
 
 def clear(text: str, is_ours: Callable[[str], bool]) -> str:
-    """A page without markers and the lines that end in an id of ours, where nobody can tell any more what the region was."""
+    """A page without markers and the lines that end in an id of ours, used when the region can no longer be determined."""
     kept = []
     for line in text.split("\n"):
         match = _ID.search(line.rstrip())
@@ -172,7 +172,7 @@ def outside(text: str) -> list[tuple[int, int]]:
     return [(first, last) for first, last in ((1, begin - 1), (end + 1, len(lines))) if first <= last]
 
 
-# ------------------------------------------------------------------ what stands in it
+# ------------------------------------------------------------------ items
 
 
 def items(body: str) -> list[Item]:
