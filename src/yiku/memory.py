@@ -1,7 +1,7 @@
 """
 `Memory`, the public API object, and maintenance of homes that may not open. No logic.
 
-Each verb is one call into one flow. The drawer `admin` holds the rest; below stand what looks after a home that
+Each verb is one call into one flow. Maintenance methods are in `admin`; below stand what looks after a home that
 may not open any more. Everything is
 synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
 that a home which is not there is made.

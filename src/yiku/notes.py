@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from yiku.types import SyncReport
+from yiku.types import Edited, PublishReport, SyncReport
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -47,7 +47,34 @@ class Notes:
         return add.document(self._handle, path)
 
     def index_skill(self, path: str | os.PathLike[str]) -> SyncReport:
-        """The same for a skill, whose place is skills/. Raises as `index_document` does."""
+        """Index a skill now, from skills/. Raises as `index_document` does."""
         from yiku.flows.notes import add
 
         return add.skill(self._handle, path)
+
+    # -------------------------------------------------------------- MEMORY.md and USER.md
+
+    def publish(self, *, keep: Literal["memory", "file"] | None = None) -> PublishReport:
+        """
+        Read what people changed in MEMORY.md and USER.md, and write both as memory has them now.
+
+        keep: for a page that is held because an accident is likelier than a wish: "memory" writes again what is missing there,
+              "file" forgets it
+
+        Raises InvalidInput in a scope without files, StoreBusy, StoreError.
+        """
+        from yiku.flows.notes import publish
+
+        return publish.publish(self._handle, keep=keep)
+
+    def edited(self, id: str, *, before: str, after: str) -> Edited:
+        """
+        A memory whose text somebody has edited: `before` is what they were shown, `after` what they made of it.
+
+        What was told in between stays in the text where the edit left it alone.
+
+        Raises NotFound, InvalidInput, WasErased, Paused.
+        """
+        from yiku.flows.notes import edits
+
+        return edits.edited(self._handle, id, before, after)

@@ -51,7 +51,7 @@ MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken f
 _ADDRESSES = ("embed_url", "chat_url")
 _KEYS = ("embed_key", "chat_key")
 _PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
-_LISTS = ("reads", "names", "private_folders")
+_LISTS = ("reads", "names", "private_folders", "vaults")
 
 
 def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Home:
@@ -196,6 +196,8 @@ def _checked(name: str, value: Any, place: str) -> Any:
             raise SettingsError(f"{place}: {name} must be a list of names")
         if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
             raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} names of scopes")
+        if name == "vaults" and not all(map(scopes.allowed, items)):
+            raise SettingsError(f"{place}: vaults must be names of scopes")
         if name == "private_folders" and not all(item.startswith(("/", "~")) for item in items):
             raise SettingsError(f"{place}: private_folders must be whole paths, from / or ~")
         return tuple(_line(name, item, place) for item in items)

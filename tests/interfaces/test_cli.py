@@ -696,6 +696,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "scratchpad": ["scratchpad", "--json"],
         "attachments": ["attachments", "--json"],
         "home": ["status"],
+        "pages": ["edit", "--help"],
         "backup": ["export", tmp_path / "out.jsonl"],
         "repair": ["check", "--quick"],
         "notes": ["sync"],

@@ -117,7 +117,7 @@ def shown(home: Path, server: Server, then=lambda started: None) -> tuple[int, s
     started = Started(["embed"], [theirs, theirs, theirs], environment)
     os.close(theirs)
     then(started)
-    told = b""
+    printed = b""
     while True:
         try:
             piece = os.read(ours, 65_536)
@@ -125,19 +125,19 @@ def shown(home: Path, server: Server, then=lambda started: None) -> tuple[int, s
             break
         if not piece:
             break
-        told += piece
+        printed += piece
     os.close(ours)
-    return started.wait(), told.decode()
+    return started.wait(), printed.decode()
 
 
 def test_a_terminal_shows_a_bar(home, server):
     """Somebody who watches sees how many of how many, and no bar is left in the end."""
     server.always = lambda asked: Answer(delay_s=0.3)
-    code, told = shown(home, server)
+    code, printed = shown(home, server)
 
     assert 0 == code
-    assert "3/3" in told
-    assert "embedded 3 turns, statements and notes" in told.replace("\x1b[32m", "").replace("\x1b[0m", "")
+    assert "3/3" in printed
+    assert "embedded 3 turns, statements and notes" in printed.replace("\x1b[32m", "").replace("\x1b[0m", "")
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path, server):

@@ -340,8 +340,8 @@ class WorkContract:
 
     def test_the_operations_of_a_run_are_read_together(self, store, scope):
         """All of one run and nothing else, newest first."""
-        told = replace(cause(), run="r1")
-        for text, why in (("一", told), ("two", cause()), ("三", told), ("four", replace(told, run="r2"))):
+        run_cause = replace(cause(), run="r1")
+        for text, why in (("一", run_cause), ("two", cause()), ("三", run_cause), ("four", replace(run_cause, run="r2"))):
             store.apply(scope, [kept(a_memory(text))], why)
         first, second = store.journal([scope], run="r1")[::-1]
 

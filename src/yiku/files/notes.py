@@ -133,8 +133,8 @@ def read(root: Path, path: str) -> tuple[Seen, bytes | None]:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise OSError(errno.EINVAL, "is not a file", path)
-        told = Seen(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        seen = Seen(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
         if info.st_size > LARGEST_BYTES:
-            return told, None
+            return seen, None
         content = file.read(LARGEST_BYTES + 1)
-    return told, content if len(content) <= LARGEST_BYTES else None
+    return seen, content if len(content) <= LARGEST_BYTES else None

@@ -31,6 +31,15 @@ from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
 FILES = ("yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused")
+IGNORE_FILE = ".gitignore"
+IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` of every scope
+    (
+        "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
+        *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
+        *"/reports/ transcripts/".split(),
+        "",
+    )
+)
 SMALL_BYTES = 1024 * 1024  # of a file that is read whole: settings, a key
 
 
@@ -102,7 +111,13 @@ class Home:
         except OSError as error:
             raise written(error, self.database) from error
         write_atomically(self.settings, settings.encode())
+        self.ignore()
         return True
+
+    def ignore(self) -> None:
+        """Tell git what it should not keep of this home, unless somebody has told it already."""
+        if not os.path.lexists(self.root / IGNORE_FILE):
+            write_atomically(self.root / IGNORE_FILE, IGNORE.encode())
 
     def key(self) -> bytes:
         """
@@ -183,21 +198,21 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
     names = path.parent.relative_to(below).parts if below else ()
     try:
         with opened(below or path.parent, *names) as folder:
-            if not _made_whole(folder, path.name, content):
+            if not made_whole(folder, path.name, content):
                 _replaced(folder, path.name, content)
             os.fsync(folder)
     except OSError as error:
         raise written(error, path) from error
 
 
-def _made_whole(folder: int, name: str, content: bytes) -> bool:
+def made_whole(folder: int, name: str, content: bytes) -> bool:
     """Create a file that gets its name once complete; False if unsupported or the name is taken."""
     try:
         descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except (OSError, AttributeError):  # not on every file system, nor on macOS
         return False
     with os.fdopen(descriptor, "wb") as file:
-        _flushed(file, content)
+        write_flushed(file, content)
         try:
             os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True)
         except OSError:
@@ -210,7 +225,7 @@ def _replaced(folder: int, name: str, content: bytes) -> None:
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-            _flushed(file, content)
+            write_flushed(file, content)
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -218,7 +233,8 @@ def _replaced(folder: int, name: str, content: bytes) -> None:
         raise
 
 
-def _flushed(file: BinaryIO, content: bytes) -> None:
+def write_flushed(file: BinaryIO, content: bytes) -> None:
+    """All of it is on the disk."""
     file.write(content)
     file.flush()
     os.fsync(file.fileno())

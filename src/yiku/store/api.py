@@ -10,7 +10,7 @@ what each does is said where it stands.
                    | one_at_a_time, record_tokens, record_was, search_bytes, with_id
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, conflict_set, memories,
                    | count, version, turn, with_details, turns, unreadable, postings, columns, hidden, records,
-                   | retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
+                   | page_versions, retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
     Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, named, after, count

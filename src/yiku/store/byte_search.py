@@ -52,6 +52,7 @@ SAID = {
     "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
     "files": "path source status detail rules",
     "chunks": "id heading text",
+    "published": "page",
 }
 SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words
 _ACCENTS = re.compile("[\u0300-\u036f]")

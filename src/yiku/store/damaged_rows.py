@@ -36,6 +36,7 @@ NUMBERED = {
     "episodes": "n",
     "scratchpad": "n",
     "attachments": "n",
+    "published": "n",
     "changes": "number",
     "erasures": "tx",
 }
@@ -56,7 +57,12 @@ IDS = {  # indexes that know a row's id without the row
     **{table: f"{table}_by_id" for table in records.KINDS},
 }
 DERIVED = {"files", "chunks"}  # from the vault: left behind, but no number of theirs is given twice
-GOING = {"extraction_queue", "session_state", *records.KINDS}  # what is not there may be done, or dropped, and not lost
+GOING = {
+    "extraction_queue",
+    "published",
+    "session_state",
+    *records.KINDS,
+}  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed
 FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, jobs, pages, records, row_codec, text_columns
+from yiku.store import index, jobs, notes, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, RedactedTurn, State
 
@@ -27,7 +27,7 @@ MANY = 200  # rows, from which on it is faster to write the indexes anew
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
-    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files"
+    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files published"
 ).split()
 AMONG = "select value from json_each(?)"
 
@@ -43,6 +43,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
         turns = sum(_delete_turn(connection, scope, gone) for gone in change.turns)
     if gone := records.erase(connection, scope, change.records, change.images):
         journal.note("erase", "records", 0, count=gone)
+    notes.erase(connection, scope, change.notes)
     _delete_sources(connection, scope, change)
     if cut := text_columns.replace_texts(connection, scope, change.texts):
         journal.note("erase", "texts", 0, count=cut)

@@ -24,7 +24,7 @@ FILE_COLUMNS = (
 _CHUNKS = "(select count(*) from chunks c where c.scope_id = files.scope_id and c.file_n = files.n)"
 _NOTES = """
     select c.n, c.id, s.name, f.path, f.source, c.heading, c.start_line, c.end_line, c.text, f.said_at, f.offset_min
-    from chunks c join files f on f.n = c.file_n join scopes s on s.id = c.scope_id"""
+    from chunks c join files f on f.scope_id = c.scope_id and f.n = c.file_n join scopes s on s.id = c.scope_id"""
 
 
 class SqliteNotes:
@@ -117,7 +117,9 @@ def _index(connection: apsw.Connection, scope: int, change: IndexFile) -> Iterab
     columns = "scope_id, path, source, hash, size, mtime_ns, ctime_ns, inode, seen_ns, status, detail, said_at, offset_min, indexed_at, rules"
     if n:
         _as_seen(connection, scope, n, change.was)
-        connection.execute(f"update files set ({columns}) = ({index.placeholders(values)}) where n = ?", (*values, n))
+        connection.execute(
+            f"update files set ({columns}) = ({index.placeholders(values)}) where scope_id = ? and n = ?", (*values, scope, n)
+        )
     else:
         sql = f"insert into files ({columns}) values ({index.placeholders(values)}) on conflict do nothing returning n"
         found: Any = connection.execute(sql, values).fetchall()
@@ -154,13 +156,13 @@ def _taken(connection: apsw.Connection, scope: int, file_n: int | None, gone: Ma
 
 def erase(connection: apsw.Connection, scope: int, gone: Mapping[int, Tokens]) -> int:
     """Passages that say what is erased leave the index, those that are there; their files are indexed anew. How many went."""
-    told: Any = connection.execute(
+    rows: Any = connection.execute(
         "select n, file_n from chunks where scope_id = ? and n in (select value from json_each(?))", (scope, json.dumps([*gone]))
     ).fetchall()
-    _taken(connection, scope, None, {n: gone[n] for n, _ in told})
+    _taken(connection, scope, None, {n: gone[n] for n, _ in rows})
     sql = "update files set hash = x'', mtime_ns = 0, ctime_ns = 0 where scope_id = ? and n = ?"
-    connection.executemany(sql, [(scope, n) for n in {file_n for _, file_n in told}])
-    return len(told)
+    connection.executemany(sql, [(scope, n) for n in {file_n for _, file_n in rows}])
+    return len(rows)
 
 
 def empty(connection: apsw.Connection) -> Iterable[int]:

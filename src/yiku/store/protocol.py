@@ -31,6 +31,7 @@ from yiku.types import (
     ModelCall,
     Note,
     NoteFile,
+    PageVersion,
     Postings,
     Records,
     Scratchpad,
@@ -246,6 +247,9 @@ class Store(Protocol):
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """Return episodes, scratchpads or attachments."""
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """The versions of MEMORY.md or USER.md that are known, oldest first."""
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """Return live statements retrieved since a time."""

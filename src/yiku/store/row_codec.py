@@ -76,7 +76,7 @@ def nearest(at: int | None) -> datetime | None:
 
 
 def instant(at: int, offset_min: int = 0) -> datetime:
-    """The same of a time that is there."""
+    """Return the time of `micros` in an offset; `at` must not be None."""
     if not EARLIEST <= at <= LATEST:
         raise ValueError("a time is out of range")
     return _epoch(offset_min) + timedelta(0, 0, at)

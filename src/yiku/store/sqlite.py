@@ -28,7 +28,7 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, records, row_codec, scope_names, where, write
+from yiku.store import index, jobs, published, records, row_codec, scope_names, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
@@ -47,6 +47,7 @@ from yiku.types import (
     ConflictSet,
     Expect,
     Memories,
+    PageVersion,
     Postings,
     Records,
     Relation,
@@ -386,6 +387,11 @@ class SqliteStore:
         """See Store.records."""
         with self._database.read() as connection:
             return records.read(connection, kind, scopes, select, self._left_out) if scopes else []
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """See Store.page_versions."""
+        with self._database.read() as connection:
+            return published.versions(connection, scope, page)
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, notes, records, row_codec, scope_names
+from yiku.store import erase, index, jobs, notes, published, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -40,6 +40,7 @@ from yiku.types import (
     Erasure,
     Expect,
     IndexFile,
+    KeepPageVersion,
     KeepReply,
     Learned,
     LearningState,
@@ -186,6 +187,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case KeepPageVersion():
+            return published.keep(connection, scope, change, at)
         case Spend(call=call):
             return jobs.spend(connection, scope, call)
     raise AssertionError(change)

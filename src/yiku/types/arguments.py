@@ -22,6 +22,7 @@ class SettingsArguments(TypedDict, total=False):
     language: Literal["auto", "en", "zh"]
     secrets: Literal["mask", "keep"]
     private_folders: Sequence[str]
+    vaults: Sequence[str]
     backups: Literal["nightly", "off"]
     durability: Literal["full", "fast"]
     busy_timeout_s: float

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from yiku.types.memories import Tokens
+from yiku.types.pages import PageReport
 from yiku.types.value import value
 
 NoteSource = Literal["memory", "daily", "archive", "document", "skill"]
@@ -118,6 +119,7 @@ class SyncReport:
     unchanged: how many files are as they were; renamed: by the new path, the old one
     held:      files that are gone, and so many that their passages stay until `force` says that it is meant
     failed:    files that are not indexed, and why
+    pages:     what people changed in MEMORY.md and USER.md, if these are published
     """
 
     added: tuple[str, ...] = ()
@@ -129,6 +131,7 @@ class SyncReport:
     chunks: int = 0
     failed: Mapping[str, str] | None = None
     took_s: float = 0.0
+    pages: tuple[PageReport, ...] = ()
 
     @property
     def anything(self) -> bool:

@@ -52,6 +52,7 @@ class Settings:
     language: str = "auto"
     secrets: str = "mask"
     private_folders: tuple[str, ...] = ()
+    vaults: tuple[str, ...] = ()
     backups: str = "nightly"
     durability: str = "full"
     busy_timeout_s: float = 30.0

@@ -98,11 +98,11 @@ def test_what_is_embedded_is_not_asked_again(memory, model):
     said(memory, *SPOKEN)
     memory.remember("I like tea. 我喜欢茶。")
     memory.admin.embed()
-    told, model.asked = model.asked, []
+    asked_before, model.asked = model.asked, []
     said(memory, "And a new one, 新的。")
 
     assert 1 == memory.admin.embed().done
-    assert told
+    assert asked_before
     assert all("new one" in text for text in model.asked)
     assert len({*rows(memory._handle.paths.root)}) == len(rows(memory._handle.paths.root)) == 6
 

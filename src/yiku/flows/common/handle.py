@@ -100,14 +100,17 @@ class Handle:
         return Path(self.home) / "blobs"
 
     @property
+    def vault(self) -> Path | None:
+        """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
+        if self.scope == self.settings.owner:
+            return Path(self.home)
+        number = self.store.scope(self.scope) if self.scope in self.settings.vaults else None
+        return None if number is None else Path(self.home) / "scopes" / str(number)
+
+    @property
     def paths(self) -> Home:
         """The paths of this home."""
         return Home(self.home)
-
-    @property
-    def vault(self) -> Path | None:
-        """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
-        return Path(self.home) if self.scope == self.settings.owner else None
 
     def scope_seal(self, text: str) -> bytes:
         """Return the seal of a text in this scope."""

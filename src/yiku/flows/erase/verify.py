@@ -22,9 +22,10 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import quotes
+from yiku.flows.erase import published, quotes
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
 from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
@@ -61,6 +62,7 @@ def clean_everywhere(
     *,
     blob_names: Iterable[str],
     sought: quotes.Sought = quotes.NOTHING,
+    passages: Iterable[int] = (),
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -69,16 +71,19 @@ def clean_everywhere(
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
     sought:     sentences that must stand in no other row of a copy either
+    passages:   numbers of those of notes that left the index
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
     places = [*_sweep_copies(handle, needles, sought, tell)]
+    tell("pages")
+    places += _cut_pages(handle, sought)
     tell("blobs")
     places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
     places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages)))
     tell("other files")
     places += _other_files(handle, needles)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
@@ -196,6 +201,24 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 # ------------------------------------------------------------------ the store and its files
 
 
+def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
+    """Remove from the managed regions of pages what erasures without a receipt took."""
+    waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
+    try:
+        return [
+            place
+            for number in sorted({entry["scope"] for entry in waiting})
+            for place in published.cut(
+                handle,
+                number,
+                [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
+                sought.sentences,
+            )
+        ]
+    except (StoreError, OSError) as error:
+        return [Place("pages", f"not done: {error}", found=(NOT_YET,))]
+
+
 def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
     """Delete blobs that nothing refers to."""
     removed = 0
@@ -225,7 +248,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     return emptied, size, left
 
 
-def _delete_vectors(handle: Handle, answer: Erased) -> Place:
+def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> Place:
     """Delete vectors of erased rows and of turns embedded with them as context."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
@@ -242,9 +265,10 @@ def _delete_vectors(handle: Handle, answer: Erased) -> Place:
         again += [("turn", next_.n) for next_ in following]
     gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
     gone += [("memory", memory.n) for memory in answer.memories]
+    gone += [("note", n) for n in passages]
     again = [row for row in dict.fromkeys(again) if row not in gone]
     emptied = handle.vectors.forget(own[0], gone, again=again)
-    return _emptied(emptied, f"those of {len(gone) + len(again)} turns and statements removed")
+    return _emptied(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
 
 
 def _emptied(whole: bool, done: str) -> Place:
@@ -320,4 +344,12 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
             if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
                 yield posting.term
 
-    return {*indexed_words("turn", turns), *indexed_words("tool", tools), *indexed_words("memory", memories)}
+    def notes(ns: Sequence[int]) -> Iterator[Tokens]:
+        return (chunks.index_tokens(note.heading, note.text) for note in store.notes.read(every, ns))
+
+    return {
+        *indexed_words("turn", turns),
+        *indexed_words("tool", tools),
+        *indexed_words("memory", memories),
+        *indexed_words("note", notes),
+    }

@@ -49,11 +49,11 @@ def by_notes(query: Query, talk: Found) -> Found:
     return Found(candidates, words.dropped, scale=scale, evidence={"note": evidence})
 
 
-def _scale(talk: Found, alone: fuse.Scale) -> fuse.Scale:
+def _scale(talk: Found, notes_scale: fuse.Scale) -> fuse.Scale:
     """The scale of talk; of notes alone where nobody has said anything that the question could be held against."""
     if talk.scale is None or not any(len(each.ns) for each in talk.evidence.values()):
-        return alone
-    return talk.scale if talk.scale.near is not None else replace(talk.scale, near=alone.near)
+        return notes_scale
+    return talk.scale if talk.scale.near is not None else replace(talk.scale, near=notes_scale.near)
 
 
 def _in_time(query: Query, note: Note) -> bool:

@@ -164,7 +164,7 @@ def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item,
 
 
 def _next_notes(handle: Handle, scope: int, space: str, erasure: int, refused: set[tuple[Item, int]]) -> Batch | None:
-    """The same of notes, whose vectors lie in a space of their own; its mark of turns is theirs."""
+    """Return the next notes to embed; their vectors have a space and progress of their own."""
     state, notes = handle.vectors.progress_of(scope, space), handle.store.notes
     if again := [row for row in state.again if row not in refused][:BATCH]:
         return Batch(scope, space, erasure, [*map(_of_note, notes.read([scope], [n for _, n in again]))], done=again)

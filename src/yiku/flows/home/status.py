@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, modes, mounts
+from yiku.files import blobs, git, modes, mounts
 from yiku.flows.common import pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
+from yiku.flows.notes import publish
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
@@ -83,6 +84,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from recall.left_out(handle, handle.reads())
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
+    yield from publish.troubles(handle)
     yield from modes.troubles(handle.paths, read_only=about["read_only"])
     if (waiting := sum(not entry["done"] for entry in handle.store.erasures.all())) > 0:
         yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} interrupted: yiku erase --resume"
@@ -128,3 +130,8 @@ def _of_the_place(handle: Handle) -> Iterator[str]:
         yield "this home is on a network file system: slower, and safe only if its locks work"
     if (service := mounts.synced(handle.home)) is not None:
         yield f"this home is in a folder synced by {service}: a copy of an open database can be inconsistent; use yiku backup --to"
+    if tracked := git.tracked(handle.paths.root):
+        yield (
+            f"git tracks {' and '.join(tracked)} of this home: a commit may tear the database, and a checkout takes it back in time;"
+            f" git rm --cached {' '.join(tracked)}"
+        )

@@ -59,8 +59,8 @@ def _new_version(
         earlier = [version for version in versions if conflict.key(version) <= conflict.key(new)]
         previous = handle.store.with_details(earlier[-1:])[0] if earlier else None
         following = next((version for version in versions if conflict.key(version) > conflict.key(new)), None)
-    met = ConflictSet(expect=expect, previous=previous, following=following, live=row)
-    decision = conflict.decide(new, met, split_id=handle.new_id())
+    conflicts = ConflictSet(expect=expect, previous=previous, following=following, live=row)
+    decision = conflict.decide(new, conflicts, split_id=handle.new_id())
     if decision.subject.n == row.n:
         decision = _with_details(decision, row, new, details)
     return new, expect, decision

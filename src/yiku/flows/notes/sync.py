@@ -1,5 +1,5 @@
 """
-sync: the index of notes follows the files of the vault.
+sync: what people changed in MEMORY.md and USER.md becomes memory, and the index of notes follows the files of the vault.
 
 Look at every file from outside; what looks as it did when it was indexed is left alone. Read the others: one that holds the same
 is left alone too, one that has moved takes its passages along, and of one that was edited only the passages that changed are
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from yiku.errors import InvalidInput, Stale
@@ -21,6 +21,7 @@ from yiku.files import notes as files
 from yiku.files.notes import Seen
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
+from yiku.flows.notes import publish
 from yiku.flows.notes.page import Page, page, reindexed, tokens_of
 from yiku.rules.pages import chunks
 from yiku.store.api import one_at_a_time
@@ -78,19 +79,20 @@ def sync(handle: Handle, *, force: bool = False, progress: Progress | None = Non
     """
     checks.flag(force, "force")
     checks.optional_call(progress, "progress")
-    return _synced(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)))
+    return _synced(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)), pages=True)
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
-    """The same for some files of the vault, by their paths in it; what is not there any more leaves the index."""
+    """Index these files of the vault, by their paths in it; missing ones leave the index."""
+
+    wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
 
     def some(run: Run) -> None:
-        wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
         gone = [path for path in wanted if not _looked(run, path) and path in run.known]
         _flush(run)
         _drop(run, gone)
 
-    return _synced(handle, some)
+    return _synced(handle, some, pages=any(path in files.PAGES for path in wanted))
 
 
 def vault_of(handle: Handle) -> Path:
@@ -100,18 +102,20 @@ def vault_of(handle: Handle) -> Path:
     return handle.vault
 
 
-def _synced(handle: Handle, work: Callable[[Run], None]) -> SyncReport:
+def _synced(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
+    """pages: read what people changed in MEMORY.md and USER.md first."""
     began = time.monotonic()
     handle.store.upkeep.about()  # a memory that was closed says so
     pause.refuse(handle)
     root = vault_of(handle)
+    read = publish.apply_edits(handle).pages if pages else ()
     with one_at_a_time(handle.paths.locks / "notes.lock", "another process is indexing notes"):
         own = handle.own()
         run = Run(handle, root, {file.path: file for file in handle.store.notes.files(own[0])} if own else {})
         work(run)
         if run.gone and handle.vectors.exist():
             handle.vectors.remove(own[0], [("note", n) for n in run.gone])
-        return run.report(handle.store.notes.count(handle.own()), time.monotonic() - began)
+        return replace(run.report(handle.store.notes.count(handle.own()), time.monotonic() - began), pages=read)
 
 
 def _whole(run: Run, *, force: bool, progress: Progress) -> None:

@@ -41,6 +41,7 @@ TABLE = {
     },
     "Correct": {
         "update": "keep",
+        "edit": "pages",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
@@ -68,6 +69,7 @@ TABLE = {
     "Notes": {
         "sync": "notes",
         "index": "notes",
+        "publish": "pages",
     },
     "Backup and repair": {
         "backup": "backup",
@@ -251,8 +253,8 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             pass
     from yiku.interfaces.cli import terminal
 
-    room = (terminal.told_width() or terminal.WIDEST) - 6
-    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, room)]
+    limit = (terminal.told_width() or terminal.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, limit)]
     for index, line in enumerate(lines):
         streams.say(terminal.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code

@@ -37,7 +37,8 @@ NOBODY_READS = 141  # the exit code of a program whose output was closed, as the
 UNWRITTEN = 74  # done, but the answer could not be written: EX_IOERR of sysexits.h
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
 KEEPING = frozenset(  # verbs after which a backup may be due
-    "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
+    "record remember update edit feedback forget restore undo import learn confirm reject end compress scratchpad attach describe"
+    " publish".split()
 )
 CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo".split())
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")

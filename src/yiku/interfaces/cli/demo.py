@@ -116,7 +116,7 @@ def demo(call: Call) -> None:
         _ask(memory, shown)
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
-    call.answer(_data(shown), _told(shown), wanted=True)
+    call.answer(_data(shown), _printed(shown), wanted=True)
     if not all(asked.right for asked in shown.asked):
         raise typer.Exit(1)
 
@@ -207,7 +207,7 @@ def _glimpse(memory: Memory, shown: Shown) -> None:
 # ------------------------------------------------------------------ what is told
 
 
-def _told(shown: Shown) -> Iterator[str]:
+def _printed(shown: Shown) -> Iterator[str]:
     """A screen and a half; --json has all of it."""
     weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
     yield terminal.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
@@ -222,8 +222,8 @@ def _told(shown: Shown) -> Iterator[str]:
     yield from _heading("A correction keeps the past; a joke is taken back")
     yield from _versions(shown.history)
     yield from _heading("Nothing is lost")
-    room = (terminal.width() or WIDTH) - 44
-    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, room)}" for command, answer in shown.glimpse)
+    limit = (terminal.width() or WIDTH) - 44
+    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
 

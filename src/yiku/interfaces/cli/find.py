@@ -122,10 +122,10 @@ def _count(memory: Memory, shown: Sequence[Hit]) -> None:
 
 def _answers(call: Call, found: Hits) -> Iterator[str]:
     yield from terminal.hits(found)
-    _told(call, found)
+    _caveats(call, found)
 
 
-def _told(call: Call, found: Hits) -> None:
+def _caveats(call: Call, found: Hits) -> None:
     """Yield what was missing, and a low confidence."""
     for diagnostic in found.diagnostics:
         call.hint(diagnostic)
@@ -162,7 +162,7 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         yield ""
         yield terminal.paint(f"left out: {len(why.left_out)}", "dim")
         yield from terminal.table([(f"  {terminal.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
-    _told(call, found)
+    _caveats(call, found)
 
 
 def context(

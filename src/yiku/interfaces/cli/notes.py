@@ -11,6 +11,7 @@ import typer
 
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
+from yiku.interfaces.cli.pages import edits
 from yiku.types import SyncReport
 
 SHOWN = 20  # paths of each sort
@@ -30,7 +31,11 @@ def sync(
     """
     with call.memory() as memory, call.watched() as progress:
         done = memory.notes.sync(force=force, progress=progress)
-    call.answer({"sync": json_output.plain(done)}, _synced(done), wanted=bool(done.failed or done.held))
+    call.answer(
+        {"sync": json_output.plain(done)},
+        _synced(done),
+        wanted=bool(done.failed or done.held or any(page.action == "held" for page in done.pages)),
+    )
 
 
 def index(
@@ -56,6 +61,10 @@ def _synced(done: SyncReport) -> Iterator[str]:
         "renamed": [f"{old} -> {new}" for new, old in (done.renamed or {}).items()],
         "removed": done.removed,
     }
+    for page in done.pages:
+        if page.action == "held":
+            yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
+        yield from edits(page)
     if not done.anything:
         yield f"{terminal.paint('up to date', 'green')} {terminal.plural(done.unchanged, 'file')}"
     for what, paths in lists.items():

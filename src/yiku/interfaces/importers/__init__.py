@@ -297,13 +297,13 @@ def fingerprint(*parts: object) -> str:
 def bounded(metadata: Mapping[str, Any], left_out: Sequence[str] = (), replaced: int = 0) -> dict[str, Any]:
     """Drop oversized metadata entries, listing them under `left_out`."""
     kept: dict[str, Any] = {}
-    names, room = list(dict.fromkeys(left_out)), METADATA_BYTES
+    names, bytes_left = list(dict.fromkeys(left_out)), METADATA_BYTES
     for key, value in metadata.items():
         entry = {key: shallow(value)}
         size = len(json.dumps(entry, ensure_ascii=False).encode())
-        if size <= room:
+        if size <= bytes_left:
             kept.update(entry)
-            room -= size
+            bytes_left -= size
         else:
             names.append(key[:40])
     if names:
