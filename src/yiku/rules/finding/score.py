@@ -49,14 +49,14 @@ def idf(documents: int, total: int) -> float:
 
 def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     """
-    The postings of terms, each with those of its other writings, which stand behind them all.
+    The postings of terms, each with those of its other writings.
 
     written: the term of each other writing
     """
     import numpy as np
 
-    found = list(postings.found[: len(postings.found) - len(written)])
-    for other in filter(lambda posting: posting.documents, postings.found[len(found) :]):
+    found = [posting for posting in postings.found if posting.term not in written]
+    for other in [posting for posting in postings.found if posting.term in written and posting.documents]:
         for place, known in enumerate(found):
             if known.term == written[other.term]:
                 ns, first, _ = numbers.distinct(np.concatenate([known.ns, other.ns]))
