@@ -21,7 +21,12 @@ from yiku.types import ChangeRow, Stats, Status
 
 JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
-MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
+MENDS = {  # what does the pending work
+    "to embed": "yiku embed",
+    "notes to index": "yiku sync",
+    "turns to learn from": "yiku learn",
+    "questions to the model": "yiku learn",
+}
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 
 
@@ -80,6 +85,7 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("durability", found.durability),
         ("disk", found.disk),
         ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),
+        *([("notes", f"followed by process {found.watching.pid}")] if found.watching and found.watching.alive else []),
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),
     ]
