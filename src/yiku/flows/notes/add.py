@@ -1,5 +1,5 @@
 """
-Documents and skills are indexed at once; what lies outside the vault is copied into it first.
+Index documents and skills (`index_document`, `index_skill`), copying those outside the vault into it first.
 
 A copy never takes the place of another file: a person may have edited it there.
 """

@@ -1,5 +1,5 @@
 """
-compact: daily logs that are older than their retention go into the archive, whole.
+`compact`: move daily logs older than their retention to the archive, with a digest if a model is asked.
 
 A log is moved, never shortened, and stays in the index; a log that is not indexed as it lies there stays where it is. Where a
 model is asked, it chooses the sentences of a log that are worth keeping in mind; only those that stand in the log, letter for

@@ -1,5 +1,5 @@
 """
-append_daily and promote: what a program notes down in the Markdown of a person.
+`append_daily` and `promote`: add entries to daily logs, and lasting notes to MEMORY.md.
 
 A daily log is added to at its end: an entry with the time of the speaker's local day. A note that should last goes into
 MEMORY.md, under its topic, outside of the region that Yiku writes itself. The file comes first and is flushed; then it is
