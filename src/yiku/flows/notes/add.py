@@ -52,7 +52,7 @@ def _added(handle: Handle, path: object, folder: str) -> SyncReport:
                 checks.refuse("path", f"{target} is there already, and holds something else: edit it there, or remove it")
     for one, target in targets.items():
         if not (root / target).exists():
-            write_atomically(root / target, contents[one], below=Path(handle.home))
+            write_atomically(root / target, contents[one], below=Path(handle.home).resolve())
     return sync_files(handle, targets.values())
 
 
