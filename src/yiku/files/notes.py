@@ -63,7 +63,7 @@ def day_of(path: str) -> str | None:
     return found[1] if found else None
 
 
-def seen(root: Path) -> Iterator[Seen | str]:
+def scan(root: Path) -> Iterator[Seen | str]:
     """Every file of a vault that is indexed, by folders; of what cannot be looked at or named its path alone."""
     try:
         folder = os.open(root, _FOLDER)

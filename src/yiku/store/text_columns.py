@@ -18,7 +18,7 @@ from typing import Any, Literal
 import apsw
 
 from yiku.store import records, row_codec
-from yiku.store.byte_search import folded
+from yiku.store.byte_search import fold
 from yiku.types import HeldText
 
 Way = Literal["empty", "row", "kept"]
@@ -77,7 +77,7 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
 
 def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
     """Yield texts in rows of a scope, or of none, that contain all words of a group."""
-    wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
+    wanted = {place: {fold(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
         return
     shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
@@ -129,10 +129,10 @@ def _in_page(
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
     likely: Iterable[str] = wanted
     if by_gram is None:
-        together = folded("\0".join([text for _, text in texts]))
+        together = fold("\0".join([text for _, text in texts]))
         likely = [word for word in wanted if word in together]
     for row, text in texts if likely else ():
-        small = folded(text)
+        small = fold(text)
         if by_gram is not None:
             likely = [word for gram in by_gram.keys() & (_grams(small) | {""}) for word in by_gram[gram]]
         if matching := _holds(small, likely, wanted):

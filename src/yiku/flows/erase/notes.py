@@ -111,7 +111,7 @@ def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redacti
 
 def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
     """Every file of the vault with what it holds."""
-    for one in files.seen(root) if root is not None else ():
+    for one in files.scan(root) if root is not None else ():
         if not isinstance(one, str):
             with suppress(OSError):
                 content = files.read(root, one.path)[1]  # type: ignore[arg-type]

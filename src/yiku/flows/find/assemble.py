@@ -57,7 +57,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
     folded = _merge_with_sources(query, every, stated)
-    hits = _corrections_first(_ranked(query, folded.kept, corrections), corrections)
+    hits = _corrections_first(_rank(query, folded.kept, corrections), corrections)
     hits, compared = latest_first(query, hits)
     below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
     return Assembled(
@@ -69,7 +69,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     )
 
 
-def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
+def _rank(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
     """Return the candidates as hits, best first, newest first among equals."""
     ranks: dict[str, dict[Key, int]] = {}
     for route in {route for candidate in candidates.values() for route in candidate.routes}:
@@ -264,10 +264,10 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
     """Move corrections and later rivals directly before the hit that they correct."""
     for id in [hit.id for hit in found if corrections.said_by.get(hit.id)]:
         place = next(place for place, hit in enumerate(found) if hit.id == id)
-        behind = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)
-        if behind is not None:
-            found.remove(behind)
-            found.insert(place, replace(behind, score=found[place].score))
+        correction = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)
+        if correction is not None:
+            found.remove(correction)
+            found.insert(place, replace(correction, score=found[place].score))
     return found
 
 

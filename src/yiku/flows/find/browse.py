@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
-from yiku.flows.find.said_later import among, marked
+from yiku.flows.find.said_later import among, mark
 from yiku.rules.finding import said_later
 from yiku.rules.statements import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
@@ -68,7 +68,7 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return marked(handle, handle.store.with_details(handle.store.memories(scopes, select)))
+        return mark(handle, handle.store.with_details(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
     then = visible(handle, rows, as_of, valid_at)
     page = handle.store.with_details(then[offset : offset + limit])
@@ -87,7 +87,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         newest_first=True,
         limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
+    return mark(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def related(
@@ -108,7 +108,7 @@ def related(
         newest_first=True,
         limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
+    return mark(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
@@ -121,31 +121,31 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
     if may_be_id(text) and not text.isalpha():
-        start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
+        start, outdated = find_memory(handle, text, scopes), list[SemanticMemory]()
     else:
-        start, behind = _resolve_text(handle, text, scopes)
+        start, outdated = _resolve_text(handle, text, scopes)
     versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
-    if at is not None or not behind:
-        return versions if at is not None else marked(handle, versions)
+    if at is not None or not outdated:
+        return versions if at is not None else mark(handle, versions)
     lines = {version.id for version in versions}
-    found = [*marked(handle, versions), *(one for one in handle.store.with_details(behind) if one.id not in lines)]
+    found = [*mark(handle, versions), *(one for one in handle.store.with_details(outdated) if one.id not in lines)]
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
 def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
-    """Return the memory that a text refers to and those ranked behind it; a text may also be an id suffix."""
+    """Return the memory that a text refers to, and those found with it that are outdated; a text may also be an id suffix."""
     if may_be_id(text):
         with suppress(NotFound):
             return find_memory(handle, text, scopes), []
     for question in (text, f"{text} previously"):
         hits = recall(handle, question, limit=said_later.POOL, types=("memory",))
         for hit in hits[:1]:
-            behind = [
+            outdated = [
                 replace(one.item, said_later=one.said_later)
                 for one in hits
                 if isinstance(one.item, SemanticMemory) and one.said_later is not None
             ]
-            return hit.item, behind
+            return hit.item, outdated
     raise NotFound(f"there is no memory about {text[:80]!r}")
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
 from yiku.files import transcripts
-from yiku.files.vault import Home, flush_folder, written
+from yiku.files.vault import Home, as_store_error, flush_folder
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
 from yiku.flows.erase.reapply import reapply
@@ -83,7 +83,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
 
 def backups(handle: Handle) -> list[BackupFile]:
     """Return the backups in the home, newest first."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     found = [path for path in _files(Home(handle.home).backups) if not path.name.startswith(".")]
     listed = [BackupFile(name=path.name, made_at=_made_at(path), bytes=path.stat().st_size) for path in found]
     return sorted(listed, key=lambda one: (one.made_at, one.name), reverse=True)
@@ -190,7 +190,7 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
     try:
         occupied = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
     except OSError as error:  # its name is too long, or it may not be looked into
-        raise written(error, target) from error
+        raise as_store_error(error, target) from error
     if occupied:
         raise InvalidInput(f"{target} is not an empty folder")
     began = time.monotonic()
@@ -199,19 +199,19 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(mode=0o700)
         copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
-        left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
+        left_out = (*_copy_files(home.root, temporary), *_missing(Home(temporary), copied))
         IdentityFile(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
         temporary.rename(target)
         flush_folder(target.parent)
     except OSError as error:
-        raise written(error, target) from error
+        raise as_store_error(error, target) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return _report(target, copied, began, left_out)
 
 
-def _copied_files(source: Path, target: Path) -> Iterator[str]:
+def _copy_files(source: Path, target: Path) -> Iterator[str]:
     """Copy the home's files except the database and machine-specific ones; return skipped names."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
@@ -245,7 +245,7 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
     checks.flag(dry_run, "dry_run")
     store.upkeep.about()  # a memory that was closed says so
     with _one_at_a_time(home, LOCK_S):
-        path, copied = _named(home, name)
+        path, copied = _find_backup(home, name)
         if copied.store_id != store.store_id:
             raise ForeignStore(str(path))
         restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
@@ -269,7 +269,7 @@ def restore_damaged(
     home = Home(settings.home)
     mark = IdentityFile(home.root / "store.id")
     with _one_at_a_time(home, LOCK_S):
-        path, copied = _named(home, name)
+        path, copied = _find_backup(home, name)
         seen = mark.read()
         ours = seen if seen is not None and seen[0] == copied.store_id else None
         restored = replace(_outcome(home, path, copied, None), dry_run=dry_run)
@@ -294,7 +294,7 @@ def sweep_erased(handle: Handle) -> None:
     reapply(handle, [*tombstones.unknown_erasures(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
-def _named(home: Home, name: str) -> tuple[Path, Copied]:
+def _find_backup(home: Home, name: str) -> tuple[Path, Copied]:
     """Return the backup of this name, verified."""
     known = {path.name: path for path in _files(home.backups)}
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, cast
 
 from yiku.errors import Damaged, InvalidInput, NotFound
 from yiku.files import blobs
-from yiku.files.vault import flush_folder, written
+from yiku.files.vault import as_store_error, flush_folder
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.types import (
@@ -73,7 +73,7 @@ class _Writer:
 
     def line(self, record: Line) -> None:
         """Write one line, its crc last; invisible characters are escaped."""
-        body = _UNSEEN.sub(_escaped, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
+        body = _UNSEEN.sub(_escape, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
         text = b'%s,"crc":"%08x"}\n' % (body, zlib.crc32(body))
         if self.size:
             self.digest.update(text)
@@ -143,7 +143,7 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
             raise
         flush_folder(path.parent)
     except OSError as error:
-        raise written(error, path) from error
+        raise as_store_error(error, path) from error
     return out
 
 
@@ -358,7 +358,7 @@ def _whole_record(handle: Handle, record: Record, missing: list[str]) -> Line:
 # ------------------------------------------------------------------ values
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 

@@ -46,9 +46,9 @@ def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Ma
         raise InvalidInput(f"{what} must be an object with role and content, not {type(message).__name__}")
     if messages.is_simple(message, TURN_FIELDS):
         return message, []
-    checks.bounded(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
+    checks.check_nesting(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
     message = dict(messages.plain(message))
-    checks.bounded(message, "a turn", checks.CONTENT_BYTES)
+    checks.check_nesting(message, "a turn", checks.CONTENT_BYTES)
     if (
         strict
         and not messages.is_item(message)

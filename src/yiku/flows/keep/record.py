@@ -58,7 +58,7 @@ def record(
 
 def to_turns(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
     """Convert messages of any format to turns with their files, dropping those of private folders."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     return [messages.to_turn(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
 
 
@@ -66,7 +66,7 @@ def store_turns(
     handle: Handle, given: Sequence[Draft], *, session: str | None = None, idempotency_key: str | None = None
 ) -> tuple[Recorded, Mapping[str, Turn]]:
     """Store turns; return the report and the new turns by id, without reading them again."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     now = handle.now()
     read = [(validate_turn(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
     storable = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
@@ -211,9 +211,9 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     unfenced = fence.strip_ours(content, handle.seal)
     content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
-    results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
+    results = [_unfence(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
-        results = [_shortened(handle, result) for result in results]
+        results = [_shorten(handle, result) for result in results]
     metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
     if not content.strip() and not calls and not results and not holds(metadata):
         raise InvalidInput("a turn needs content, tool_calls or tool_results")
@@ -261,13 +261,13 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
     return clean(handle, list(checks.json_value(value, what, at_most=checks.CONTENT_BYTES))) if value else []
 
 
-def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
+def _unfence(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Remove Yiku's own context blocks from a tool's result."""
     content = result.get("content")
     return {**result, "content": fence.strip_ours(content, handle.seal).text} if isinstance(content, str) else result
 
 
-def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
+def _shorten(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Replace a long tool result by an excerpt and a blob."""
     if "blob" in result:  # the key is ours; what somebody else gave under it is no name of a blob
         result = {("given_blob" if key == "blob" else key): value for key, value in result.items()}

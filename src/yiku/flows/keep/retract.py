@@ -46,7 +46,7 @@ NOTHING = "it takes back what was said, and nothing was said in this session"
 _INSTANT = timedelta(microseconds=1)
 
 
-def taken_back(
+def retract_last(
     handle: Handle,
     new: SemanticMemory,
     sort: retract.Marker,

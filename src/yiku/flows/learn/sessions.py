@@ -57,16 +57,16 @@ def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: 
 
     summary: the host's own, where it has one; it is kept as it is
     """
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name = intake.name(handle, session, "session")
-    given = [shapes.to_turn(handle, message, strict=False) for message in _listed(messages, "messages")]
+    given = [shapes.to_turn(handle, message, strict=False) for message in _check_list(messages, "messages")]
     if summary is not None:
         summary = intake.clean(handle, checks.text(summary, "summary"))
     if not given:
         raise InvalidInput("messages must hold at least one message with role and content")
     with _one_at_a_time(handle):
         began = handle.now()
-        turns, recorded = _recorded(handle, given, name)
+        turns, recorded = _record(handle, given, name)
         if not turns:
             return Compressed(None, recorded, 0, {})
         outcomes = Counter[str]()
@@ -83,13 +83,13 @@ def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
     )
 
 
-def _listed(given: Any, name: str) -> list[Any]:
+def _check_list(given: Any, name: str) -> list[Any]:
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InvalidInput(f"{name} must be a list of objects")
     return [*given]
 
 
-def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
+def _record(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
     """Record messages that are new; known ones are matched by id, or by role and words in order."""
     own = handle.own()
     there = handle.store.turns(own, Turns(session=session, hidden=True)) if own else []
@@ -138,7 +138,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
 
     budget_s: how long the model is asked, where there is one; what is left waits
     """
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name = intake.name(handle, session, "session")
     with _one_at_a_time(handle):
         ended = _end(handle, name)
@@ -215,7 +215,7 @@ def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
 
 def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], task: str | None = None) -> None:
     """Set variables of a session; None deletes one."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name, given = intake.name(handle, session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
     columns: dict[str, Any] = {}
     if task is not None:

@@ -47,9 +47,9 @@ Strategy = Literal["auto", "archive", "summarize"]
 
 def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "auto", dry_run: bool = False) -> Compacted:
     """Move daily logs into the archive, those of days before today by more than so many days."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     checks.flag(dry_run, "dry_run")
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     last = handle.now().date() - _retention(handle, older_than)
     model = _model(handle, strategy)
     root = sync.vault_of(handle)
@@ -67,7 +67,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
             archived[name] = target
             continue
         try:
-            if model is not None and _summarized(handle, model, root, day):
+            if model is not None and _summarize(handle, model, root, day):
                 summarized.append(name)
         except ModelError as error:
             kept[name] = f"the model failed: {error.detail}"
@@ -131,7 +131,7 @@ def _unlearned(handle: Handle, root: Path, name: str) -> str | None:
 # ------------------------------------------------------------------ the digest of a month
 
 
-def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool:
+def _summarize(handle: Handle, model: ChatModel, root: Path, day: date) -> bool:
     """Whether the points of a day were put into its month's digest now. Raises ModelError."""
     digest = root / ARCHIVE / f"{day:%Y-%m}.md"
     heading = daily.digest_heading(day)

@@ -20,7 +20,7 @@ from yiku.errors import InvalidInput
 from yiku.files import pages
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.said_later import marked
+from yiku.flows.find.said_later import mark
 from yiku.flows.notes import edits
 from yiku.rules.lexicon.lists import label
 from yiku.rules.pages import choosing, hand_edits, region
@@ -279,7 +279,7 @@ def _pool(handle: Handle) -> list[SemanticMemory]:
         *handle.store.memories(own, replace(newest, where=Condition("subject", "eq", keys.USER))),
         *handle.store.memories(own, newest),
     ]
-    return marked(handle, [*{row.n: row for row in found}.values()])
+    return mark(handle, [*{row.n: row for row in found}.values()])
 
 
 def _live(handle: Handle) -> int:
