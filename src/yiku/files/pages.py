@@ -2,7 +2,7 @@
 Read a page that people and Yiku both write, and replace it only if nobody changed it meanwhile.
 
 A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
-before the rename. Who replaced or changed it meanwhile keeps what they wrote, and the caller reads again.
+before the rename. If somebody replaced or changed it meanwhile, their version stays, and the caller reads again.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ class Folder:
 
     def append(self, session: str, due: Sequence[Line], *, behind: Line | None = None) -> Line | None:
         """
-        Append what stands behind the last line of a session's file, flushed.
+        Append the lines after the last one of a session's file, and flush.
 
         Where that last line is further than these begin and is none of them, nothing is written, and it is returned:
         `behind` says that it belongs there.
@@ -274,7 +274,7 @@ class _Descriptor:
 
 
 def _tail(descriptor: int, size: int, session: str) -> tuple[Line | None, bytes]:
-    """The last line of a session that is ours, and what stands behind the last end of a line."""
+    """Return the last line of a session that is ours, and the unterminated rest of the file."""
     block = TAIL_BYTES
     while True:
         start = max(0, size - block)

@@ -154,7 +154,7 @@ def _unindex(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
     return "shown" if found[0] else "hidden"
 
 
-# ------------------------------------------------------------------ what else names what goes
+# ------------------------------------------------------------------ other references to erased rows
 
 
 def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:

@@ -130,8 +130,8 @@ def _redact_erased(handle: Handle, turn: Turn, erased: Mapping[str, datetime], s
 
     def left(text: str) -> str:
         runs = erasure.runs(text)
-        ranges = redaction.joined(place for key, places in runs.items() if gone(key) for place in places)
-        kept = redaction.joined(place for key, places in runs.items() if key in spared for place in places)
+        ranges = redaction.merge_ranges(place for key, places in runs.items() if gone(key) for place in places)
+        kept = redaction.merge_ranges(place for key, places in runs.items() if key in spared for place in places)
         return redaction.cut_out(text, redaction.without(text, ranges, kept))
 
     if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):

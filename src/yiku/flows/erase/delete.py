@@ -147,7 +147,7 @@ def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
         gone = {memory.n for memory in plan.statements.gone}
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
         back = [memory for memory in restated.values() if memory.slot == slot and memory.state is State.ACTIVE]
-        for memory, columns in conflict.rejoined(back, [row for row in versions if row.n not in gone]):
+        for memory, columns in conflict.rejoin(back, [row for row in versions if row.n not in gone]):
             if memory.id in restated:
                 restated[memory.id] = replace(memory, **columns)
             else:

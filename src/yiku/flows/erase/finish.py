@@ -1,13 +1,12 @@
 """
 Finish an erasure: clean the store, backups and other files, search all bytes for leftovers, write the receipt.
 
-Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
-WAL is emptied. Transcripts are brought in step. Then all files are searched for what was erased: the texts whole, their words, and the ends
-of their words, since a search index stores only what a word has beyond its neighbour. A word that some row
-still says proves nothing and is passed over.
+The same rows are deleted from a copy of each backup, which then replaces it. Unreferenced blobs are deleted, the WAL is emptied,
+transcripts are rewritten. Then all files are searched for the erased texts, their words, and the ends of their words, since a
+search index stores only how a word differs from its neighbour. A word that a remaining row still contains is ignored.
 
-What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
-leaves the erasure without its receipt, so that `resume` does it later.
+If a step cannot be done now (the disk is full, a backup cannot be read, another process is reading), its place says so,
+and no receipt is written, so that `resume` does it later.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
     Finish erasures that were interrupted. Raises NotFound if there is none.
 
-    Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
+    Their words are no longer known, so files cannot be searched for them: copies that cannot be cleaned are named.
     """
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     if not waiting:

@@ -64,7 +64,7 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
         exact = [(start, _with_mark(text, end)) for one in sentences for start, end in known.places(one)]
         if plan.statements.gone and any(value in known.folded for value in phrases.values):
             exact += redaction.cuts(text, phrases, speaker=None, names=names).ranges
-        return redaction.joined(exact)
+        return redaction.merge_ranges(exact)
 
     if not sentences and not phrases.values:
         return found

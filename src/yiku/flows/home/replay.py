@@ -562,7 +562,7 @@ def _join_chains(handle: Handle) -> None:
 def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
     back = handle.store.memories(handle.own(), Memories(ns=ns))
     present = _present(handle, back[0])
-    updates = conflict.rejoined(back, present)
+    updates = conflict.rejoin(back, present)
     changes = [
         UpdateMemory(row.n, {"reason": None, **columns} if row in back else columns, index_tokens(row)) for row, columns in updates
     ]

@@ -174,7 +174,7 @@ def _updating(
     known = next(iter(handle.store.memories(handle.own(), Memories(ns=[n], states=(State.ACTIVE,), current=True))), None)
     if known is None:
         return expect, decision
-    return replace(expect, rows={known.n: known.changed}), conflict.contradicted(new, known)
+    return replace(expect, rows={known.n: known.changed}), conflict.contradict(new, known)
 
 
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:

@@ -1,8 +1,7 @@
 """
 `Memory.record_turn`: store a turn and, if `learn = at_once`, learn from it before returning.
 
-The turn is stored first, so this cannot fail: what goes wrong waits for `learn`, as every turn behind its mark does. A long turn
-waits, too.
+The turn is stored first, so this cannot fail: if learning fails, the turn stays pending for `learn`, and so does a long turn.
 """
 
 from __future__ import annotations

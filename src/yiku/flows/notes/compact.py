@@ -144,9 +144,7 @@ def _summarize(handle: Handle, model: ChatModel, root: Path, day: date) -> bool:
 
     def add(page: str) -> str:
         return (
-            ""
-            if heading in page.splitlines()
-            else daily.appended(page, daily.digest(day, points), f"{day:%Y-%m}").text[len(page) :]
+            "" if heading in page.splitlines() else daily.append(page, daily.digest(day, points), f"{day:%Y-%m}").text[len(page) :]
         )
 
     with exclusive_writer(handle):

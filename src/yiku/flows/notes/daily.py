@@ -39,7 +39,7 @@ def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None =
     found: list[daily.Added] = []
 
     def add(page: str) -> str:
-        found.append(daily.appended(page, daily.entry(note_text, at, known), day))
+        found.append(daily.append(page, daily.entry(note_text, at, known), day))
         return found[-1].text[len(page) :]
 
     root = sync.vault_of(handle)

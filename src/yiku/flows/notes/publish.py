@@ -240,7 +240,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         return look.seen.text, None if known else there, len(shown), omitted
     version = handle.new_id()[-8:]
     digest = _digest(handle, version, body)
-    text = region.written(
+    text = region.format_page(
         Page(before.before, version, digest, body, region.below(before.after, own)), help=label("page.help", language)
     )
     return text, PageVersion(name, version, digest, entries), len(shown), omitted
@@ -258,7 +258,7 @@ def _new_page(look: Look, title: str) -> Page:
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.cleared(text, lambda item: _is_ours(look.known, item))
+        text = region.clear(text, lambda item: _is_ours(look.known, item))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
