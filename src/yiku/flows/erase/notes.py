@@ -53,6 +53,8 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
     if plan.whole_scope:
         found.passages.update(_tokens(_passages(handle, own)))
         return found
+    if next(iter(_texts(handle.vault)), None) is None and not handle.store.notes.after(own[0], 0, 1):
+        return found
     names = handle.settings.names
     sentences = quotes.sentences(plan.statements.gone, plan.turns, names=names)[:WORDS_LOOKED_FOR]
     phrases = redaction.phrases(plan.statements.gone)
