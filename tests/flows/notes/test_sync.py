@@ -332,4 +332,4 @@ def test_closing_ends_a_first_index_soon(home, clock):
     took = time.monotonic() - began
     with Memory(home, clock=clock) as after:
         assert 0 < after.admin.stats().notes < 3_000
-    assert took < 4.0
+    assert took < 1.4  # without being told to stop it takes 1.5 s, the most that closing waits for a thread
