@@ -69,17 +69,22 @@ class Run:
         )
 
 
-def sync(handle: Handle, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
+def sync(
+    handle: Handle, *, force: bool = False, progress: Progress | None = None, stopped: Callable[[], bool] | None = None
+) -> SyncReport:
     """
     Bring the index of notes in step with the files of this scope's vault.
 
     force:    read every file again, and believe that those which are gone are meant to be
     progress: told how many files are done, of how many
+    stopped:  asked before each file; once it says so what was read is indexed, and the rest is left to the next sync
     Raises InvalidInput for a scope without a vault, Paused, and StoreBusy while another process is at it.
     """
     checks.flag(force, "force")
     checks.optional_call(progress, "progress")
-    return _sync(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)), pages=True)
+    checks.optional_call(stopped, "stopped")
+    tell, ended = progress or (lambda done, total: None), stopped or (lambda: False)
+    return _sync(handle, lambda run: _whole(run, force=force, progress=tell, stopped=ended), pages=True)
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
@@ -129,8 +134,8 @@ def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncRe
         return replace(run.report(handle.store.notes.count(handle.own()), time.monotonic() - began), pages=read)
 
 
-def _whole(run: Run, *, force: bool, progress: Progress) -> None:
-    """Every file of the vault."""
+def _whole(run: Run, *, force: bool, progress: Progress, stopped: Callable[[], bool]) -> None:
+    """Every file of the vault, or those up to where it is stopped: then none that is missing is taken for gone."""
     found, unseen = dict[str, Seen](), list[str]()
     for one in files.scan(run.root):
         if isinstance(one, Seen):
@@ -144,6 +149,8 @@ def _whole(run: Run, *, force: bool, progress: Progress) -> None:
     todo = [path for path, one in found.items() if force or not (path in run.known and _is_same(run.known[path], one))]
     run.unchanged = len(found) - len(todo)
     for place, path in enumerate(todo, 1):
+        if stopped():
+            return _flush(run)
         _read_file(run, path)
         progress(place, len(todo))
     _flush(run)
