@@ -231,7 +231,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         further=further,
     )
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
-    before = look.found or _new_page(look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
+    before = look.found or _new_page(handle, look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
     whole = {short[row.id]: row.id for row in shown}
     entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
     if look.seen and look.found and not look.edits and _same(look.found.body, body):
@@ -252,20 +252,16 @@ def _same(before: str, now: str) -> bool:
     return one == two
 
 
-def _new_page(look: Look, title: str) -> Page:
+def _new_page(handle: Handle, look: Look, title: str) -> Page:
     """Where the region stands in a page that has none, or none that can be told: behind what people wrote."""
     if look.seen is None or not look.seen.text.strip():
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.cleared(text, lambda item: _is_ours(look.known, item))
+        text = region.cleared(text, hand_edits.shown(look.known, _seal(handle)))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
-
-
-def _is_ours(known: Sequence[PageVersion], id: str) -> bool:
-    return any(entry.id.endswith(id) for one in known for entry in one.entries if entry.id)
 
 
 def _pool(handle: Handle) -> list[SemanticMemory]:
