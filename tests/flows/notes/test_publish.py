@@ -225,7 +225,12 @@ def test_a_changed_line_that_lost_its_id_says_what_it_says(told, page, id):
     edit(page, (line, f"- I live in Bergen.{id}"))
     report(told)
 
-    assert in_use(told) == {"Always answer in short sentences.", "I live in Bergen.", "我喜欢喝茶。", "The greenhouse has a broken pump."}
+    assert in_use(told) == {
+        "Always answer in short sentences.",
+        "I live in Bergen.",
+        "我喜欢喝茶。",
+        "The greenhouse has a broken pump.",
+    }
 
 
 def test_an_edit_that_makes_a_second_memory_of_one_leaves_one(told, page):

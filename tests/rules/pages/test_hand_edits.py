@@ -88,7 +88,10 @@ def test_a_line_under_the_id_of_another_is_the_line_that_it_was(line):
 
 
 def test_lines_that_swapped_their_ids_say_what_they_said():
-    assert read(TEXT.replace("我住在奥斯陆。", "X").replace("Ann likes tea.", "我住在奥斯陆。").replace("X", "Ann likes tea.")) == NOTHING
+    assert (
+        read(TEXT.replace("我住在奥斯陆。", "X").replace("Ann likes tea.", "我住在奥斯陆。").replace("X", "Ann likes tea."))
+        == NOTHING
+    )
 
 
 def test_what_is_no_statement_is_the_persons_own():
