@@ -1,5 +1,5 @@
 """
-Which of the best hits answer the same question about the same subject, and which of them was said last.
+Find hits that a later statement replaces or takes back, and hits that only seem to answer.
 
 A question names the topic, so this is when statements are compared. Two clauses answer the same question if both are
 plain, both speak of the same somebody or something, both give a value of the sort that is asked for and the values
