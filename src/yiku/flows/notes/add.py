@@ -32,8 +32,8 @@ def skill(handle: Handle, path: object) -> SyncReport:
 
 
 def _added(handle: Handle, path: object, folder: str) -> SyncReport:
-    handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    handle.store.upkeep.ensure_open()
+    pause.raise_if_paused(handle)
     root, given = vault_of(handle).resolve(), _given(path)
     found = list(_files(given))
     if not found:
