@@ -444,6 +444,21 @@ def test_after_a_restored_backup_the_page_is_known_and_can_be_edited(told, page)
     assert report(told).changed == ("The greenhouse has a new pump.",)
 
 
+def test_what_a_page_alone_still_says_stays_in_it(told, page):
+    """A statement that came after the backup is gone from memory; its line stays, as the person's own text, once."""
+    backup = told.admin.backup().path
+    told.remember("我的狗叫小黑。")
+    told.remember("Ann repaired the gate.")
+    told.notes.publish()
+    told.admin.restore_backup(os.path.basename(backup))
+    told.remember("Ann repaired the gate.")
+    for _ in range(2):
+        told.notes.publish()
+
+    assert page.read_text().partition("<!-- yiku:end -->")[2].strip() == "- 我的狗叫小黑。"
+    assert len(lines(page)) == 5
+
+
 # ------------------------------------------------------------------ scopes, and erasing
 
 

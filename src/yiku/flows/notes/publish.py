@@ -54,6 +54,7 @@ class Look:
     A page as it lies there, and what somebody did to it.
 
     found: None where it has no region; edits: None where it went back in time, or was left alone; held: a key of HELD, or another reason
+    alone: lines that memory knows nothing of any more; they stay as the person's own text
     """
 
     path: Path
@@ -62,6 +63,7 @@ class Look:
     known: Sequence[PageVersion]
     edits: Edits | None = None
     held: str | None = None
+    alone: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------ the verbs
@@ -142,6 +144,7 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
             for mine, more in zip(_lists(applied), _lists(done), strict=True):
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
+        applied.own += [line for line in look.alone if line not in applied.own]
         text, version, shown, omitted = _text(handle, look, applied.own)
         if version is not None:
             _keep(handle, version)
@@ -172,9 +175,19 @@ def _look(handle: Handle, path: Path) -> Look:
         return Look(path, seen, None, known, held="gone" if seen is not None and known else None)
     look = Look(path, seen, found, known)
     if _digest(handle, found.version, found.body) == found.digest:
-        return look  # as it was written
+        known_version = any(one.version == found.version for one in known)
+        return look if known_version else replace(look, alone=_alone(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
+
+
+def _alone(handle: Handle, found: Page) -> tuple[str, ...]:
+    """Lines whose memories are not there, not even as history: the database was lost, or is older than the page."""
+    own = handle.own()
+    lines = [item for item in region.items(found.body) if item.id]
+    gone = [item for item in lines if not own or not handle.store.count(own, Memories(suffix=item.id))]
+    there = {" ".join(row.content.split()) for row in _pool(handle)} if gone else set()
+    return tuple(f"- {item.text}" for item in gone if item.text not in there)
 
 
 def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
