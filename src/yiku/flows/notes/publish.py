@@ -20,7 +20,7 @@ from yiku.errors import InvalidInput
 from yiku.files import pages
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.said_later import marked
+from yiku.flows.find.said_later import mark
 from yiku.flows.notes import edits
 from yiku.rules.lexicon.lists import label
 from yiku.rules.pages import choosing, hand_edits, region
@@ -54,7 +54,7 @@ class Look:
     A page as it lies there, and what somebody did to it.
 
     found: None where it has no region; edits: None where it went back in time, or was left alone; held: a key of HELD, or another reason
-    alone: lines that memory knows nothing of any more; they stay as the person's own text
+    orphaned: lines that memory knows nothing of any more; they stay as the person's own text
     """
 
     path: Path
@@ -63,7 +63,7 @@ class Look:
     known: Sequence[PageVersion]
     edits: Edits | None = None
     held: str | None = None
-    alone: tuple[str, ...] = ()
+    orphaned: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------ the verbs
@@ -144,7 +144,7 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
             for mine, more in zip(_lists(applied), _lists(done), strict=True):
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
-        applied.own += [line for line in look.alone if line not in applied.own]
+        applied.own += [line for line in look.orphaned if line not in applied.own]
         text, version, shown, omitted = _text(handle, look, applied.own)
         if version is not None:
             _keep(handle, version)
@@ -176,12 +176,12 @@ def _look(handle: Handle, path: Path) -> Look:
     look = Look(path, seen, found, known)
     if _digest(handle, found.version, found.body) == found.digest:
         known_version = any(one.version == found.version for one in known)
-        return look if known_version else replace(look, alone=_alone(handle, found))  # as it was written
+        return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
 
 
-def _alone(handle: Handle, found: Page) -> tuple[str, ...]:
+def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
     """Lines whose memories are not there, not even as history: the database was lost, or is older than the page."""
     own = handle.own()
     lines = [item for item in region.items(found.body) if item.id]
@@ -253,7 +253,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         return look.seen.text, None if known else there, len(shown), omitted
     version = handle.new_id()[-8:]
     digest = _digest(handle, version, body)
-    text = region.written(
+    text = region.format_page(
         Page(before.before, version, digest, body, region.below(before.after, own)), help=label("page.help", language)
     )
     return text, PageVersion(name, version, digest, entries), len(shown), omitted
@@ -271,7 +271,7 @@ def _new_page(handle: Handle, look: Look, title: str) -> Page:
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.cleared(text, hand_edits.shown(look.known, _seal(handle)))
+        text = region.clear(text, hand_edits.shown(look.known, _seal(handle)))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
@@ -288,7 +288,7 @@ def _pool(handle: Handle) -> list[SemanticMemory]:
         *handle.store.memories(own, replace(newest, where=Condition("subject", "eq", keys.USER))),
         *handle.store.memories(own, newest),
     ]
-    return marked(handle, [*{row.n: row for row in found}.values()])
+    return mark(handle, [*{row.n: row for row in found}.values()])
 
 
 def _live(handle: Handle) -> int:

@@ -106,7 +106,7 @@ def marker(line: str) -> re.Match[str] | None:
     return match if match and match[1].lower() in _NAMES else None
 
 
-def written(page: Page, *, help: str) -> str:
+def format_page(page: Page, *, help: str) -> str:
     """The text of a page; the lines of the region end as most lines of the page do."""
     begin = f"<!-- yiku:begin {page.version}-{page.digest} {help} -->"
     end = line_end(page.before + page.after)
@@ -136,14 +136,14 @@ def without(text: str, is_gone: Callable[[Item], bool]) -> tuple[str, list[int]]
         return text, []
     gone: list[int] = []
     first = marks[0] + 1
-    for place, item in _placed(lines[first : marks[1]]):
+    for place, item in _with_places(lines[first : marks[1]]):
         if item.statement and is_gone(item):
             gone += range(first + place, first + place + item.raw.count("\n") + 1)
     left = {*gone}
     return "\n".join(line for place, line in enumerate(lines) if place not in left), [place + 1 for place in gone]
 
 
-def cleared(text: str, is_ours: Callable[[Item], bool]) -> str:
+def clear(text: str, is_ours: Callable[[Item], bool]) -> str:
     """
     A page without markers and without the lines that were written here, where nobody can tell any more what the region was.
 
@@ -153,7 +153,7 @@ def cleared(text: str, is_ours: Callable[[Item], bool]) -> str:
     gone = {place for place, line in enumerate(lines) if marker(line)}
     heading: int | None = None  # where the last one stands, if it is ours
     went = stays = False  # lines below it
-    for place, item in [*_placed(lines), (len(lines), Item("", None, "#", "", False))]:
+    for place, item in [*_with_places(lines), (len(lines), Item("", None, "#", "", False))]:
         if not item.statement and _HEADING.match(item.raw):
             if heading is not None and went and not stays:
                 gone.add(heading)
@@ -166,7 +166,7 @@ def cleared(text: str, is_ours: Callable[[Item], bool]) -> str:
     return "\n".join(line for place, line in enumerate(lines) if place not in gone)
 
 
-def _placed(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
+def _with_places(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
     """What stands in these lines, each with the place of its first."""
     place = 0
     for item in items("\n".join(lines)):
@@ -192,7 +192,7 @@ def outside(text: str) -> list[tuple[int, int]]:
     return [(first, last) for first, last in ((1, begin - 1), (end + 1, len(lines))) if first <= last]
 
 
-# ------------------------------------------------------------------ what stands in it
+# ------------------------------------------------------------------ items
 
 
 def items(body: str) -> list[Item]:
@@ -236,9 +236,9 @@ def _block(lines: Sequence[str], place: int, unclosed: set[str]) -> int:
     """
     line = lines[place]
     if fence := _FENCE.match(line):
-        return _closed(lines, place, fence[1][0], unclosed, lambda after: after.strip().startswith(fence[1]))
+        return _block_end(lines, place, fence[1][0], unclosed, lambda after: after.strip().startswith(fence[1]))
     if line.lstrip().startswith("<!--"):
-        return place + 1 if "-->" in line else _closed(lines, place, "<", unclosed, lambda after: "-->" in after)
+        return place + 1 if "-->" in line else _block_end(lines, place, "<", unclosed, lambda after: "-->" in after)
     if _HEADING.match(line) or _RULER.match(line):
         return place + 1
     behind = place
@@ -247,7 +247,7 @@ def _block(lines: Sequence[str], place: int, unclosed: set[str]) -> int:
     return behind
 
 
-def _closed(lines: Sequence[str], place: int, kind: str, unclosed: set[str], closes: Callable[[str], bool]) -> int:
+def _block_end(lines: Sequence[str], place: int, kind: str, unclosed: set[str], closes: Callable[[str], bool]) -> int:
     """Behind a fence or a comment. One that nothing closes ends before the next line with an id, whose memory would be lost in it."""
     after = range(place + 1, len(lines))
     if kind not in unclosed and (end := next((behind for behind in after if closes(lines[behind])), None)) is not None:
