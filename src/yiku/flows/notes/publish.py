@@ -11,6 +11,7 @@ the next call does the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +36,6 @@ NAMES = (choosing.MEMORY, choosing.USER)
 KNOWN_DAYS = 90  # that a version is known
 AGAIN = 5  # times, when somebody saves a page meanwhile
 POOL = 1_000  # of the newest statements, beside all rules and what is said of the user
-LOCK_S = 10.0
 Keep = Literal["memory", "file"]
 HELD = {  # why a page is held, and what to do
     "conflict": "has conflict markers of a merge: settle them in an editor",
@@ -110,10 +110,17 @@ def troubles(handle: Handle) -> Iterator[str]:
             yield f"{name} has edits that were not read yet: yiku publish"
 
 
+def exclusive_writer(handle: Handle) -> AbstractContextManager[None]:
+    """While this is held, no other process or thread of Yiku writes to the files of a vault. Raises StoreBusy."""
+    return one_at_a_time(
+        handle.paths.locks / "note-writer.lock", "another process is writing notes", handle.settings.busy_timeout_s
+    )
+
+
 def _all(handle: Handle, root: Path, *, make: bool, keep: Keep | None) -> PublishReport:
     """All pages of a vault; twice where the edits of one change what another shows."""
     run = replace(handle, run=f"edits {handle.new_id()}")
-    with one_at_a_time(handle.paths.locks / "pages.lock", "another process is writing the pages", LOCK_S):
+    with exclusive_writer(handle):
         reports = {name: _page(run, root / name, make=make, keep=keep) for name in NAMES}
         if any(report.edits for report in reports.values()):
             first, second = NAMES
