@@ -142,6 +142,8 @@ def test_many_files_that_are_gone_at_once_stay_until_that_is_meant(memory, home)
     report = memory.notes.sync()
 
     assert (30, (), 30) == (len(report.held), report.removed, len(rows(memory)))
+    assert "30 notes are gone" in " ".join(memory.status().troubles)
+    assert memory.status().waiting == {}
     assert 30 == len(memory.notes.sync(force=True).removed)
     assert not rows(memory)
 

@@ -54,6 +54,7 @@ class Look:
     A page as it lies there, and what somebody did to it.
 
     found: None where it has no region; edits: None where it went back in time, or was left alone; held: a key of HELD, or another reason
+    orphaned: lines that memory knows nothing of any more; they stay as the person's own text
     """
 
     path: Path
@@ -62,6 +63,7 @@ class Look:
     known: Sequence[PageVersion]
     edits: Edits | None = None
     held: str | None = None
+    orphaned: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------ the verbs
@@ -149,6 +151,7 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
             for mine, more in zip(_lists(applied), _lists(done), strict=True):
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
+        applied.own += [line for line in look.orphaned if line not in applied.own]
         text, version, shown, omitted = _text(handle, look, applied.own)
         if version is not None:
             _keep(handle, version)
@@ -179,9 +182,19 @@ def _look(handle: Handle, path: Path) -> Look:
         return Look(path, seen, None, known, held="gone" if seen is not None and known else None)
     look = Look(path, seen, found, known)
     if _digest(handle, found.version, found.body) == found.digest:
-        return look  # as it was written
+        known_version = any(one.version == found.version for one in known)
+        return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
+
+
+def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
+    """Lines whose memories are not there, not even as history: the database was lost, or is older than the page."""
+    own = handle.own()
+    lines = [item for item in region.items(found.body) if item.id]
+    gone = [item for item in lines if not own or not handle.store.count(own, Memories(suffix=item.id))]
+    there = {" ".join(row.content.split()) for row in _pool(handle)} if gone else set()
+    return tuple(f"- {item.text}" for item in gone if item.text not in there)
 
 
 def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
@@ -238,7 +251,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         further=further,
     )
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
-    before = look.found or _new_page(look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
+    before = look.found or _new_page(handle, look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
     whole = {short[row.id]: row.id for row in shown}
     entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
     if look.seen and look.found and not look.edits and _same(look.found.body, body):
@@ -259,20 +272,16 @@ def _same(before: str, now: str) -> bool:
     return one == two
 
 
-def _new_page(look: Look, title: str) -> Page:
+def _new_page(handle: Handle, look: Look, title: str) -> Page:
     """Where the region stands in a page that has none, or none that can be told: behind what people wrote."""
     if look.seen is None or not look.seen.text.strip():
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.clear(text, lambda item: _is_ours(look.known, item))
+        text = region.clear(text, hand_edits.shown(look.known, _seal(handle)))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
-
-
-def _is_ours(known: Sequence[PageVersion], id: str) -> bool:
-    return any(entry.id.endswith(id) for one in known for entry in one.entries if entry.id)
 
 
 def _pool(handle: Handle) -> list[SemanticMemory]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from yiku.errors import InvalidInput, Stale
 from yiku.files import notes as files
@@ -100,15 +101,32 @@ def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
     return _sync(handle, some, pages=any(path in files.PAGES for path in wanted))
 
 
-def pending(handle: Handle) -> tuple[int, int]:
-    """How many files of the vault a sync would read or drop, and how many cannot be indexed; 0 without a vault."""
+class Pending(NamedTuple):
+    """What a sync would find: files to read or drop, those that cannot be indexed, and those whose loss only `force` believes."""
+
+    files: int = 0
+    unfit: int = 0
+    held: int = 0
+
+
+def pending(handle: Handle) -> Pending:
+    """What waits for a sync; nothing without a vault."""
     if handle.vault is None:
-        return 0, 0
+        return Pending()
     own = handle.own()
     known = {file.path: file for file in handle.store.notes.files(own[0])} if own else {}
     found = {one.path: one for one in files.scan(handle.vault) if isinstance(one, Seen)}
     settled = {path for path, one in found.items() if path in known and _looks_same(known[path], one)}
-    return len(found.keys() - settled) + len(known.keys() - found.keys()), sum(file.status != "indexed" for file in known.values())
+    missing, strange = known.keys() - found.keys(), found.keys() - known.keys()
+    moved = {found[path].inode for path in strange}
+    gone = sum(known[path].inode not in moved for path in missing)
+    held = gone if _too_many(gone, len(known)) else 0
+    return Pending(len(found) - len(settled) + len(missing) - held, sum(file.status != "indexed" for file in known.values()), held)
+
+
+def _too_many(gone: int, known: int) -> bool:
+    """Whether so many files are gone that an accident is likelier than a wish."""
+    return gone > FEW_GONE and gone > GONE_SHARE * known
 
 
 def vault_of(handle: Handle) -> Path:
@@ -156,7 +174,7 @@ def _whole(run: Run, *, force: bool, progress: Progress, stopped: Callable[[], b
     _flush(run)
     moved = {*run.renamed.values()}
     gone = [file.path for file in missing if file.path not in moved]
-    if len(gone) > FEW_GONE and len(gone) > GONE_SHARE * len(run.known) and not force:
+    if _too_many(len(gone), len(run.known)) and not force:
         run.held += gone
     else:
         _drop(run, gone)
