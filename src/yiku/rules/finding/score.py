@@ -31,6 +31,7 @@ COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
 SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers
 GAPS = 8  # numbers for each one looked for: beyond, a search is faster than a table of all numbers
+FEWEST = 50  # documents that the rarity of a word is judged by: of fewer, two that contain it do not make it common
 KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
 
 HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
@@ -76,7 +77,7 @@ def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.n
 
     found, total = postings.found, max(postings.documents, 1)
     mean = max(postings.words / total, 1.0)
-    values = [idf(min(p.documents, total), total) * weight for p, weight in zip(found, weights, strict=True)]
+    values = [idf(min(p.documents, total), max(total, FEWEST)) * weight for p, weight in zip(found, weights, strict=True)]
     dropped = _too_common(found, total)
     counted = [(p, value) for p, value in zip(found, values, strict=True) if p.term not in dropped and len(p.ns)]
     whole = sum(value for p, value in zip(found, values, strict=True) if p.term not in dropped)
@@ -167,7 +168,7 @@ def best(ns: np.ndarray, scores: np.ndarray, most: int) -> tuple[list[int], list
 
 def _too_common(postings: Sequence[Posting], total: int) -> set[str]:
     """Return the common terms to leave out while KEPT_TERMS rarer ones remain."""
-    common = [p for p in postings if p.documents > COMMON_ROWS or (p.documents > COMMON_SHARE * total and total > 1 / COMMON_SHARE)]
+    common = [p for p in postings if p.documents > min(COMMON_ROWS, COMMON_SHARE * max(total, FEWEST))]
     rarer = sum(1 for p in postings if p.documents) - len(common)
     spare = sorted(common, key=lambda p: p.documents)[: max(0, KEPT_TERMS - rarer)]
     return {p.term for p in common} - {p.term for p in spare}
