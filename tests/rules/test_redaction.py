@@ -51,6 +51,9 @@ def test_only_what_goes_is_marked(text, ranges):
     [
         ("I like tea.", "I like tea", True),
         ("Well, I LIKE ｔｅａ!", "I like tea", True),
+        ("I `**like**` *tea*!", "I like tea", True),
+        ("I **like teapots**.", "I like tea", False),
+        ("我喜欢 **green tea**。", "我喜欢 green tea", True),
         ("I like teapots.", "I like tea", False),
         ("Hawaii like tea", "I like tea", False),
         ("我喜欢茶。", "我喜欢茶", True),

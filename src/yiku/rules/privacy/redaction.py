@@ -34,7 +34,7 @@ WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out;
 RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
 KNOWN_WORDINGS = 4_096  # that are looked for in many texts
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
-_GAPS = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")  # as analyze.plain leaves out
+_GAPS = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』*_`]+")  # as analyze.plain leaves out, and marks of emphasis
 
 
 # ------------------------------------------------------------------ where it is said
