@@ -46,6 +46,16 @@ def test_a_short_row_is_ahead_of_a_long_one_with_the_same_word() -> None:
     assert 1 == ns[scores.argmax()]
 
 
+def test_of_a_few_rows_two_with_a_word_do_not_make_it_common() -> None:
+    """In a new home of two or nine turns a word of two of them counts nearly as much as a word of one, and none is dropped."""
+    for documents in (2, 9):
+        words = [posting("grant", [1, 2]), posting("day", [1]), posting("send", []), posting("last", [3])]
+        ns, scores, dropped = score.bm25(Postings(words, documents, documents * 10), [1.0] * 4)
+
+        assert [] == dropped
+        assert scores[ns == 2][0] > 0.7 * scores[ns == 3][0]
+
+
 def test_common_words_are_dropped_while_two_rarer_ones_remain() -> None:
     """A word in half of the scope says nothing beside two that are rare; alone it is all there is."""
     common = posting("the", list(range(50)))

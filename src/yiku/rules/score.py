@@ -31,6 +31,7 @@ COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
 SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers
 GAPS = 8  # numbers for each one looked for: beyond, a search is faster than a table of all numbers
+FEWEST = 50  # documents that a word's rarity is told of: where there are fewer, two that hold it do not make it common
 KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
 
 HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
@@ -43,6 +44,7 @@ PRIOR_SHARE = 0.15
 
 def idf(documents: int, total: int) -> float:
     """How much a term says that occurs in so many of all documents."""
+    total = max(total, FEWEST)
     return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
 
 
@@ -166,7 +168,7 @@ def best(ns: np.ndarray, scores: np.ndarray, most: int) -> tuple[list[int], list
 
 def _too_common(postings: Sequence[Posting], total: int) -> set[str]:
     """The terms to leave out: common ones, as long as KEPT_TERMS rarer ones that occur remain."""
-    common = [p for p in postings if p.documents > COMMON_ROWS or (p.documents > COMMON_SHARE * total and total > 1 / COMMON_SHARE)]
+    common = [p for p in postings if p.documents > min(COMMON_ROWS, COMMON_SHARE * max(total, FEWEST))]
     rarer = sum(1 for p in postings if p.documents) - len(common)
     spare = sorted(common, key=lambda p: p.documents)[: max(0, KEPT_TERMS - rarer)]
     return {p.term for p in common} - {p.term for p in spare}
