@@ -22,7 +22,7 @@ import apsw
 import numpy as np
 from datasets import Question, Turn
 
-from yiku.rules import chunk
+from yiku.rules.text import chunk
 
 DEPTH = 200  # turns ranked: as many as `context` may pack
 RRF_K = 60

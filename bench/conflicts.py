@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # this checkout, installed or not
 
 from yiku import Memory  # noqa: E402  (after the path)
-from yiku.rules import slots  # noqa: E402
+from yiku.rules.deciding import slots  # noqa: E402
 from yiku.types import Cardinality, Confirmed, Outcome, Refused, Retracted, SemanticMemory  # noqa: E402
 
 CASES = ROOT / "bench" / "conflicts"

@@ -20,7 +20,7 @@ import apsw
 import numpy as np
 from datasets import Case
 
-from yiku.rules import chunk
+from yiku.rules.text import chunk
 
 BATCH = 64  # texts between two commits, and in the sample that the estimate rests on
 LOOKED_UP = 500  # keys a query

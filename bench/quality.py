@@ -45,7 +45,7 @@ from rich.console import Console
 from rich.progress import track
 
 from yiku import Memory
-from yiku.rules import fuse
+from yiku.rules.finding import fuse
 from yiku.types import Hits, Settings, Turn
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,9 +8,9 @@ common nouns, verbs and adjectives in which the lexicon would find a word of one
 import sys
 from pathlib import Path
 
-from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon.flags import BE, DENY, LIGHT, NUMBER, PERSON, PLACE, REQUEST, TASK
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.words import words
 
 HOME = Path(__file__).resolve().parent.parent / "src" / "yiku" / "rules" / "lexicon" / "zh" / "compounds.toml"

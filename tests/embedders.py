@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from yiku.errors import ModelFailed, ModelUnavailable
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 
 DIMENSIONS = 32
 

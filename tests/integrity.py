@@ -12,16 +12,16 @@ import apsw
 
 from yiku import Memory
 from yiku.flows.home.doctor import WORDS
-from yiku.store.check import Look, whole
+from yiku.store.check import Findings, check_connection
 
 
 def check(path: Path | str) -> None:
     """Raise AssertionError unless the database agrees with itself in every point."""
-    look = Look(key_of(Path(path)))
+    look = Findings(key_of(Path(path)))
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(10_000)
-        whole(look, connection, "deep", WORDS)
+        check_connection(look, connection, "deep", WORDS)
     finally:
         connection.close()
     assert [] == look.problems

@@ -4,8 +4,9 @@ import hashlib
 import re
 from datetime import UTC, datetime
 
-from yiku.rules import fence, pack, quoting
+from yiku.rules.finding import pack
 from yiku.rules.lexicon.lists import label
+from yiku.rules.privacy import fence, quoting
 from yiku.types import Hit, Link, Origin, SemanticMemory, Turn
 from yiku.types.invisible import UNSEEN
 

@@ -29,15 +29,15 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Memor
 
 def fill(memory: Memory, size: int) -> None:
     """Statements about `size // 10` people, through the store's own bulk door: one transaction a thousand."""
-    from yiku.flows.keep.remember import checked
-    from yiku.rules.slots import index_tokens
+    from yiku.flows.keep.remember import validate
+    from yiku.rules.deciding.slots import index_tokens
     from yiku.types import AddMemory
 
     handle = memory._handle
     scope = handle.writes()
     for start in range(0, size, 1_000):
         rows = [
-            checked(handle, f"Person{n % (size // 10)} uses tool{n}", {"entities": [f"Person{n % (size // 10)}"]})
+            validate(handle, f"Person{n % (size // 10)} uses tool{n}", {"entities": [f"Person{n % (size // 10)}"]})
             for n in range(start, min(start + 1_000, size))
         ]
         handle.store.apply(scope, [AddMemory(row, index_tokens(row)) for row in rows], handle.cause("fill"))

@@ -28,19 +28,19 @@ LEFT = {"rules/text/words.py"}  # its pattern names the scripts without spaces t
 # Names that programs gave: a file's ending, a field, a mark in a prompt. None is read as a word.
 NAMES = {
     "flows/common/checks.py": "fields of a filter",
-    "flows/home/foreign.py": "fields of a memory",
-    "flows/home/lines.py": "fields of an export",
+    "flows/home/import_trust.py": "fields of a memory",
+    "flows/home/export_lines.py": "fields of an export",
     "flows/keep/update.py": "fields of a memory",
-    "rules/attachments.py": "types of files",
-    "rules/episodes.py": "parameters of tools, endings of files",
-    "rules/erasure.py": "fields of a memory",
+    "rules/sessions/attachments.py": "types of files",
+    "rules/sessions/episodes.py": "parameters of tools, endings of files",
+    "rules/privacy/erasure.py": "fields of a memory",
     "rules/learning/entities.py": "endings of files",
-    "rules/messages.py": "fields and types of messages of chat APIs",
+    "rules/sessions/messages.py": "fields and types of messages of chat APIs",
     "rules/privacy/credentials.py": "forms of issuers, with examples",
-    "rules/quoting.py": "marks by which prompts are cut",
+    "rules/privacy/quoting.py": "marks by which prompts are cut",
     "rules/statements/slots.py": "what a predicate may be told of, sorts of values",
     "rules/text/blocks.py": "words of programming languages",
-    "rules/time_words.py": "names of classes and lists",
+    "rules/values/time_words.py": "names of classes and lists",
 }
 COMPILED = "rules/text/compiled.py"  # written by `make lexicon` from the TOML files
 

@@ -170,14 +170,14 @@ def test_a_bad_key_is_not_shown(place, name, value):
 @pytest.mark.parametrize("name", KEYS)
 def test_a_key_shows_itself_to_nobody(place, capsys, name):
     """Printed, formatted, logged, made JSON or text of any kind, by `yiku config` too: its last four characters at most."""
-    from yiku.interfaces.cli import app, shapes
+    from yiku.interfaces.cli import app, json_output
 
     key = "sk-live-4f5e6d7c8b9a0123"
     place.settings.write_text(f'{name} = "{key}"\n')
     found = settings.load(place, {}, {})
     for options in ([], ["--json"]):
         assert 0 == app.main(["config", "--home", str(place.root), *options])
-    texts = [str(found), repr(found), f"{getattr(found, name)}", str(shapes.plain(found))]
+    texts = [str(found), repr(found), f"{getattr(found, name)}", str(json_output.plain(found))]
 
     assert key == getattr(found, name).reveal()
     assert "…" == str(Secret("short"))

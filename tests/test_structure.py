@@ -12,7 +12,8 @@ from types import ModuleType
 import pytest
 
 import yiku
-from yiku.rules import chunk, private
+from yiku.rules.privacy import private
+from yiku.rules.text import chunk
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -112,7 +113,7 @@ def test_functions_and_files_count_once_and_jumps_each_time(structure):
     twice = structure.traced("recall", lambda: (chunk.windows(text), chunk.windows(text)))
 
     assert (2, 1, 0) == alone.figures
-    assert {"rules.chunk", "rules.text.sentences"} < {*once.functions}
+    assert {"rules.text.chunk", "rules.text.sentences"} < {*once.functions}
     assert (*once.figures[:2], 2 * once.jumps) == twice.figures
 
 

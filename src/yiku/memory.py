@@ -24,7 +24,8 @@ from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, update, upsert
 from yiku.flows.learn import at_once
-from yiku.rules import analyze
+from yiku.notes import Notes
+from yiku.rules.text import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
@@ -107,8 +108,8 @@ class Memory:
         Raises HomeMissing, ScopeRequired, SettingsError, InvalidScope, StoreMismatch, Damaged and others of StoreError.
         """
         checks.optional_call(clock, "clock")
-        checks.can(embedder, "embed", "embedder")
-        checks.can(chat, "ask", "chat")
+        checks.has_method(embedder, "embed", "embedder")
+        checks.has_method(chat, "ask", "chat")
         place = _settings.home(home)
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)
@@ -124,7 +125,7 @@ class Memory:
             network=mounts.kind(place.root) == "network",
         )
         try:
-            tombstones.compare(place, store)
+            tombstones.refuse_older_copy(place, store)
         except BaseException:
             store.close()
             raise
@@ -134,6 +135,7 @@ class Memory:
         )
         self.admin = Admin(self._handle)
         self.sessions = Sessions(self._handle)
+        self.notes = Notes(self._handle)
         self._worker = self._started() if background else None
 
     @property
@@ -248,7 +250,7 @@ class Memory:
             idempotency_key=idempotency_key,
             despite_erasure=despite_erasure,
             dry_run=dry_run,
-            keyed=None if external_id is None else upsert.told,
+            keyed=None if external_id is None else upsert.upsert,
         )
 
     def learn(
@@ -454,7 +456,7 @@ class Memory:
 
     def retrieved(self, hits: Sequence[Hit]) -> None:
         """Say that these hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
-        recall.report(self._handle, hits)
+        recall.report_shown(self._handle, hits)
 
     def search_traces(
         self,
@@ -500,8 +502,8 @@ class Memory:
         """Let go of the files. Closing twice is allowed."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
-        self._handle.store.hasten()
-        record.write_read(self._handle)
+        self._handle.store.shorten_busy_timeout()
+        record.flush_read_marks(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 
@@ -514,11 +516,11 @@ class Memory:
 
         def __getattr__(self, name: str) -> Any:
             """Say which verb it is, where somebody asks for one of another library or of a sub-object."""
-            from yiku.rules.other_names import in_python
+            from yiku.other_names import in_python
 
             text = f"Memory has no {name!r}"
             if not name.startswith("_"):
-                places = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
                 verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
                 text += f": {hint}" if (hint := in_python(name, verbs)) else ""
             raise AttributeError(text, name=name, obj=self)

@@ -33,7 +33,7 @@ class Sessions:
         """
         from yiku.flows.learn import sessions
 
-        return sessions.compressing(self._handle, messages, session=session, summary=summary)
+        return sessions.compress(self._handle, messages, session=session, summary=summary)
 
     def end(self, session: str, *, budget_s: float = 5.0) -> Ended:
         """
@@ -101,7 +101,7 @@ class Sessions:
         """What a user is at, by default the owner of this scope. Raises InvalidInput."""
         from yiku.flows.keep import scratchpad
 
-        return scratchpad.of(self._handle, user)
+        return scratchpad.read(self._handle, user)
 
     def patch_scratchpad(
         self,

@@ -21,7 +21,7 @@ from yiku.errors import HomeMissing, InvalidInput, InvalidScope, ScopeRequired, 
 from yiku.files.vault import Home, content_of
 from yiku.flows.common import checks, pause
 from yiku.flows.common.checks import shown
-from yiku.rules import scopes
+from yiku.rules.privacy import scopes
 from yiku.types import Secret, Settings
 
 DEFAULT_HOME = "~/.yiku"
@@ -127,7 +127,7 @@ def backup_due(place: Home) -> bool:
     """Whether the nightly backup of a home should be made now, and takes a moment only."""
     from yiku.flows.home import backup
 
-    return backup.due_quickly(place) and load(place, {}).backups != "off"
+    return backup.quick_backup_due(place) and load(place, {}).backups != "off"
 
 
 def _file(path: Path) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 
 FILE = Path(__file__).parents[2] / "bench" / "bilingual" / "bilingual.json"
 [CASE] = json.loads(FILE.read_text(encoding="utf-8"))

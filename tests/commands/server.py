@@ -37,8 +37,10 @@ def load() -> None:
     """Import everything, what a verb imports late too, and prepare what reads a statement, a command line and a page."""
     import yiku
     from yiku.interfaces.cli import app
-    from yiku.rules import ask, compile, retract, slots
+    from yiku.rules.deciding import retract, slots
+    from yiku.rules.finding import ask
     from yiku.rules.learning.drafts import drafts
+    from yiku.rules.sessions import tasks
     from yiku.store import pages
 
     for name in [*(module.name for module in pkgutil.walk_packages(yiku.__path__, "yiku.")), *LATE]:
@@ -49,8 +51,8 @@ def load() -> None:
         retract.marker(text)
         ask.analyse(text)
         drafts(text, said_at=datetime(2026, 3, 2, tzinfo=UTC))
-        compile.task(text)
-    pages.verified()
+        tasks.task(text)
+    pages.enabled()
     with open(os.devnull, "w") as nobody, contextlib.redirect_stdout(nobody), contextlib.redirect_stderr(nobody):
         app.main(["status", "--home", os.devnull])  # which is no home
     gc.collect()

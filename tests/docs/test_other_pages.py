@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from pages import ROOT, blocks, comparable, run_python
 
-from yiku import Memory
+from yiku import Memory, other_names
 from yiku.admin import Admin
 from yiku.interfaces.cli import app
-from yiku.rules import other_names
 from yiku.sessions import Sessions
 
 PAGES = ["async.md", "from/other-libraries.md"]

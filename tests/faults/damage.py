@@ -119,14 +119,14 @@ def lived(memory: Memory, first: int, last: int) -> None:
 def backed_up(home: Path) -> None:
     connection = apsw.Connection(str(home / "yiku.db"))
     try:
-        copy.kept(connection, home / "backups" / "20260302T090000Z.db")
+        copy.copy_over(connection, home / "backups" / "20260302T090000Z.db")
     finally:
         connection.close()
 
 
 def freed(database: Path) -> None:
     """The file has some pages that hold nothing any more."""
-    pages.verified()
+    pages.enabled()
     connection = apsw.Connection(str(database))
     try:
         connection.execute("create table spare (x); insert into spare values (randomblob(40000)); drop table spare")
@@ -137,7 +137,7 @@ def freed(database: Path) -> None:
 
 def pages_of(database: Path) -> dict[str, list[int]]:
     """The pages of each table and index; the root and what lies above the leaves under `name/inner`; free ones under `free`."""
-    pages.verified()
+    pages.enabled()
     connection = apsw.Connection(str(database))
     try:
         found: dict[str, list[int]] = {}

@@ -118,7 +118,7 @@ def failing(folder: Path) -> Iterator[Disk]:
     if _audit not in _hooked:
         sys.addaudithook(_audit)
         _hooked.append(_audit)
-    pages.verified()  # before ours: its layer is put over the one that is there first, and stays for good
+    pages.enabled()  # before ours: its layer is put over the one that is there first, and stays for good
     disk, fsync = Disk(folder), os.fsync
     files = _Files(disk)
 

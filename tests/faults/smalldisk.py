@@ -135,7 +135,7 @@ def quota(space: Space) -> Iterator[None]:
             if takes_space and not what.endswith("/filler") and used(space.folder) >= (space.quota_bytes or 0):
                 raise fail(disk.FULL)
 
-    pages.verified()  # its layer stays for good, so it must not come to lie on ours
+    pages.enabled()  # its layer stays for good, so it must not come to lie on ours
     with disk.failing(space.folder) as watched:
         watched.__class__ = Quota
         yield

@@ -30,25 +30,15 @@ from yiku import Memory
 from yiku.errors import TooLarge, YikuError
 from yiku.interfaces import importers
 from yiku.interfaces.importers import claude_code
-from yiku.rules import (
-    analyze,
-    ask,
-    attachments,
-    compile,
-    conflict,
-    episodes,
-    fence,
-    importance,
-    keys,
-    pack,
-    private,
-    quoting,
-    retract,
-    scopes,
-    slots,
-)
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.finding import ask, pack
+from yiku.rules.learning import importance
 from yiku.rules.learning.drafts import drafts
+from yiku.rules.privacy import fence, private, quoting, scopes
+from yiku.rules.sessions import attachments, episodes, tasks
+from yiku.rules.statements import keys
 from yiku.rules.statements.read import read
+from yiku.rules.text import analyze
 from yiku.rules.text.lazy import Lazy
 from yiku.types import MemoryRecord, Turn, TurnRecord
 
@@ -499,7 +489,10 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 # They see questions and statements of at most 300 characters, names of 256 and what folding makes of those.
 SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
     f"yiku.rules.{name}"
-    for name in ("ask identifiers slots when times time_words days holidays keys values retract compile episodes").split()
+    for name in (
+        "finding.ask text.identifiers deciding.slots values.when values.times values.time_words values.days values.holidays "
+        "statements.keys values.canonical deciding.retract sessions.tasks sessions.episodes"
+    ).split()
 } | {"yiku.flows.keep.remember"}
 
 
@@ -547,8 +540,8 @@ def test_S21_what_reads_whole_turns_is_fast_for_any(some: Choice) -> None:
     readers: list[Callable[[str], object]] = [
         lambda text: drafts(text, said_at=at),
         read.__wrapped__,
-        compile.task,
-        lambda text: compile.switched("fix the login 修登录", text),
+        tasks.task,
+        lambda text: tasks.switched("fix the login 修登录", text),
         lambda text: episodes.tell([turn(text)], id="e", now=at),
         lambda text: attachments.found([turn(text)]),
         importance.score,

@@ -26,7 +26,7 @@ from workers import READY, clocked
 from yiku import Memory
 from yiku.errors import ReadOnly, SchemaTooNew, StorageFull, StoreError
 from yiku.files.vault import Home
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.store import connect, copy, schema
 from yiku.store.gate import Gate
 
@@ -119,7 +119,7 @@ def test_who_came_to_an_old_home_before_it_was_migrated_writes_checksums_too(tmp
     """Several agents start on a home of an earlier version: who had opened it, or looked at it and waits, spoils nothing."""
     home = old_home(tmp_path / "home", version)
     path, key, migrated = home / "yiku.db", Home(home).key(), threading.Event()
-    to = connect.to
+    to = connect.open_connection
 
     def connected(*args: object, **settings: object) -> apsw.Connection:
         connection = to(*args, **settings)
@@ -127,7 +127,7 @@ def test_who_came_to_an_old_home_before_it_was_migrated_writes_checksums_too(tmp
             migrated.wait()
         return connection
 
-    monkeypatch.setattr(connect, "to", connected)
+    monkeypatch.setattr(connect, "open_connection", connected)
     with ThreadPoolExecutor(max_workers=1) as other:
         with Gate(home / "locks" / "write.lock", 30.0).held():
             coming = other.submit(clocked, home)
@@ -165,8 +165,8 @@ def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
 
 def backup_is_sound(home: Path, version: int) -> None:
     backup = home / "backups" / BEFORE
-    assert [] == copy.troubles(backup)
-    connection = copy.opened(backup)
+    assert [] == copy.page_errors(backup)
+    connection = copy.open_copy(backup)
     try:
         assert [(version,)] == [tuple(row) for row in connection.execute("pragma user_version")]
     finally:

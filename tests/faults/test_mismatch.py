@@ -33,7 +33,7 @@ def told(home: Path) -> Path:
     with clocked(home, learn="off") as memory:
         memory.record_turn("user", "我搬到了 Oslo 😀")
         connection = apsw.Connection(str(home / "yiku.db"))
-        copy.kept(connection, home / "backups" / "20260301T000000Z.db")
+        copy.copy_over(connection, home / "backups" / "20260301T000000Z.db")
         connection.close()
         memory.remember("小明喜欢绿茶 and tea")
     return home

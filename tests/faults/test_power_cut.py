@@ -27,7 +27,7 @@ from integrity import check
 
 from yiku import Memory
 from yiku.errors import CannotUndo, NotFound, YikuError
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 
 CALLS = 24  # of a life here; in the soak 40
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
@@ -206,7 +206,7 @@ def cut(life: Life, kind: Kind, chance: Random, folder: Path, *, first: int | No
     acknowledged, home = bisect_right(life.ends, at), folder / "home"
     rebuild(life.recording, at, kind, chance, folder)
     try:
-        marked = Mark(home / "store.id").read()
+        marked = IdentityFile(home / "store.id").read()
         assert marked or not acknowledged, f"{kind} after event {at}: no mark, so an older file would not be noticed (R12)"
         with opened(home) as memory:
             found = state(home)

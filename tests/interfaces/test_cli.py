@@ -16,7 +16,7 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.interfaces.cli import app, call, complete, load
+from yiku.interfaces.cli import app, call, complete, import_
 from yiku.interfaces.cli.app import VERBS
 
 MEMORY = set(
@@ -497,7 +497,7 @@ def completed(home, line: str, **environment: str) -> list[str]:
 )
 def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):
     """Kinds, formats, roles, settings and the like; no home is made or opened."""
-    assert [*complete.FORMATS] == [*load.SOURCES]
+    assert [*complete.FORMATS] == [*import_.SOURCES]
     assert expected == completed(tmp_path / "none", line)
     assert not (tmp_path / "none").exists()
 
@@ -689,15 +689,15 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
     verbs = {
         "keep": ["remember", "I like tea 茶", "--dry-run"],
         "erase": ["erase", "--session", "s1", "--dry-run"],
-        "load": ["import", "jsonl", lines, "--dry-run"],
+        "import_": ["import", "jsonl", lines, "--dry-run"],
         "find": ["recall", "我住在哪里？"],
         "learning": ["review", "--json"],
         "sessions": ["sessions"],
         "scratchpad": ["scratchpad", "--json"],
         "attachments": ["attachments", "--json"],
         "home": ["status"],
-        "keepsafe": ["export", tmp_path / "out.jsonl"],
-        "mend": ["check", "--quick"],
+        "backup": ["export", tmp_path / "out.jsonl"],
+        "repair": ["check", "--quick"],
         "vectors": ["embed", "--help"],
         "demo": ["demo", "--help"],
     }
@@ -707,7 +707,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
     for module, words in some([*verbs.items()], 4):
         done = subprocess.run([*COLD, *words], env=environment, capture_output=True, check=False)
         assert (0, b"", True) == (done.returncode, done.stderr, len(done.stdout) > 0), module
-        if module in ("find", "load", "demo"):  # what they say has no times and no sizes
+        if module in ("find", "import_", "demo"):  # what they say has no times and no sizes
             assert done.stdout.decode() == run(talk, *words).out
 
 

@@ -8,7 +8,7 @@ import commands
 import pytest
 
 from yiku import Memory
-from yiku.interfaces.cli import call, say
+from yiku.interfaces.cli import call, terminal
 from yiku.types.invisible import UNSEEN
 
 # A title for the terminal, C1 controls, direction marks, tags, a zero width, a filler: in every field that takes them.
@@ -105,16 +105,16 @@ def test_on_a_terminal_only_our_colours_pass(monkeypatch):
     """A line keeps the colours that Yiku gave it; any other sequence in it is shown, not obeyed."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr(os, "environ", {})
-    line = f"{say.paint('tea', 'dim')} \x1b]0;pwn\x07\x1b[5m\x1b[38;5;1m"
+    line = f"{terminal.paint('tea', 'dim')} \x1b]0;pwn\x07\x1b[5m\x1b[38;5;1m"
 
-    assert "\x1b[2mtea\x1b[0m \\x1b]0;pwn\\x07\\x1b[5m\\x1b[38;5;1m" == say.printable(line)
+    assert "\x1b[2mtea\x1b[0m \\x1b]0;pwn\\x07\\x1b[5m\\x1b[38;5;1m" == terminal.printable(line)
 
 
 def test_joined_emoji_come_apart_and_the_rest_is_shown():
     """A joiner says nothing by itself; a zero-width space, a filler, a tag or a soft hyphen might hide something."""
-    assert "👨👩 ❤" == say.harmless("👨\u200d👩 ❤\ufe0f")
-    assert "a\\u200bb\\u3164c\\xadd\\U000e0041" == say.harmless("a\u200bb\u3164c\xadd\U000e0041")
-    assert json.loads(say.escaped(json.dumps(BAD, ensure_ascii=False))) == BAD
+    assert "👨👩 ❤" == terminal.harmless("👨\u200d👩 ❤\ufe0f")
+    assert "a\\u200bb\\u3164c\\xadd\\U000e0041" == terminal.harmless("a\u200bb\u3164c\xadd\U000e0041")
+    assert json.loads(terminal.escaped(json.dumps(BAD, ensure_ascii=False))) == BAD
 
 
 def test_the_last_step_before_a_terminal_lets_nothing_through(capsys):

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from yiku.interfaces.cli import say
+from yiku.interfaces.cli import terminal
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from yiku.interfaces.cli import say
 @pytest.mark.parametrize("width", [20, 41, 80])
 def test_wrapped_lines_fit_and_lose_nothing(text, width):
     """However narrow, no line is wider than asked for, and together they say what the text says."""
-    lines = [*say.wrapped(text, width)]
+    lines = [*terminal.wrapped(text, width)]
 
     assert [] == [line for line in lines if cell_len(line) > width]
     assert "".join(text.split()) == "".join("".join(lines).split())
@@ -28,7 +28,7 @@ def test_wrapped_lines_fit_and_lose_nothing(text, width):
 
 def test_no_line_begins_with_closing_punctuation():
     """A Chinese comma or full stop stays with the character before it."""
-    lines = [*say.wrapped("写满字的纸也能发光，我一直记着。就用了这个名字！" * 5, 22)]
+    lines = [*terminal.wrapped("写满字的纸也能发光，我一直记着。就用了这个名字！" * 5, 22)]
 
     assert len(lines) > 5
     assert [] == [line for line in lines if line[0] in "，。！"]
@@ -36,8 +36,8 @@ def test_no_line_begins_with_closing_punctuation():
 
 def test_a_long_text_is_cut_and_says_so():
     """More lines than allowed end in an ellipsis; what fits stays whole."""
-    assert ["one two", "three …"] == [*say.wrapped("one two three four five", 8, lines=2)]
-    assert ["一二三"] == [*say.wrapped("一二三", 8, lines=1)]
+    assert ["one two", "three …"] == [*terminal.wrapped("one two three four five", 8, lines=2)]
+    assert ["一二三"] == [*terminal.wrapped("一二三", 8, lines=1)]
 
 
 @pytest.mark.parametrize(
@@ -45,24 +45,24 @@ def test_a_long_text_is_cut_and_says_so():
 )
 def test_cut_counts_cells(text, at_most, expected):
     """A text is cut by the cells that it takes, not by its characters."""
-    assert expected == say.cut(text, at_most)
+    assert expected == terminal.cut(text, at_most)
 
 
 def test_a_table_is_aligned_in_cells(monkeypatch):
     """Columns begin at the same cell in each row; the last is wrapped in what is left, in as many lines as it may take."""
     monkeypatch.setenv("COLUMNS", "40")
     rows = [("Mei", "7", "short"), ("美", "12", "一个很长的句子，放不进剩下的地方，所以要换行"), ("🌙", "3", "x")]
-    lines = [*say.table(rows, right=[1])]
+    lines = [*terminal.table(rows, right=[1])]
 
     assert {9} == {cell_len(line[: line.rindex("  ") + 2]) for line in lines}
     assert (4, 40) == (len(lines), max(map(cell_len, lines)) // 39 * 40)
     assert "一个很长的句子，放不进剩下的地方，所以要换行" == lines[1].rpartition("  ")[2] + lines[2].strip()
-    assert [*say.table(rows, right=[1], lines=1)][1].endswith("…")
+    assert [*terminal.table(rows, right=[1], lines=1)][1].endswith("…")
 
 
 def test_control_characters_become_visible():
     """Escape sequences, carriage returns and direction marks are shown, not obeyed; line feeds and tabs stay."""
-    assert "a\\x1b[31mb\\rc\\u202ed\n\te" == say.harmless("a\x1b[31mb\rc\u202ed\n\te")
+    assert "a\\x1b[31mb\\rc\\u202ed\n\te" == terminal.harmless("a\x1b[31mb\rc\u202ed\n\te")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_control_characters_become_visible():
 )
 def test_sizes_have_a_unit(count, expected):
     """A size is given in the unit that suits it."""
-    assert expected == say.bytes_(count)
+    assert expected == terminal.bytes_(count)
 
 
 def test_a_command_and_json_stay_on_one_line():
@@ -83,7 +83,7 @@ def test_a_command_and_json_stay_on_one_line():
         "`yiku 列表` or --where",
         """'{"entities": "Ann"}' may,""",
         "though.",
-    ] == [*say.wrapped(text, 27)]
+    ] == [*terminal.wrapped(text, 27)]
 
 
 @pytest.mark.parametrize("columns", ["40", "60", "80", "120"])
@@ -94,7 +94,7 @@ def test_a_listing_gives_its_text_the_room_it_needs(monkeypatch, columns):
         ("#0a1b2c3d", "2026-03-02", "preference", "写满字的纸也能发光，我一直记着，就用了这个名字。"),
         ("#1a1b2c3d", "2026-03-03", "fact", "Tea."),
     ]
-    lines = [*say.listing(rows, head=("id", "said", "kind", "text"), dim=[0])]
+    lines = [*terminal.listing(rows, head=("id", "said", "kind", "text"), dim=[0])]
 
     assert [] == [line for line in lines if cell_len(line) > int(columns)]
     assert (columns in ("80", "120")) == lines[0].startswith("id ")

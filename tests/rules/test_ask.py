@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from yiku.rules import ask
+from yiku.rules.finding import ask
 
 
 @pytest.mark.spec("S0-73")

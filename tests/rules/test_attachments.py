@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from yiku.rules import ask, attachments
+from yiku.rules.finding import ask
+from yiku.rules.sessions import attachments
 from yiku.types import Attachment, Origin, Turn
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from yiku.rules import calls
+from yiku.rules.sessions import calls
 from yiku.types import Turn
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -2,8 +2,10 @@
 
 import pytest
 
-from yiku.rules import analyze, ask, candidates, keys
+from yiku.rules.finding import ask, candidates
 from yiku.rules.lexicon import built_in
+from yiku.rules.statements import keys
+from yiku.rules.text import analyze
 from yiku.rules.text.words import words
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 from yiku import Memory
-from yiku.rules import analyze, erasure, slots
+from yiku.rules.deciding import slots
+from yiku.rules.privacy import erasure
+from yiku.rules.text import analyze
 
 
 def test_a_text_keeps_its_length_and_what_has_one_writing_only() -> None:

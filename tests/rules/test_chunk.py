@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import chunk
+from yiku.rules.text import chunk
 
 LETTERS = st.text(st.sampled_from("abc é.!?。！？…\n \t,，”安德的猫😀7"), max_size=40)
 TEXTS = st.lists(st.builds(lambda text, times: text * times, LETTERS, st.integers(1, 30)), max_size=6).map("".join)
@@ -63,7 +63,7 @@ def test_no_text_is_slow_to_cut(text):
 )
 def test_a_text_is_mostly_chinese_above_a_third(text, expected):
     """A character weighs two letters: at a third exactly the two are level, and the text counts as one with spaces."""
-    assert expected is chunk.unspaced(text)
+    assert expected is chunk.is_cjk(text)
 
 
 def test_a_text_of_nothing_but_space_has_no_window_beyond_the_first():
@@ -101,4 +101,4 @@ def test_a_turn_that_says_enough_stands_alone():
 )
 def test_the_script_of_a_text(text, expected):
     """A text is Chinese when its characters, worth two letters each, are more than the rest."""
-    assert expected is chunk.unspaced(text)
+    assert expected is chunk.is_cjk(text)

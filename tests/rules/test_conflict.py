@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from yiku.rules import conflict, slots
-from yiku.types import Confirmed, Expect, Flagged, Met, New, Origin, Past, Replaced, SemanticMemory, Slot, Source
+from yiku.rules.deciding import conflict, slots
+from yiku.types import Confirmed, ConflictSet, Expect, Flagged, New, Origin, Past, Replaced, SemanticMemory, Slot, Source
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -51,7 +51,9 @@ class Table:
         before = [row for row in chain if row.said_at <= new.said_at]
         after = [row for row in chain if row.said_at > new.said_at]
         live = next((row for row in chain if row.superseded_by is None), None)
-        met = Met(expect=Expect(), previous=before[-1] if before else None, following=after[0] if after else None, live=live)
+        met = ConflictSet(
+            expect=Expect(), previous=before[-1] if before else None, following=after[0] if after else None, live=live
+        )
         decision = conflict.decide(new, met, split_id=f"{new.id}+")
         for row, columns in decision.updates:
             self.rows[row.id] = replace(self.rows[row.id], **columns)
@@ -146,7 +148,7 @@ def test_rivals_nobody_can_judge_are_all_kept_and_marked() -> None:
     """With an unknown number of values, both stay and each names the other."""
     mode = [slots.stated("gateway", "mode", value, None) for value in ("strict", "lax")]
     strict, lax = statement("The gateway's mode is strict", 0, mode[0]), statement("The gateway's mode is lax", 1, mode[1])
-    decision = conflict.decide(lax, Met(expect=Expect(), rivals=[strict]))
+    decision = conflict.decide(lax, ConflictSet(expect=Expect(), rivals=[strict]))
 
     assert isinstance(decision.outcome, Flagged)
     assert (strict.id,) == decision.subject.flagged_with
@@ -157,7 +159,7 @@ def test_words_alone_confirm_only_themselves() -> None:
     """However alike two texts are, without a slot only the same words meet."""
     dark, light = statement("dark theme for the editor", 0), statement("light theme for the editor", 1)
 
-    assert New(memory=light) == conflict.decide(light, Met(expect=Expect(), same=[dark])).outcome
+    assert New(memory=light) == conflict.decide(light, ConflictSet(expect=Expect(), same=[dark])).outcome
     assert dark.content_hash != light.content_hash
 
 
@@ -196,7 +198,7 @@ def test_what_differs_in_form_is_the_same_text(one: str, other: str) -> None:
 def test_what_had_expired_begins_anew_when_it_is_told_again() -> None:
     """It is not confirmed into a row that nobody recalls any more."""
     old = replace(statement("I live in Oslo.", 0), expires_at=START + timedelta(days=1))
-    decision = conflict.decide(statement("I live in Oslo.", 5), Met(expect=Expect(), previous=old, live=old))
+    decision = conflict.decide(statement("I live in Oslo.", 5), ConflictSet(expect=Expect(), previous=old, live=old))
 
     assert 1 == len(decision.adds)
     assert decision.adds[0].id == decision.updates[0][1]["superseded_by"]

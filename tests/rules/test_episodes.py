@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yiku.rules import episodes
+from yiku.rules.sessions import episodes
 from yiku.types import Origin, Turn
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

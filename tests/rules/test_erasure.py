@@ -1,6 +1,6 @@
 """What erasing means for the words around it: seals, and what is looked for."""
 
-from yiku.rules import erasure
+from yiku.rules.privacy import erasure
 
 
 def test_what_is_looked_for():

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from yiku.rules import extraction
+from yiku.rules.learning import extraction
 from yiku.types import Origin, Standing, Turn
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import fence, quoting
+from yiku.rules.privacy import fence, quoting
 
 OPEN = "<yiku-memory>"
 RECALLED = "From memory; quoted.\n- I live in Oslo & like <b>tea</b> (2026-03-01, user, #89abcdef)\n- 我住在奥斯陆，喜欢喝茶。"

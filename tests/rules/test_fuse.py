@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import ask, fuse
+from yiku.rules.finding import ask, fuse
 from yiku.types import SemanticMemory, Similar
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)

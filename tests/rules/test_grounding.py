@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from yiku.rules import extraction, grounding
+from yiku.rules.learning import extraction, grounding
 from yiku.types import Origin, Turn
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)

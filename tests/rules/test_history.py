@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from yiku.rules import history
+from yiku.rules.deciding import history
 from yiku.types import ChangeRow, SemanticMemory, State
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

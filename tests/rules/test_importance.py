@@ -2,7 +2,7 @@
 
 import pytest
 
-from yiku.rules import importance
+from yiku.rules.learning import importance
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,13 @@ RULES = {"asked to remember", "rule for a task", "amended", "short_term", "long_
 NAMES = CUES | RULES | {"close", "yes", "place_", "contact"}
 EXCEPTIONS = {
     "text/compiled.py": "written by `make lexicon`",
+    "text/analyze.py": "the name of a stemmer",
     "text/blocks.py": "words of programming languages",
     "learning/entities.py": "endings of files",
+    "learning/extraction.py": "fields of the schema of a reply",
+    "learning/grounding.py": "fields of a reply, and reasons",
     "learning/tools.py": "the sentence that says what a tool did",
+    "statements/keys.py": "the subject of the owner",
     "learning/worth.py": "how a clause is said, a word for each",
     "learning/reread.py": "the reasons that a person is shown",
 }

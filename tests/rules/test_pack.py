@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yiku.rules import fence, pack
+from yiku.rules.finding import pack
+from yiku.rules.privacy import fence
 from yiku.types import Hit, Link, Origin, Turn
 
 packed_of = partial(pack.pack, seal=lambda text: hashlib.blake2b(text.encode(), digest_size=16).digest())

@@ -10,8 +10,8 @@ from cpu import TookTooLong, within
 from faults.hostile import UNITS
 from sampling import Choice
 
-from yiku.rules import calls
 from yiku.rules.learning import entities
+from yiku.rules.sessions import calls
 
 WINDOW = 300  # characters; what is tried on more is linear (tests/faults/test_hostile_input.py)
 LONGEST_S = 3.0  # of CPU for one pattern and one text; the slowest takes 0.5 s, from each place of a run of 也

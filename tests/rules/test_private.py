@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from yiku.rules.private import is_nothing, without
+from yiku.rules.privacy.private import is_nothing, without
 
 
 @pytest.mark.parametrize(

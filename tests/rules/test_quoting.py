@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompts import TROUBLE
 
-from yiku.rules import quoting
+from yiku.rules.privacy import quoting
 from yiku.types.invisible import FORMATS, UNSEEN
 
 SHOWN_AS_THEY_ARE = "\t\n"

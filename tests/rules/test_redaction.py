@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import redaction, slots
+from yiku.rules.deciding import slots
+from yiku.rules.privacy import redaction
 from yiku.rules.text.sure import pieces
 from yiku.types import SemanticMemory
 

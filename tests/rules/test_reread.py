@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from yiku.rules import conflict
+from yiku.rules.deciding import conflict
 from yiku.rules.learning import reread
 from yiku.types import Kind, Origin, SemanticMemory, Source, State
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from yiku.rules import retention
-from yiku.rules.retention import DAY
+from yiku.rules.deciding import retention
+from yiku.rules.deciding.retention import DAY
 from yiku.types import Kind, SemanticMemory
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

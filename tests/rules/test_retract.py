@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from yiku.rules import retract
+from yiku.rules.deciding import retract
 from yiku.types import Origin, SemanticMemory, Source
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

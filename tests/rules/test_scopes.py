@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yiku.rules import scopes
+from yiku.rules.privacy import scopes
 
 HOSTILE = [
     "", " ", "a ", " a", "Ａ", "a\0", "a\n", "../a", "*", "a*", 'a"', "a;b", "a b", "e\u0301", "a\u200b", "a\u034fb", "a\ufe0f",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from yiku.rules import score
+from yiku.rules.finding import score
 from yiku.types import Kind, Posting, Postings, SemanticMemory, Standing
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

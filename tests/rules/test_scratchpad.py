@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yiku.rules import pack, scratchpad
+from yiku.rules.finding import pack
+from yiku.rules.sessions import scratchpad
 from yiku.types import Scratchpad, ScratchpadPatch, Task
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

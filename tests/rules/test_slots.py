@@ -2,7 +2,8 @@
 
 import pytest
 
-from yiku.rules import keys, slots
+from yiku.rules.deciding import slots
+from yiku.rules.statements import keys
 from yiku.types import Cardinality, Kind
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from yiku.rules import values
+from yiku.rules.values import canonical
 
 MONDAY = datetime(2026, 3, 2, 10, tzinfo=UTC)
 
@@ -229,28 +229,28 @@ OTHER = [
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_means_the_same_is_one_value(one: str, other: str) -> None:
     """Words and digits, units, dates and times in either language are compared by what they mean."""
-    assert values.same(one, MONDAY, other, MONDAY), (values.form(one, MONDAY), values.form(other, MONDAY))
+    assert canonical.same(one, MONDAY, other, MONDAY), (canonical.form(one, MONDAY), canonical.form(other, MONDAY))
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_what_only_looks_alike_is_another_value(one: str, other: str) -> None:
     """One digit, one unit or one part of the day apart: two values."""
-    assert not values.same(one, MONDAY, other, MONDAY), (values.form(one, MONDAY), values.form(other, MONDAY))
+    assert not canonical.same(one, MONDAY, other, MONDAY), (canonical.form(one, MONDAY), canonical.form(other, MONDAY))
 
 
 def test_a_relative_day_is_seen_from_when_it_was_said() -> None:
     """`Tomorrow`, said on Monday, is the `today` of Tuesday, and not the `tomorrow` of Tuesday."""
     tuesday = MONDAY + timedelta(days=1)
 
-    assert values.same("tomorrow", MONDAY, "today", tuesday)
-    assert values.same("明天", MONDAY, "今天", tuesday)
-    assert not values.same("tomorrow", MONDAY, "tomorrow", tuesday)
+    assert canonical.same("tomorrow", MONDAY, "today", tuesday)
+    assert canonical.same("明天", MONDAY, "今天", tuesday)
+    assert not canonical.same("tomorrow", MONDAY, "tomorrow", tuesday)
 
 
 def test_a_birthday_is_the_same_day_in_any_year() -> None:
     """A date told without its year fits the one told with it, whenever either was said."""
-    assert values.same("4 September", MONDAY, "4 September", MONDAY.replace(year=2027))
-    assert values.same("9月4日", MONDAY, "1990-09-04", MONDAY.replace(year=2027))
+    assert canonical.same("4 September", MONDAY, "4 September", MONDAY.replace(year=2027))
+    assert canonical.same("9月4日", MONDAY, "1990-09-04", MONDAY.replace(year=2027))
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_a_birthday_is_the_same_day_in_any_year() -> None:
 )
 def test_the_sort_of_a_value_is_what_it_counts(text: str, sort: str) -> None:
     """A number is no date, a weight no length, and a name is none of them."""
-    assert sort == values.sort_of(text)
+    assert sort == canonical.sort_of(text)
 
 
 @pytest.mark.parametrize(
@@ -278,12 +278,12 @@ def test_the_sort_of_a_value_is_what_it_counts(text: str, sort: str) -> None:
 )
 def test_what_is_no_time_and_no_amount_is_words(text: str) -> None:
     """No hour, day or number is too large or too small to be compared."""
-    assert values.same(text, MONDAY, text, MONDAY)
-    assert not values.same(text, MONDAY, "7 kg", MONDAY)
+    assert canonical.same(text, MONDAY, text, MONDAY)
+    assert not canonical.same(text, MONDAY, "7 kg", MONDAY)
 
 
 def test_things_among_many_have_one_name() -> None:
     """Articles, plurals and the other language make no second thing."""
-    assert values.thing("a peanut") == values.thing("peanuts") == values.thing("花生")
-    assert values.thing("my motorbike") == values.thing("a motorbike")
-    assert values.thing("tea") != values.thing("coffee")
+    assert canonical.thing("a peanut") == canonical.thing("peanuts") == canonical.thing("花生")
+    assert canonical.thing("my motorbike") == canonical.thing("a motorbike")
+    assert canonical.thing("tea") != canonical.thing("coffee")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from yiku.rules import holidays, when
 from yiku.rules.lexicon import built_in
+from yiku.rules.values import holidays, when
 
 CHINA = timezone(timedelta(hours=8))
 NOW = datetime(2025, 5, 21, 12, tzinfo=CHINA)  # a Wednesday

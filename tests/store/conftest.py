@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.store.sqlite import SqliteStore
 
 

@@ -30,8 +30,8 @@ from store.samples import NOW, a_full_memory, a_full_turn, a_memory, a_turn, add
 
 from yiku.errors import Closed, NotFound, Stale, StoreError
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import analyze
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.text import analyze
 from yiku.store.api import Store
 from yiku.types import (
     AddScope,
@@ -118,7 +118,7 @@ class StoreContract(WorkContract):
             store.apply(scope, changes, cause())
 
         for i, scope in enumerate(numbers):
-            (memory,) = store.filled(store.memories([scope], Memories(entities=["shared"])))
+            (memory,) = store.with_details(store.memories([scope], Memories(entities=["shared"])))
             (turn,) = store.turns([scope], Turns())
             assert ((f"scope-{i}", (f"tag-{i}",)), f"scope-{i}") == ((memory.scope, memory.tags), turn.scope)
             for term in ("word", "同样", "话"):
@@ -163,7 +163,7 @@ class StoreContract(WorkContract):
             refused(store, foreign, change)
 
         assert before == store.memories([scope], Memories())
-        assert 1 == len(store.filled(before)[0].sources)
+        assert 1 == len(store.with_details(before)[0].sources)
         assert 1 == len(store.turns([scope], Turns()))
 
     # ---------------------------------------------------------- turns
@@ -282,7 +282,7 @@ class StoreContract(WorkContract):
             Memories(line=memory.line, suffix=memory.id[-9:]),
         ):
             assert [memory.id] == [found.id for found in store.memories([scope], select)]
-        (found,) = store.filled(store.memories([scope], Memories(ids=[memory.id])))
+        (found,) = store.with_details(store.memories([scope], Memories(ids=[memory.id])))
         assert (memory.entities, memory.relations, memory.tags) == (found.entities, found.relations, found.tags)
         assert memory.sources == unnumbered(found)
 
@@ -316,7 +316,7 @@ class StoreContract(WorkContract):
         assert ("edit", "梅", "why", later, "memories", n) == (
             change.operation, change.actor, change.reason, change.at, change.table, change.row
         )  # fmt: skip
-        (now,) = store.filled(store.memories([scope], Memories()))
+        (now,) = store.with_details(store.memories([scope], Memories()))
         assert (0.1, ("beta",), None, {}, ()) == (now.importance, now.tags, now.valid_to, now.metadata, now.flagged_with)
         assert (later, change.number) == (now.updated_at, now.changed)
 
@@ -341,17 +341,17 @@ class StoreContract(WorkContract):
         for i in range(3):
             store.apply(scope, [AddSource(n, another_source(actor=f"第{i}个"))], cause())
 
-        (memory,) = store.filled(store.memories([scope], Memories()))
+        (memory,) = store.with_details(store.memories([scope], Memories()))
         assert [None, "第0个", "第1个", "第2个"] == [source.actor for source in memory.sources]
         assert store.journal([scope])[0].number == memory.changed
 
     def test_sources_can_move_away(self, store, scope):
         """Those named leave the row, the journal keeps them, and the row carries the number of that change."""
         (n,) = store.apply(scope, [kept(a_memory()), AddSource(1, another_source(actor="第二个"))], cause()).rows[0]
-        (memory,) = store.filled(store.memories([scope], Memories()))
+        (memory,) = store.with_details(store.memories([scope], Memories()))
         done = store.apply(scope, [RemoveSources(n, [memory.sources[1].seq])], cause())
 
-        (memory,) = store.filled(store.memories([scope], Memories()))
+        (memory,) = store.with_details(store.memories([scope], Memories()))
         assert [None] == [source.actor for source in memory.sources]
         assert (done.transaction, "delete") == (memory.changed, store.journal([scope])[0].action)
 
@@ -425,7 +425,7 @@ class StoreContract(WorkContract):
 
         for minutes in range(-1, 11):
             for place in range(4):
-                met = store.met(scope, a_memory("new", slot="k", place=place, said_at=NOW + timedelta(minutes=minutes)))
+                met = store.conflict_set(scope, a_memory("new", slot="k", place=place, said_at=NOW + timedelta(minutes=minutes)))
                 before = sum(time <= (minutes, place) for time in times)
                 assert texts[before - 1 : before] == [m.content for m in (met.previous,) if m]
                 assert texts[before : before + 1] == [m.content for m in (met.following,) if m]
@@ -440,7 +440,7 @@ class StoreContract(WorkContract):
             store.apply(scope, [kept(memory)], cause())
         (wanted, *_) = store.memories([scope], Memories())
 
-        met = store.met(scope, a_memory("同样 same"))
+        met = store.conflict_set(scope, a_memory("同样 same"))
         assert ([wanted.id], None, None) == ([row.id for row in met.same], met.previous, met.following)
         assert wanted.changed <= met.expect.hashes[wanted.content_hash]
 
@@ -450,7 +450,7 @@ class StoreContract(WorkContract):
         store.apply(scope, [kept(a_memory("strict 严格", slot="gateway|mode|strict", **slot))], cause())
         (rival,) = store.memories([scope], Memories())
 
-        met = store.met(scope, a_memory("lax", slot="gateway|mode|lax", **slot))
+        met = store.conflict_set(scope, a_memory("lax", slot="gateway|mode|lax", **slot))
         assert [rival.id] == [row.id for row in met.rivals]
         assert {("gateway", "mode"): rival.changed} == met.expect.pairs
 
@@ -624,7 +624,7 @@ class StoreContract(WorkContract):
         ]
         store.apply(scope, [kept(row) for row in rows], cause())
 
-        assert (2, 1) == store.upkeep.unsettled([scope])
+        assert (2, 1) == store.upkeep.review_counts([scope])
 
     def test_turns_that_nobody_learned_from_are_counted(self, store, scope):
         """Behind the mark, and not dealt with ahead of it; of this scope alone."""

@@ -28,7 +28,7 @@ from store.samples import (
 )
 
 from yiku.errors import Stale
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 from yiku.store.api import Store
 from yiku.types import (
     AddJobs,

@@ -11,10 +11,10 @@ from typing import Any
 import apsw
 
 from yiku import Memory
-from yiku.store import pages, records, rows
+from yiku.store import pages, records, row_codec
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, Learned, ModelCall, Put, Records, Scratchpad, Spend, Task
 
-DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
+DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 ROWS = 40  # of turns and statements: each column has a row of its own
 LINKS = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T|^[0-9a-f]{8}-")  # times and ids inside of JSON
 # What only our own code writes, and reads back: names of scopes, ids, names of blobs, facts of the file, an index's tokens.
@@ -113,7 +113,7 @@ def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:
     with Memory(home, learn="later") as memory:  # what is said is in the search index
         called, came = [{"name": "look", "input": {"for": sentence}}], [{"content": f"Seen: {sentence}"}]
         memory.record_turn("assistant", f"Well. {sentence}", tool_calls=called, tool_results=came)
-    pages.verified()
+    pages.enabled()
     done = holding(path, sentence)
     connection = apsw.Connection(str(path))
     for table, (texts, key) in tables(connection).items():
@@ -137,7 +137,7 @@ def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:
             values = [sentence if name == column else value for name, value in zip(key, values, strict=True)]
             if table in DIGESTED:
                 row = connection.execute(f"select {DIGESTED[table]} from {table} where {of}", values).fetchone()
-                connection.execute(f"update {table} set digest = ? where {of}", (rows.digest(row), *values))
+                connection.execute(f"update {table} set digest = ? where {of}", (row_codec.digest(row), *values))
             done.add((table, column))
     connection.close()
     return done

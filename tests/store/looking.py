@@ -7,8 +7,8 @@ from dataclasses import replace
 from store.samples import NOW, cause, kept
 
 from yiku.errors import StoreError
-from yiku.rules.conflict import text_hash
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.conflict import text_hash
+from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import Index, Store
 from yiku.types import AddScope, Memories, Origin, SemanticMemory, Source, Turn, Turns, UpdateMemory
 
@@ -55,7 +55,7 @@ def positions(store: Store, scope: int, session: str) -> list[tuple[str, int]]:
 
 def reopened(reopen: Reopen, scope: int) -> list[SemanticMemory]:
     store = reopen()
-    return store.filled(store.memories([scope], Memories()))
+    return store.with_details(store.memories([scope], Memories()))
 
 
 def chained(store: Store, scope: int, *versions: SemanticMemory) -> None:
@@ -79,7 +79,7 @@ def another_source(**given: object) -> Source:
 def everything(store: Store, scope: int) -> object:
     """All that a scope shows, to compare."""
     return (
-        store.filled(store.memories([scope], Memories())),
+        store.with_details(store.memories([scope], Memories())),
         store.turns([scope], Turns(hidden=True)),
         store.journal([scope]),
         dict(store.upkeep.counts([scope])),

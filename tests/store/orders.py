@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku import Memory
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PUNCTUATION = str.maketrans(dict.fromkeys(".!。", " "))

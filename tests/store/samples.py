@@ -7,8 +7,8 @@ from typing import Any
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep import attach
 from yiku.flows.learn import episodes
-from yiku.rules.conflict import text_hash
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.conflict import text_hash
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import (
     ActionNode,
     AddMemory,

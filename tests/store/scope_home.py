@@ -14,8 +14,8 @@ from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
 from yiku.errors import InvalidInput, InvalidScope, Paused
-from yiku.flows.keep.record import told_apart
-from yiku.store import names
+from yiku.flows.keep.record import unique_message_id
+from yiku.store import scope_names
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
 __all__ = ["World", "scope_calls", "scope_sessions"]
@@ -46,7 +46,7 @@ def _stats(world: World, me: View) -> None:
     for table, counted in (("changes", found.changes), ("memory_tags", found.tags), ("memory_relations", found.relations)):
         holds = " and superseded = 0" if table == "memory_relations" else ""
         assert [(counted,)] == world.watcher.execute(
-            f"select count(*) {among.format(table)}{holds}", [*map(names.written, me.reads)]
+            f"select count(*) {among.format(table)}{holds}", [*map(scope_names.encode, me.reads)]
         ).fetchall()
 
 
@@ -71,7 +71,7 @@ def _import(world: World, me: View) -> None:
     model, external, text = me.model, f"x{world.chance.randrange(40)}", world.text(me)
     told, fact = external, world.text(me)
     if external in model.externals and model.turns[model.externals[external]][1] != "s1":
-        told = told_apart(external, "s1")  # the id counts within its session
+        told = unique_message_id(external, "s1")  # the id counts within its session
     known = told in model.externals
     foreign = world.foreign(me.hidden)
     absent = world.absent(foreign)

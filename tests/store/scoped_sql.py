@@ -17,7 +17,7 @@ import apsw
 from store.scope_home import World
 from store.scopes import Model, Operation, View
 
-from yiku.store import names
+from yiku.store import scope_names
 from yiku.store.byte_search import SAID
 
 Tree = list[Any]  # words, marks, and lists for brackets
@@ -259,7 +259,7 @@ class Watch(World):
 
     def numbers(self, scopes: Any) -> set[int]:
         """The numbers of these scopes."""
-        given = json.dumps([*map(names.written, scopes)])
+        given = json.dumps([*map(scope_names.encode, scopes)])
         return {
             n for (n,) in self.watcher.execute("select id from scopes where name in (select value from json_each(?))", (given,))
         }

@@ -26,7 +26,7 @@ from integrity import check
 
 from yiku import Memory
 from yiku.errors import NotFound, YikuError
-from yiku.store import names
+from yiku.store import scope_names
 
 # 26 names that are taken exactly as they stand: prefixes of one another, in two cases, as they lie in the table,
 # patterns of LIKE, numbers of other scopes' rows,
@@ -238,7 +238,7 @@ class World:
         if id not in self.owner:
             sql = "select name from scopes where id = (select scope_id from memories where id = ?)"
             ((name,),) = self.watcher.execute(sql, (id,))
-            self.owner[id] = self.views[names.read(name)].mark
+            self.owner[id] = self.views[scope_names.decode(name)].mark
         return self.owner[id]
 
     def told(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:

@@ -17,7 +17,7 @@ FACES = {
     "Store.erasures": api.Erasures,
     "Store.upkeep": api.Upkeep,
     "Vectors": api.Vectors,
-    "Mark": api.Mark,
+    "IdentityFile": api.IdentityFile,
     "Reserve": api.Reserve,
 }
 

@@ -10,8 +10,8 @@ from workers import clocked
 
 from yiku.flows.home.doctor import WORDS
 from yiku.store import pages
-from yiku.store.check import Look, look
-from yiku.store.mark import Mark
+from yiku.store.check import Findings, check_store
+from yiku.store.identity_file import IdentityFile
 
 BREAKS: dict[str, tuple[str, str, str]] = {  # what: SQL that breaks it, how deep it is found, what is said
     "a successor that is not there": ("update memories set superseded_by = 'x' where n = 1", "full", "superseded by x"),
@@ -83,15 +83,15 @@ def database(sound: Path, home: Path) -> Path:
     return Path(shutil.copytree(sound, home)) / "yiku.db"
 
 
-def looked(database: Path, depth: str, **more: object) -> Look:
-    found = Look(bytes.fromhex(database.with_name("key").read_text()))
-    look(found, database, depth, Mark(database.with_name("store.id")).read(), WORDS)
+def looked(database: Path, depth: str, **more: object) -> Findings:
+    found = Findings(bytes.fromhex(database.with_name("key").read_text()))
+    check_store(found, database, depth, IdentityFile(database.with_name("store.id")).read(), WORDS)
     return found
 
 
 def broken(database: Path, sql: str) -> None:
     """SQL that Yiku would not run."""
-    pages.verified()
+    pages.enabled()
     connection = apsw.Connection(str(database))
     connection.pragma("writable_schema", "on")
     connection.execute(sql)
@@ -143,7 +143,7 @@ def test_many_problems_of_one_sort_are_counted(database):
     found = looked(database, "full").problems
 
     assert 10 == sum(problem.startswith("turn ") for problem in found)
-    assert "unreadable: 22 more" in found
+    assert "rows: 22 more" in found
 
 
 def test_a_lost_key_is_named_and_then_the_journal_goes_on(database):

@@ -143,8 +143,10 @@ def test_a_backup_that_is_put_back_is_not_answered_by_the_file(memory: Memory, f
 
 def test_numbers_that_are_given_again_are_not_answered_by_the_file(memory: Memory, filed: Path, home: Path, monkeypatch):
     """A file whose newest number another turn has, as where an older copy of the database was accepted, is not taken."""
-    of, columns = column_file.mapped(filed.parent, memory._handle.store.store_id, memory._handle.own()[0])
-    column_file.write(filed.parent, column_file.Of(of.store, of.scope, of.erasure, of.upto, "the id of another turn"), columns)
+    of, columns = column_file.open_mapped(filed.parent, memory._handle.store.store_id, memory._handle.own()[0])
+    column_file.write(
+        filed.parent, column_file.BuiltFrom(of.store, of.scope, of.erasure, of.upto, "the id of another turn"), columns
+    )
 
     assert seen(memory)[1]
 

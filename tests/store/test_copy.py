@@ -22,16 +22,16 @@ def database(home: Path) -> Path:
 
 
 def connected(database: Path) -> apsw.Connection:
-    pages.verified()
+    pages.enabled()
     return apsw.Connection(str(database))
 
 
 def test_a_verified_copy_says_what_it_holds(database, tmp_path):
     """Whose it is, the last number and the count of turns, memories and changes; only its owner may read it."""
-    copied = copy.verified(connected(database), tmp_path / "copy.db", nullcontext())
+    copied = copy.copy_verified(connected(database), tmp_path / "copy.db", nullcontext())
 
     assert {"conversation_turns": (20, 20), "memories": (1, 1), "changes": (3, 3)} == copied.rows
-    assert copied == copy.read_through(tmp_path / "copy.db")
+    assert copied == copy.read_all(tmp_path / "copy.db")
     assert 0o600 == stat.S_IMODE((tmp_path / "copy.db").stat().st_mode)
 
 
@@ -42,7 +42,7 @@ def test_a_row_that_is_not_what_was_written_keeps_the_copy_from_its_name(databas
     connection.execute(f"update {table} set content = 'altered 改' where n = 1")
 
     with pytest.raises(Damaged, match=f"row 1 of {table}"):
-        copy.verified(connection, tmp_path / "folder" / "copy.db", nullcontext())
+        copy.copy_verified(connection, tmp_path / "folder" / "copy.db", nullcontext())
     assert [] == [*(tmp_path / "folder").iterdir()]
 
 
@@ -56,13 +56,13 @@ def test_a_row_that_is_erased_while_the_copy_is_made_keeps_it_from_its_name(data
         yield
 
     with pytest.raises(Stale):
-        copy.verified(connection, tmp_path / "folder" / "copy.db", alone())
+        copy.copy_verified(connection, tmp_path / "folder" / "copy.db", alone())
     assert [] == [*(tmp_path / "folder").iterdir()]
 
 
 def test_a_copy_that_is_not_sound_says_what_is_wrong(database, tmp_path):
     """The first thing that SQLite finds stands in the error, and nothing is left under any name."""
-    connection = pages.trusting(connected(database))
+    connection = pages.without_verification(connected(database))
     root = connection.execute("select rootpage from sqlite_schema where name = 'memories'").fetchone()[0]
     size = connection.pragma("page_size")
     with database.open("r+b") as file:
@@ -71,7 +71,7 @@ def test_a_copy_that_is_not_sound_says_what_is_wrong(database, tmp_path):
     connection.pragma("shrink_memory")
 
     with pytest.raises(Damaged, match=rf"(?s)the copy of .*yiku\.db: .*page {root} "):
-        copy.kept(connection, tmp_path / "folder" / "copy.db")
+        copy.copy_over(connection, tmp_path / "folder" / "copy.db")
     assert [] == [*(tmp_path / "folder").iterdir()]
 
 
@@ -79,13 +79,13 @@ def test_a_copy_that_is_not_sound_says_what_is_wrong(database, tmp_path):
 def test_a_flipped_byte_in_a_copy_is_found(database, tmp_path, offset):
     """Wherever it lies: in the header, in a row, in the index."""
     path = tmp_path / "copy.db"
-    copy.verified(connected(database), path, nullcontext())
+    copy.copy_verified(connected(database), path, nullcontext())
     content = bytearray(path.read_bytes())
     content[offset] ^= 1
     path.write_bytes(content)
 
     with pytest.raises(Damaged):
-        copy.read_through(path)
+        copy.read_all(path)
 
 
 @pytest.mark.long
@@ -94,4 +94,4 @@ def test_a_store_that_does_not_fit_into_the_cache_is_copied_whole(home, tmp_path
     with Memory(home, owner="user:mei") as memory:
         memory.record([{"role": "user", "content": f"{i} 灯笼 " + "x" * 40_000} for i in range(80)])
 
-    assert [] == copy.troubles(copy.kept(connected(home / "yiku.db"), tmp_path / "copy.db"))
+    assert [] == copy.page_errors(copy.copy_over(connected(home / "yiku.db"), tmp_path / "copy.db"))

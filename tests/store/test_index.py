@@ -12,8 +12,8 @@ from store.looking import new_scope, totals
 from store.samples import HOSTILE_TEXTS, a_memory, a_turn, added, cause, kept
 
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import analyze
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.text import analyze
 from yiku.store import index
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Memories, SetTurnHidden, State, Turns, UpdateMemory

@@ -31,7 +31,7 @@ def test_a_file_is_looked_at_in_one_moment(tmp_path, begun):
     with closing(apsw.Connection(str(path))) as connection:
         connection.exec_trace = by_another_process
         try:
-            current = schema.current(connection, path, None)
+            current = schema.is_current(connection, path, None)
         except ForeignStore:
             current = None
     assert came, "nobody came between"

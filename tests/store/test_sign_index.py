@@ -44,11 +44,11 @@ def add(vectors: Vectors, count: int, first: int, *, seed: int = 1, windows: int
         for k, values in enumerate(drawn(count, seed))
     ]
     marks = {"turns": 0, "memories": 0, f"{item.replace('memory', 'memorie')}s": found[-1].n}
-    assert vectors.add(SCOPE, SPACE, found, still=lambda: True, **marks)
+    assert vectors.add(SCOPE, SPACE, found, is_current=lambda: True, **marks)
 
 
 def found(vectors: Vectors, question: np.ndarray, **more) -> dict[tuple[bool, int], float]:
-    alike = vectors.similar([SCOPE], SPACE, question, unspaced=False, **more)
+    alike = vectors.similar([SCOPE], SPACE, question, is_cjk=False, **more)
     return dict(zip(zip(alike.memories.tolist(), alike.ns.tolist(), strict=True), alike.alike.tolist(), strict=True))
 
 
@@ -72,7 +72,7 @@ def test_it_finds_what_the_rows_say(vectors):
     add(vectors, 2 * COUNT, 1, windows=2)
     add(vectors, 100, 7, seed=2, item="memory")
     question = drawn(1, 9)[0]
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     fast = found(vectors, question)
     slow = by_rows(vectors, question)
 
@@ -90,7 +90,7 @@ def test_a_scope_that_fits_into_the_sample_is_measured_whole(vectors, monkeypatc
     monkeypatch.setattr(sign_index, "SAMPLE", COUNT + 1)
     monkeypatch.setattr(sign_index, "MEASURED", 1)
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(1, 9)[0]
 
     assert [*exact(vectors, question)] == pytest.approx([found(vectors, question)[False, n] for n in range(1, COUNT + 1)], abs=1e-4)
@@ -100,12 +100,12 @@ def test_rows_that_must_be_sure_are_measured(vectors):
     """Far from the question, too, rows that are named get their own value instead of what their signs say on average."""
     add(vectors, COUNT, 1)
     add(vectors, 100, 7, seed=2, item="memory")
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(1, 9)[0]
     last = [n for (memory, n), _ in sorted(found(vectors, question).items(), key=lambda pair: pair[1]) if not memory][:20]
     named = np.array(sorted(last))
 
-    sure = found(vectors, question, surely=[(False, named), (True, named[:0])])
+    sure = found(vectors, question, always_score=[(False, named), (True, named[:0])])
 
     measured = exact(vectors, question)
     assert [measured[n - 1] for n in named] == pytest.approx([sure[False, int(n)] for n in named], abs=1e-4)
@@ -128,10 +128,10 @@ def _mapped(vectors: Vectors, question: np.ndarray) -> tuple[np.ndarray, sign_in
 def test_what_came_since_is_found_too(vectors):
     """Vectors that were added after the matrix are measured by the same means; a quarter more, and it is made anew."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     made = file(vectors).stat().st_mtime_ns
     add(vectors, 20, COUNT + 1, seed=5)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(20, 5)[3]
 
     assert made == file(vectors).stat().st_mtime_ns
@@ -140,7 +140,7 @@ def test_what_came_since_is_found_too(vectors):
     assert (False, COUNT + 4) == max(everything, key=everything.get)
 
     add(vectors, COUNT, COUNT + 21, seed=6)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
 
     assert made != file(vectors).stat().st_mtime_ns
     assert 2 * COUNT + 20 == len(found(vectors, question))
@@ -149,7 +149,7 @@ def test_what_came_since_is_found_too(vectors):
 def test_what_is_taken_out_is_in_no_file(vectors):
     """The matrix goes with a row that is taken out, and what is left is read from the rows."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(1, 9)[0]
     found(vectors, question)
 
@@ -158,17 +158,17 @@ def test_what_is_taken_out_is_in_no_file(vectors):
     assert not file(vectors).exists()
     left = found(vectors, question)
     assert (False, 7) not in left and COUNT - 1 == len(left)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     assert file(vectors).exists() and left.keys() == found(vectors, question).keys()
 
 
 def test_rows_embedded_anew_are_not_answered_by_an_old_matrix(vectors):
     """A turn whose vector was replaced is found by its new one."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(1, 77)[0]
     before = found(vectors, question)
-    vectors.add(SCOPE, SPACE, [Vector("turn", 5, 0, False, question)], turns=0, memories=0, still=lambda: True)
+    vectors.add(SCOPE, SPACE, [Vector("turn", 5, 0, False, question)], turns=0, memories=0, is_current=lambda: True)
 
     after = found(vectors, question)
 
@@ -181,7 +181,7 @@ def test_rows_embedded_anew_are_not_answered_by_an_old_matrix(vectors):
 def test_a_damaged_matrix_is_no_answer(vectors, column):
     """A byte that flipped anywhere but in the numbers, or a file cut short: the rows are read, and `settle` makes it anew."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     whole = bytearray(file(vectors).read_bytes())
     layout = {name: at for name, at, _ in sign_index._layout(COUNT, DIMENSIONS)} | {"head": 30}
     if column is None:
@@ -193,7 +193,7 @@ def test_a_damaged_matrix_is_no_answer(vectors, column):
 
     assert by_rows(vectors, question) == found(vectors, question)
 
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     assert _mapped(vectors, question)[1].of.last == COUNT
 
 
@@ -201,7 +201,7 @@ def test_a_damaged_matrix_is_no_answer(vectors, column):
 def test_damaged_numbers_are_noticed_when_they_are_measured(vectors):
     """A flipped byte in a vector that comes near is not taken for its number: the rows are read, until the matrix is made anew."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     question = drawn(COUNT, 1)[41]
     right = found(vectors, question)
     assert (False, 42) == max(right, key=right.get)
@@ -212,16 +212,16 @@ def test_damaged_numbers_are_noticed_when_they_are_measured(vectors):
 
     assert by_rows(vectors, question) == found(vectors, question)
 
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     assert right == found(vectors, question)
 
 
 def test_a_matrix_of_another_file_is_not_taken(vectors):
     """Where the vectors were begun anew and their numbers happen to agree, an old matrix that was put back says nothing."""
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     old = file(vectors).read_bytes()
-    vectors.begin_anew()
+    vectors.reset()
     assert not file(vectors).exists()
     add(vectors, COUNT, 1, seed=8)
     file(vectors).write_bytes(old)
@@ -234,7 +234,7 @@ def test_a_small_scope_has_none(vectors, monkeypatch):
     """Under FROM vectors all are measured, and no file is made."""
     monkeypatch.setattr(sign_index, "FROM", COUNT + 1)
     add(vectors, COUNT, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
 
     assert not file(vectors).exists()
 
@@ -242,7 +242,7 @@ def test_a_small_scope_has_none(vectors, monkeypatch):
 def test_means_and_lengths_are_those_of_likeness(vectors):
     """The same measure as without a matrix: the mean of each script, and what is left of each vector."""
     add(vectors, 512, 1)
-    vectors.settle(SCOPE, SPACE)
+    vectors.build_files(SCOPE, SPACE)
     _, mapped = _mapped(vectors, drawn(1, 9)[0])
     columns = mapped.columns
     codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])

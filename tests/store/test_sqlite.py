@@ -22,11 +22,11 @@ from workers import READY
 
 from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, SchemaTooNew, StoreBusy, StoreError
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import analyze
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.text import analyze
 from yiku.store import connect, database, schema, where
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
 from yiku.store.sqlite import SqliteStore
 from yiku.types import Kind, Memories, SetTurnHidden, Turns, UpdateMemory
@@ -146,8 +146,8 @@ def test_fast_still_flushes_within_a_second(tmp_path):
     scope = new_scope(store, "user:mei")
     with store.exclusive():  # nothing is flushed meanwhile
         last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
-        assert (store.store_id, last) != Mark(tmp_path / "store.id").read(), "the mark never runs ahead of the disk"
-    while Mark(tmp_path / "store.id").read() != (store.store_id, last):
+        assert (store.store_id, last) != IdentityFile(tmp_path / "store.id").read(), "the mark never runs ahead of the disk"
+    while IdentityFile(tmp_path / "store.id").read() != (store.store_id, last):
         time.sleep(0.02)
     assert database.FLUSH_AFTER_S < 1
     store.close()
@@ -175,7 +175,7 @@ def test_a_flush_that_fails_says_so_and_is_tried_with_the_next_write(tmp_path, m
     last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
     assert flushed(store)
     with store.exclusive():  # the flush still holds the gate when it says that nothing waits
-        assert (store.store_id, last) == Mark(home / "store.id").read()
+        assert (store.store_id, last) == IdentityFile(home / "store.id").read()
     store.close()
 
 
@@ -191,7 +191,7 @@ def test_a_write_succeeds_where_no_thread_can_be_started(tmp_path, monkeypatch):
     last = store.apply(scope, [added(a_turn("最后的话 last words"))], cause()).last
     store.close()
 
-    assert (store.store_id, last) == Mark(tmp_path / "store.id").read()
+    assert (store.store_id, last) == IdentityFile(tmp_path / "store.id").read()
 
 
 # ------------------------------------------------------------------ files that are not ours to open
@@ -284,7 +284,7 @@ def test_opening_and_reading_write_nothing(tmp_path):
 
     store = opened(tmp_path)
     (memory,) = store.memories([1], Memories())
-    store.filled([memory])
+    store.with_details([memory])
     store.turns([1], Turns())
     store.postings("memory", [1], ["oslo", "住"], past=True, cap=9)
     (
@@ -356,7 +356,7 @@ def test_who_came_while_the_file_was_empty_writes_checksums_too(tmp_path):
         with Gate(tmp_path / "write.lock", 30.0).held():
             begun.set()
             time.sleep(0.2)  # the other looks at the file, and waits
-            connection = connect.to(path, durability="full", network=False, busy_timeout_s=30.0)
+            connection = connect.open_connection(path, durability="full", network=False, busy_timeout_s=30.0)
             schema.migrate(connection, path, analyzer=analyze.VERSION, key=b"", network=False)
         return connection
 

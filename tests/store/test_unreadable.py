@@ -15,7 +15,7 @@ from workers import clocked
 import yiku
 from yiku import Memory
 from yiku.errors import Damaged, YikuError
-from yiku.store import damaged_rows, pages, records, rows
+from yiku.store import damaged_rows, pages, records, row_codec
 
 # Values of each type of column that are of no use to it, as an older Yiku may have taken them in.
 HOSTILE: dict[str, list[Any]] = {
@@ -68,7 +68,7 @@ CASES = [(table, name, value) for table, name, type_ in columns() for value in H
 
 def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
     """One row holds another value in a column, and its digest is right; whether the table takes it."""
-    pages.verified()
+    pages.enabled()
     connection = apsw.Connection(str(database))
     try:
         found = connection.execute(f"select {_key(table)} from {table} order by 1 limit 1").fetchone()
@@ -77,7 +77,7 @@ def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
         connection.execute(f"update {table} set {column} = ? where {_key(table)} = ?", (value, rowid))
         if table in damaged_rows.DIGESTED:
             told = connection.execute(f"select {damaged_rows.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
-            connection.execute(f"update {table} set digest = ? where n = ?", (rows.digest(told), rowid))
+            connection.execute(f"update {table} set digest = ? where n = ?", (row_codec.digest(told), rowid))
         return True
     except apsw.ConstraintError:
         return False
@@ -192,7 +192,7 @@ def test_an_unreadable_image_in_the_journal_is_no_undo(sound, home):
     """What an operation overwrote cannot be brought back from it, and that is said; the repair takes the image away."""
     shutil.copytree(sound, home)
     connection = apsw.Connection(str(home / "yiku.db"))
-    pages.verified()
+    pages.enabled()
     connection.execute("update changes set before = ? where tbl = 'memories' and before is not null", (json.dumps({"kind": "x"}),))
     connection.close()
     with clocked(home, learn="off") as memory:

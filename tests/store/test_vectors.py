@@ -13,7 +13,7 @@ from powers import read_only
 
 from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, StoreBusy
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import file as module
 from yiku.store.vectors.cache import coded
 from yiku.store.vectors.file import Vectors
@@ -51,7 +51,7 @@ def add(vectors: Vectors, values: np.ndarray, first: int = 1, *, scope: int = SC
     """These vectors, `parts` of them a row, from this row number on."""
     rows = [Vector(item, first + k // parts, k % parts, k % 3 == 0, one) for k, one in enumerate(values)]
     marks = {"turns": 0, "memories": 0, {"turn": "turns", "memory": "memories"}[item]: rows[-1].n}
-    assert vectors.add(scope, SPACE, rows, **marks, still=lambda: True)
+    assert vectors.add(scope, SPACE, rows, **marks, is_current=lambda: True)
 
 
 def cosines(vectors: Vectors, question: np.ndarray, scopes=(SCOPE,)) -> dict[tuple[bool, int], float]:
@@ -120,7 +120,7 @@ def test_what_is_added_while_somebody_reads_is_read_once(opened, monkeypatch):
     """Between the mark and the rows another process adds: the reader has each row once, then and later."""
     reading, writing, question = opened(), opened(), drawn(1, seed=9)[0]
     add(writing, drawn(5), 1)
-    reading.loaded([SCOPE], SPACE)
+    reading.load([SCOPE], SPACE)
     connection = reading._connection
     seen = []
 
@@ -145,7 +145,7 @@ def test_many_scopes_do_not_fill_the_memory(opened):
     vectors = opened()
     for scope in range(1, module.SCOPES_KEPT + 5):
         add(vectors, drawn(2), scope=scope)
-        vectors.loaded([scope], SPACE)
+        vectors.load([scope], SPACE)
 
     assert module.SCOPES_KEPT == len(vectors._held)
 
@@ -181,8 +181,8 @@ def test_rows_that_another_process_took_out_are_not_found(opened):
     assert [1, 4, 5, 6] == holding.similar([1], SPACE, question).ns.tolist()
     assert holding.similar([2], SPACE, question) is None
     assert holding.similar([3], SPACE, question) is None
-    assert [("turn", 3)] == [*holding.embedded(1, SPACE).again]
-    assert (0, 0) == (holding.embedded(2, SPACE).turns, holding.embedded(3, SPACE).turns)
+    assert [("turn", 3)] == [*holding.progress_of(1, SPACE).again]
+    assert (0, 0) == (holding.progress_of(2, SPACE).turns, holding.progress_of(3, SPACE).turns)
 
 
 def test_a_file_that_was_begun_anew_is_not_mixed_with_the_old_one(opened):
@@ -190,7 +190,7 @@ def test_a_file_that_was_begun_anew_is_not_mixed_with_the_old_one(opened):
     old, new, question = opened(), opened(), drawn(1, seed=9)[0]
     add(old, drawn(6))
     cosines(old, question)
-    new.begin_anew()
+    new.reset()
     add(new, drawn(9, seed=2))
 
     assert cosines(new, question) == cosines(old, question)
@@ -224,7 +224,7 @@ def test_who_waits_too_long_is_told_and_nothing_is_half_done(opened, path):
         vectors.drop()
     gate.close()
 
-    assert 3 == vectors.embedded(SCOPE, SPACE).turns
+    assert 3 == vectors.progress_of(SCOPE, SPACE).turns
 
 
 def test_an_erasure_says_when_the_log_could_not_be_emptied(opened, path, monkeypatch):
@@ -266,7 +266,7 @@ def test_a_file_of_a_later_version_is_left_alone(opened, path):
     before = path.read_bytes()
     late = opened()
 
-    for call in (lambda: late.embedded(SCOPE, SPACE), lambda: add(late, drawn(1)), late.drop):
+    for call in (lambda: late.progress_of(SCOPE, SPACE), lambda: add(late, drawn(1)), late.drop):
         with pytest.raises(SchemaTooNew):
             call()
     assert before == path.read_bytes()
@@ -280,7 +280,7 @@ def test_a_file_of_an_earlier_version_is_made_anew(opened, path):
     connection.close()
     vectors = opened()
 
-    assert 0 == vectors.embedded(SCOPE, SPACE).turns
+    assert 0 == vectors.progress_of(SCOPE, SPACE).turns
     add(vectors, drawn(1))
     assert 1 == len(cosines(vectors, drawn(1)[0]))
 
@@ -322,14 +322,14 @@ def test_the_cache_says_what_the_vectors_say(opened):
 
 def test_vectors_of_another_store_count_as_none(opened, path):
     """The store's id stands in the file; under another id it is begun anew, under the same it is read."""
-    mark = Mark(path.parent.parent / "store.id")
+    mark = IdentityFile(path.parent.parent / "store.id")
     mark.write("a" * 32, 5)
     add(opened(), drawn(3))
-    same = opened().embedded(SCOPE, SPACE).turns
+    same = opened().progress_of(SCOPE, SPACE).turns
     mark.write("b" * 32, 5)
     other = opened()
 
-    assert (3, 0) == (same, other.embedded(SCOPE, SPACE).turns)
+    assert (3, 0) == (same, other.progress_of(SCOPE, SPACE).turns)
     add(other, drawn(1))
     assert 1 == len(cosines(other, drawn(1)[0]))
 
@@ -352,9 +352,9 @@ def test_reading_makes_no_file(opened, path):
     """Whatever is asked of a home without vectors, nothing is made."""
     vectors = opened()
 
-    assert vectors.loaded([SCOPE], SPACE) is None
+    assert vectors.load([SCOPE], SPACE) is None
     assert vectors.similar([SCOPE], SPACE, drawn(1)[0]) is None
-    assert ({}, []) == (vectors.cached(("a", "b", "c"), [b"x"]), vectors.others(SPACE))
+    assert ({}, []) == (vectors.cached(("a", "b", "c"), [b"x"]), vectors.other_spaces(SPACE))
     assert vectors.forget(SCOPE, [("turn", 1)])
     assert vectors.drop()
     assert not path.parent.exists()
@@ -365,7 +365,7 @@ def test_a_file_that_another_is_just_making_is_not_opened(opened, path, monkeypa
     path.parent.mkdir()
     path.touch(0o600)
     with monkeypatch.context() as patch:
-        patch.delattr(module.connect, "to")
+        patch.delattr(module.connect, "open_connection")
         assert opened().similar([SCOPE], SPACE, drawn(1)[0]) is None
 
     add(opened(), drawn(9))
@@ -396,8 +396,8 @@ def test_nothing_is_cached_of_what_is_gone(opened, path):
     vectors.cache(("a", "b", "c"), [(b"x", drawn(1)[0])], lambda: False)
 
     assert {} == vectors.cached(("a", "b", "c"), [b"x"])
-    assert not vectors.add(SCOPE, SPACE, [Vector("turn", 2, 0, False, drawn(1)[0])], turns=2, memories=0, still=lambda: False)
-    assert 1 == vectors.embedded(SCOPE, SPACE).turns
+    assert not vectors.add(SCOPE, SPACE, [Vector("turn", 2, 0, False, drawn(1)[0])], turns=2, memories=0, is_current=lambda: False)
+    assert 1 == vectors.progress_of(SCOPE, SPACE).turns
 
 
 def test_the_files_survive_a_child_that_dies(opened):
@@ -447,7 +447,7 @@ def a_disk_fills_up(space: Space) -> None:
     add(vectors, drawn(200))
     space.fill()
     first = added_until_full(vectors, 201)
-    assert first - 1 == len(cosines(vectors, drawn(1)[0])) == vectors.embedded(SCOPE, SPACE).turns
+    assert first - 1 == len(cosines(vectors, drawn(1)[0])) == vectors.progress_of(SCOPE, SPACE).turns
     space.free()
     assert vectors.forget(SCOPE, [("turn", 1)])
     add(vectors, drawn(200), first)

@@ -1,0 +1,1 @@
+"""Flows: one module for each verb of the API, a sequence of steps over rules, store, models and files."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from yiku.models.api import Embedder, Role
-from yiku.models.guard import Guarded
+from yiku.models.fork_lock import Guarded
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors

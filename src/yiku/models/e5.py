@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from yiku.errors import ModelUnavailable
 from yiku.models.api import Progress, Role
-from yiku.models.guard import Guarded
+from yiku.models.fork_lock import Guarded
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors
@@ -103,7 +103,7 @@ def _engine(path: Path, threads: int) -> Engine:
     try:
         return _OnnxRuntime(path, threads)
     except ImportError as error:
-        from yiku.models.plain import Plain
+        from yiku.models.numpy_engine import Plain
 
         _log.info("the local model runs in numpy alone (%s)", error)
         return Plain(path)

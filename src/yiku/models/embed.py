@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from yiku.models.api import Role
 from yiku.models.endpoint import Endpoint, Line, Refused, sendable
-from yiku.models.guard import Guarded
+from yiku.models.fork_lock import Guarded
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors

@@ -90,7 +90,7 @@ def vocabulary(folder: Path) -> tuple[list[str], list[float]]:
 
 
 def _make(folder: Path, progress: Progress) -> None:
-    from yiku.models import graph
+    from yiku.models import onnx_graph
     from yiku.models.weights import Weights
 
     progress(_TELL, 0.0)
@@ -98,7 +98,7 @@ def _make(folder: Path, progress: Progress) -> None:
         weights = Weights(content)
         kept = weights.kept()
         made = {
-            MODEL: graph.built(weights, kept, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
+            MODEL: onnx_graph.built(weights, kept, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),
         }
     for name, data in made.items():

@@ -1,8 +1,8 @@
 """
-Looking for words in the raw bytes of a store's files.
+Raw byte search of the store's files, through SQLite's VFS.
 
 The live files are read through SQLite's own file layer: to open them beside it and close them again would
-drop the locks of this process. What was found may also be what some row has a right to say: `still_said`
+drop the locks of this process. What was found may also be what some row has a right to say: `texts_in_rows`
 looks through the rows with the same search.
 """
 
@@ -50,8 +50,10 @@ SAID = {
     " method tokens",
     "scratchpad": "id user_id current_focus active_projects recent open_questions next_steps overrides",
     "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
+    "files": "path source status detail",
+    "chunks": "id heading text",
 }
-SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment")}  # SQLite's own words
+SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ACCENTED = re.compile("[\u00c0-\u024f\u0300-\u036f\u0386-\u04ff\u1e00-\u1fff]")  # what may have them
 IMAGES = """
@@ -63,8 +65,8 @@ IMAGES = """
     else exists (select 1 from conversation_turns t where t.n = c.row_n) end"""
 
 
-def found_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
-    """Bytes read of the live database and its WAL, and which needles are in them."""
+def search_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
+    """Search the live database and its WAL; return the bytes read and the needles found."""
     total, found = 0, set[bytes]()
     for suffix, flag in (("", apsw.SQLITE_OPEN_MAIN_DB), ("-wal", apsw.SQLITE_OPEN_WAL)):
         beside = Path(f"{path}{suffix}")
@@ -75,6 +77,7 @@ def found_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
 
 
 def _live(name: str, flag: int) -> Iterator[bytes]:
+    """Yield the pages of an open database, or of its WAL."""
     layer = "unix" if sys.platform in ("linux", "darwin") else ""
     file = apsw.VFSFile(layer, name, [flag | apsw.SQLITE_OPEN_READONLY, 0])
     try:
@@ -86,19 +89,19 @@ def _live(name: str, flag: int) -> Iterator[bytes]:
         file.xClose()
 
 
-def still_said(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
-    """Those texts that some row has a right to hold, whatever their case, width and accents."""
+def texts_in_rows(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
+    """Return those texts that some row contains, ignoring case, width and accents."""
     left = {form.encode() for text in texts for form in (text, folded(text))}
-    for piece in _said(connection):
+    for piece in _row_texts(connection):
         left -= search([piece], left)[1]
         if not left:
             break
     return {text for text in texts if not {text.encode(), folded(text).encode()} <= left}
 
 
-def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
+def needles_in_rows(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     """
-    Those needles that stand in a field of some row, also of the tables that an index is kept in.
+    Return those needles that occur in a field of some row, including the shadow tables of an index.
 
     In the file the fields of a row stand side by side: the last byte of a number and `open` look like `popen`.
     """
@@ -113,8 +116,8 @@ def held(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _said(connection: apsw.Connection) -> Iterator[bytes]:
-    """What every row says, as it is and folded, in pieces."""
+def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
+    """Yield every text of every row, as stored and folded."""
     queries = [f"select {', '.join(columns.split())} from {table}" for table, columns in SAID.items()]
     waiting, size = [], 0
     for sql in (IMAGES, *queries):
@@ -129,7 +132,7 @@ def _said(connection: apsw.Connection) -> Iterator[bytes]:
 
 
 def folded(text: str) -> str:
-    """A text in one form of width, case and accent."""
+    """Fold the width, case and accents of a text."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -141,7 +144,7 @@ def folded(text: str) -> str:
 
 def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[bytes]]:
     """
-    How many bytes there were, and which needles stand in them, also across two pieces.
+    Search a stream of bytes; return its length and the needles found, also across chunk boundaries.
 
     Few are looked for one by one. Many in one pass: the first five to eight bytes at each place are hashed, and only
     where a needle begins with such a hash is it compared. What was found is looked for no more, so common words cost little.
@@ -149,35 +152,35 @@ def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[
     wanted = {needle for needle in needles if len(needle) >= SHORTEST_BYTES}
     longest = max(map(len, wanted), default=1)
     if len(wanted) <= FEW:
-        heads: list[_Few] | list[_Heads] = [_Few(wanted)]
+        heads: list[_NeedleList] | list[_NeedlesByPrefix] = [_NeedleList(wanted)]
     else:
-        heads = [_Heads(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
+        heads = [_NeedlesByPrefix(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
     total, found, tail = 0, set[bytes](), b""
     for piece in pieces:
         total += len(piece)
         for start in range(0, len(piece), SLICE_BYTES) if len(found) < len(wanted) else ():
             window = tail + piece[start : start + SLICE_BYTES]
             for group in heads:
-                found |= group.taken_from(window)
+                found |= group.pop_found(window)
             tail = window[max(0, len(window) - longest + 1) :]
     return total, found
 
 
-class _Few:
-    """Some needles that were not found yet."""
+class _NeedleList:
+    """A few needles not found yet, searched one by one."""
 
     def __init__(self, needles: set[bytes]) -> None:
         self.needles = needles
 
-    def taken_from(self, window: bytes) -> set[bytes]:
-        """The needles that stand in some bytes; they are looked for no more."""
+    def pop_found(self, window: bytes) -> set[bytes]:
+        """Remove and return the needles that occur in a window of bytes."""
         found = {needle for needle in self.needles if needle in window}
         self.needles = self.needles - found
         return found
 
 
-class _Heads:
-    """The needles of one size (of 8 bytes and more) that were not found yet, by their first bytes."""
+class _NeedlesByPrefix:
+    """Needles of one length (8 bytes or more) not found yet, keyed by their first 8 bytes."""
 
     def __init__(self, needles: Iterable[bytes], size: int) -> None:
         import numpy as np
@@ -197,8 +200,8 @@ class _Heads:
         hashed: np.ndarray = ((numbers & self.mask) * np.uint64(SPREAD)) >> np.uint64(64 - TABLE_BITS)
         return hashed
 
-    def taken_from(self, window: bytes) -> set[bytes]:
-        """The needles that stand in some bytes; they are looked for no more."""
+    def pop_found(self, window: bytes) -> set[bytes]:
+        """Remove and return the needles that occur in a window of bytes."""
         import numpy as np
 
         found = set[bytes]()
@@ -225,7 +228,7 @@ class _Heads:
 
 
 def _numbers(content: bytes, first: int) -> np.ndarray:
-    """The bytes from there on as numbers of 8 bytes."""
+    """Return the bytes from an offset on as 64-bit numbers."""
     import numpy as np
 
     return np.frombuffer(content, "<u8", count=(len(content) - first) // NUMBER_BYTES, offset=first)

@@ -1,5 +1,5 @@
 """
-Whether a store is whole: what must be true of every file that Yiku leaves behind, looked at in three depths.
+Integrity checks of a store, at three depths.
 
 quick: whose file it is, its schema, its pages as SQLite sees them. full: every row against its digest, the
 journal against its chain, and all that rows say of each other. deep: what is derived is made anew from the
@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, erase, index, pages, records, rows, schema, write
+from yiku.store import connect, copy, erase, index, pages, records, row_codec, schema, write
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -43,8 +43,8 @@ Entries = Counter[tuple[int, str]]  # row number in the index, token as written:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """How the tokens of a row are made: the store keeps tokens, and cannot make them."""
+class Tokenizers:
+    """Functions that tokenize a row; the store keeps tokens and cannot compute them."""
 
     turn: Callable[[Turn], Tokens]
     tools: Callable[[Turn], Tokens | None]
@@ -52,8 +52,8 @@ class Words:
 
 
 @dataclass(slots=True)
-class Look:
-    """What was looked at, how much of each, what is wrong, and what is worth knowing."""
+class Findings:
+    """Findings of a check: what was checked, how many of each, problems and notes."""
 
     key: bytes = b""
     looked_at: dict[str, int] = field(default_factory=dict)
@@ -61,8 +61,8 @@ class Look:
     notes: list[str] = field(default_factory=list)
     say: Callable[[str], None] = lambda _: None
 
-    def at(self, what: str, found: Iterator[str]) -> None:
-        """Take in what a check finds; where it cannot go on, that is what it found."""
+    def run_check(self, what: str, found: Iterator[str]) -> None:
+        """Collect the problems that a check yields; an error in the check is a problem too."""
         self.say(what)
         told = 0
         try:
@@ -71,16 +71,17 @@ class Look:
                 if told <= SHOWN:
                     self.problems.append(problem)
         except (*UNREADABLE, Damaged, ValueError) as error:
-            self.problems.append(f"{what} cannot be read to the end: {plainly(error)}")
+            self.problems.append(f"{what} cannot be read to the end: {describe_error(error)}")
         if told > SHOWN:
             self.problems.append(f"{what}: {told - SHOWN:,} more")
 
-    def counted(self, what: str, number: int = 1) -> None:
+    def count_checked(self, what: str, number: int = 1) -> None:
+        """Add to the number of items checked."""
         self.looked_at[what] = self.looked_at.get(what, 0) + number
 
 
-def plainly(error: Exception) -> str:
-    """What SQLite said, in our words where it has none."""
+def describe_error(error: Exception) -> str:
+    """Describe an SQLite error."""
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
         return "a page is not what was written"
     return error.detail if isinstance(error, (Damaged, ReadOnly)) else str(error)
@@ -89,49 +90,54 @@ def plainly(error: Exception) -> str:
 # ------------------------------------------------------------------ the whole of it
 
 
-def look(look: Look, path: Path, depth: Depth, mark: tuple[str, int] | None, words: Words) -> None:
-    """Look at the store at a path; the mark is what `store.id` says."""
+def check_store(findings: Findings, path: Path, depth: Depth, mark: tuple[str, int] | None, tokenizers: Tokenizers) -> None:
+    """Check the store at a path; `mark` is the content of `store.id`."""
     if not path.exists():
-        look.problems.append(f"{path.name} is not there" + (f"; it had {mark[1]:,} changes" if mark else ""))
+        findings.problems.append(f"{path.name} is not there" + (f"; it had {mark[1]:,} changes" if mark else ""))
         return
     try:
-        connection = opened(path)
+        connection = open_damaged(path)
     except (*UNREADABLE, OSError, ReadOnly) as error:
-        look.problems.append(f"{path.name} cannot be opened: {plainly(error)}")
+        findings.problems.append(f"{path.name} cannot be opened: {describe_error(error)}")
         return
     try:
-        look.at("header", header(look, connection, path, mark))
-        if look.problems and not tables(connection):
+        findings.run_check("header", check_header(findings, connection, path, mark))
+        if findings.problems and not tables(connection):
             return
-        whole(look, connection, depth, words)
+        check_connection(findings, connection, depth, tokenizers)
     finally:
         connection.close()
     if depth == "deep":
-        look.at("pages", on_the_disk(look, path))
+        findings.run_check("pages", check_pages(findings, path))
 
 
-def whole(look: Look, connection: apsw.Connection, depth: Depth, words: Words) -> None:
-    """All that a connection shows, of one moment."""
+def check_connection(findings: Findings, connection: apsw.Connection, depth: Depth, tokenizers: Tokenizers) -> None:
+    """Check everything that a connection shows, in one snapshot."""
     with suppress(apsw.Error):
         connection.execute("begin")
-    look.at("tables", structure(look, connection, depth))
+    findings.run_check("tables", check_structure(findings, connection, depth))
     if depth != "quick":
-        for check in (numbers, links, spans, unreadable, sessions, journal, carried):
-            look.at(check.__name__, check(look, connection))
+        findings.run_check("row numbers", check_numbers(findings, connection))
+        findings.run_check("links", check_links(findings, connection))
+        findings.run_check("spans", check_spans(findings, connection))
+        findings.run_check("rows", check_rows(findings, connection))
+        findings.run_check("sessions", check_sessions(findings, connection))
+        findings.run_check("journal", check_journal(findings, connection))
+        findings.run_check("change numbers", check_change_numbers(findings, connection))
     if depth == "deep":
-        look.at("search index", search(look, connection, words))
+        findings.run_check("search index", check_indexes(findings, connection, tokenizers))
     with suppress(apsw.Error):
         connection.execute("rollback")
 
 
-def every(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    """All rows that a statement gives."""
+def fetch_all(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """Return all rows of a query."""
     found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
     return found
 
 
 def tables(connection: apsw.Connection) -> set[str]:
-    """The tables that are there; none where the schema cannot be read."""
+    """Return the names of the tables; empty if the schema cannot be read."""
     try:
         return {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
     except UNREADABLE:
@@ -141,11 +147,11 @@ def tables(connection: apsw.Connection) -> set[str]:
 # ------------------------------------------------------------------ quick
 
 
-def header(look: Look, connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> Iterator[str]:
-    """Whose file it is, of which version, and whether it is the one that the mark means."""
-    look.counted("files")
-    application = index.one(connection, "pragma application_id")[0]
-    version = index.one(connection, "pragma user_version")[0]
+def check_header(findings: Findings, connection: apsw.Connection, path: Path, mark: tuple[str, int] | None) -> Iterator[str]:
+    """Check application id, schema version, and that the file is the store that `store.id` names."""
+    findings.count_checked("files")
+    application = index.fetch_one(connection, "pragma application_id")[0]
+    version = index.fetch_one(connection, "pragma user_version")[0]
     if version == application == 0 and not tables(connection):
         yield f"{path.name} is empty" + (f"; it had {mark[1]:,} changes" if mark else "")
         return
@@ -153,11 +159,11 @@ def header(look: Look, connection: apsw.Connection, path: Path, mark: tuple[str,
         yield f"{path.name} is another program's database (application {application})"
         return
     if version > len(schema.MIGRATIONS):
-        look.notes.append(f"schema {version}: a later Yiku wrote it; this one reads up to {len(schema.MIGRATIONS)}")
+        findings.notes.append(f"schema {version}: a later Yiku wrote it; this one reads up to {len(schema.MIGRATIONS)}")
     elif version < len(schema.MIGRATIONS):
-        look.notes.append(f"schema {version}: an earlier Yiku wrote it, the next opening migrates it")
-    if pages.verified() and not pages.has_checksums(connection):
-        look.notes.append("its pages carry no checksums: only rows are verified when they are read")
+        findings.notes.append(f"schema {version}: an earlier Yiku wrote it, the next opening migrates it")
+    if pages.enabled() and not pages.has_checksums(connection):
+        findings.notes.append("its pages carry no checksums: only rows are verified when they are read")
     if mark is None:
         yield "store.id is not there or cannot be read: that the file is the newest cannot be told"
         return
@@ -168,28 +174,28 @@ def header(look: Look, connection: apsw.Connection, path: Path, mark: tuple[str,
         yield f"{path.name} is an older copy: it has {last:,} changes of {mark[1]:,}"
 
 
-def structure(look: Look, connection: apsw.Connection, depth: Depth) -> Iterator[str]:
-    """SQLite's own check, FTS5's in it; where a page stops it, once more without verifying, for what else is wrong."""
+def check_structure(findings: Findings, connection: apsw.Connection, depth: Depth) -> Iterator[str]:
+    """Run SQLite's integrity check, including FTS5's; if a page fails its checksum, once more without verification."""
     what = "quick_check" if depth == "quick" else "integrity_check"
-    look.counted("pages", index.one(connection, "pragma page_count")[0])
+    findings.count_checked("pages", index.fetch_one(connection, "pragma page_count")[0])
     try:
         yield from (str(row[0]) for row in connection.execute(f"pragma {what}").fetchall() if row[0] != "ok")
     except UNREADABLE as error:
-        yield plainly(error)
+        yield describe_error(error)
         for name in sorted(tables(connection) - {f"{index}_index" for index in get_args(Index)}):  # those cannot be gone through
             try:
                 for _ in connection.execute(f'select * from "{name}"'):
                     pass
             except UNREADABLE as error:
-                yield f"table {name}: {plainly(error)}"
+                yield f"table {name}: {describe_error(error)}"
     if depth != "quick":
         for table, row, parent, _ in connection.execute("pragma foreign_key_check").fetchall():
             yield f"row {row} of {table} belongs to a row of {parent} that is not there"
 
 
-def on_the_disk(look: Look, path: Path) -> Iterator[str]:
+def check_pages(findings: Findings, path: Path) -> Iterator[str]:
     """
-    Each page as it lies on the disk, used or not, against its checksum.
+    Verify the checksum of every page on the disk.
 
     The file is read over SQLite's own layer, which knows that others in this process hold locks on it.
     """
@@ -197,15 +203,15 @@ def on_the_disk(look: Look, path: Path) -> Iterator[str]:
     file = apsw.VFSFile("unix", str(path), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
         size = file.xFileSize()
-        if size < PAGE_BYTES or file.xRead(100, 0)[20] != pages.RESERVED_BYTES or not pages.verified():
+        if size < PAGE_BYTES or file.xRead(100, 0)[20] != pages.RESERVED_BYTES or not pages.enabled():
             return
         if size % PAGE_BYTES:
             yield f"{path.name} ends in the middle of a page"
         for number in range(1, size // PAGE_BYTES + 1):
             page = file.xRead(PAGE_BYTES, (number - 1) * PAGE_BYTES)
-            if index.one(verify, "select verify_checksum(?)", page)[0] != 1:
+            if index.fetch_one(verify, "select verify_checksum(?)", page)[0] != 1:
                 yield f"page {number} is not what was written"
-        look.counted("pages on the disk", size // PAGE_BYTES)
+        findings.count_checked("pages on the disk", size // PAGE_BYTES)
     finally:
         file.xClose()
         verify.close()
@@ -214,8 +220,8 @@ def on_the_disk(look: Look, path: Path) -> Iterator[str]:
 # ------------------------------------------------------------------ full
 
 
-def links(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Every successor is there, in the same scope and line; no slot and no text has two live rows; details have their memory."""
+def check_links(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check that successors exist in the same scope and line, and that no slot or text has two live rows."""
     queries = {
         "memory {0} is superseded by {1}, which is not there": """
             select m.id, m.superseded_by from memories m where m.superseded_by is not null and not exists
@@ -237,8 +243,8 @@ def links(look: Look, connection: apsw.Connection) -> Iterator[str]:
         yield from (text.format(*row) for row in connection.execute(sql).fetchall())
 
 
-def spans(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Where a statement stands in a turn is a part of that turn."""
+def check_spans(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check that the span of each source lies within its turn."""
     if "span_start" not in {row[1] for row in connection.execute("pragma table_info(memory_sources)")}:
         return  # an earlier schema
     sql = """
@@ -248,63 +254,63 @@ def spans(look: Look, connection: apsw.Connection) -> Iterator[str]:
         yield f"a source of memory row {n} names characters that its turn does not have"
 
 
-def numbers(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """No number of a row is given twice: each table's next is behind its last."""
+def check_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check that no row number can be given out twice."""
     given = dict(map(tuple, connection.execute("select name, seq from sqlite_sequence")))
     counted = connection.execute("select name from sqlite_schema where type = 'table' and sql like '%autoincrement%'")
     for (table,) in counted.fetchall():
-        last = index.one(connection, f'select coalesce(max(rowid), 0) from "{table}"')[0]
+        last = index.fetch_one(connection, f'select coalesce(max(rowid), 0) from "{table}"')[0]
         if last > given.get(table, 0):
             yield f"{table} would give the number {last:,} again"
 
 
-def unreadable(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Each row is what was written, and can be read as an answer reads it."""
+def check_rows(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check the digest of every row, and that it can be decoded."""
     wrong: list[str] = []
     told: Callable[[Unreadable], object] = lambda error: wrong.append(error.detail)  # noqa: E731
 
     def decoded(what: str, decode: Callable[[Any], object], sql: str) -> Iterator[str]:
         for row in connection.execute(sql):
             if what:
-                look.counted(what)
-            rows.each(decode, [row], told)
+                findings.count_checked(what)
+            row_codec.decode_all(decode, [row], told)
             if wrong:
                 yield wrong.pop()
 
-    yield from decoded("conversation_turns", rows.turn, f"select {rows.TURN_COLUMNS} from {FROM_TURNS}")
-    yield from decoded("memories", rows.memory, f"select {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}")
-    yield from decoded("", rows.source, f"select {rows.SOURCE_COLUMNS} from memory_sources")
-    yield from decoded("", rows.change, f"select {rows.JOURNAL_COLUMNS} from changes")
+    yield from decoded("conversation_turns", row_codec.turn, f"select {row_codec.TURN_COLUMNS} from {FROM_TURNS}")
+    yield from decoded("memories", row_codec.memory, f"select {row_codec.MEMORY_COLUMNS} from {FROM_MEMORIES}")
+    yield from decoded("", row_codec.source, f"select {row_codec.SOURCE_COLUMNS} from memory_sources")
+    yield from decoded("", row_codec.change, f"select {row_codec.JOURNAL_COLUMNS} from changes")
     for table in records.readable(connection, told):
-        look.counted(table)
+        findings.count_checked(table)
         if wrong:
             yield wrong.pop()
 
 
-def sessions(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Each turn has its own position; a session knows how many it has and when they were said. What is not there was erased, or is lost."""
+def check_sessions(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check that turns have distinct positions and sessions the right counts and times."""
     counted = """
         select s.scope_id, s.id, s.turns, s.started_at, s.ended_at, count(t.n), min(t.position), max(t.position),
         count(distinct t.position), min(t.said_at), max(t.said_at), total(t.scope_id <> s.scope_id)
         from sessions s left join conversation_turns t on t.session_n = s.n group by s.n"""
     missing = 0
     for scope, id, turns, start, end, count, first, last, distinct, earliest, latest, foreign in connection.execute(counted):
-        look.counted("sessions")
+        findings.count_checked("sessions")
         missing += turns - count
         if not count or foreign or distinct != count or first < 0 or last >= turns:
             yield f"session {id} of scope {scope}: the positions of its turns are wrong"
         elif (start, end) != (earliest, latest) and (turns == count or start > earliest or end < latest):
             yield f"session {id} of scope {scope}: its times are not those of its turns"
     gone = "select total(count) from changes where tbl = 'conversation_turns' and action in ('erase', ?)"
-    if missing > index.one(connection, gone, LOST)[0]:
+    if missing > index.fetch_one(connection, gone, LOST)[0]:
         yield f"{missing:,} turns are missing in their sessions, and the journal does not say why"
 
 
-def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """The digests chain from row to row; a row in which a chain begins says so, and one that stands for lost rows how many."""
+def check_journal(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Verify the digest chain of the journal; a row where a chain starts says how many rows it replaces."""
     known = connection.execute("select value from meta where key = 'key'").fetchone()
-    if known is not None and known != (write.fingerprint(look.key),):
-        look.notes.append(
+    if known is not None and known != (write.fingerprint(findings.key),):
+        findings.notes.append(
             "the key is another than the one that the journal was written with: its chain cannot be verified until it goes on"
         )
         yield "the file key is lost or another's: the journal's chain cannot be verified"
@@ -315,7 +321,7 @@ def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
     unverified = 0  # rows before this one were written under a key that is lost
     previous, expected = b"", 1
     for *header, digest in connection.execute(f"select {write.CHAINED}, digest from changes order by number"):
-        look.counted("changes")
+        findings.count_checked("changes")
         number, action, table, count = header[0], header[5], header[6], header[8]
         expected += count - 1 if (action, table) == (LOST, "changes") else 0
         if action == write.RESTORED and header[7] == expected - 1:  # the numbers of what a restored backup does not hold
@@ -323,10 +329,10 @@ def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
         if number != expected:
             yield f"journal rows {expected:,} to {number - 1:,} are missing"
         previous = b"" if action == write.RESTART else previous
-        if number >= unverified and write.digest(look.key, previous, header) != digest:
+        if number >= unverified and write.digest(findings.key, previous, header) != digest:
             unverified = next((restart for restart in restarts if restart > number), 0)
             if unverified and expected == number == 1:
-                look.notes.append(
+                findings.notes.append(
                     f"journal rows 1 to {unverified - 1:,} were written under a key that is lost: they cannot be verified"
                 )
             else:
@@ -335,8 +341,8 @@ def journal(look: Look, connection: apsw.Connection) -> Iterator[str]:
         previous, expected = digest, number + 1
 
 
-def carried(look: Look, connection: apsw.Connection) -> Iterator[str]:
-    """Each memory and record carries the number of its last change; the journal knows of every turn."""
+def check_change_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
+    """Check that memories and records carry the number of their last change, and the journal knows every turn."""
     sql = """
         select id from memories m where changed is not
         (select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n)"""
@@ -346,7 +352,7 @@ def carried(look: Look, connection: apsw.Connection) -> Iterator[str]:
         sql = f"select id from {table} r where changed is not ({last})"
         yield from (f"{id} of {table} does not carry its last change" for (id,) in connection.execute(sql, (table,)).fetchall())
     sql = f"select count(*) - ({TURNS_TOLD}) from conversation_turns"
-    if differ := int(index.one(connection, sql)[0]):
+    if differ := int(index.fetch_one(connection, sql)[0]):
         yield f"there are {abs(differ):,} turns {'more' if differ > 0 else 'fewer'} than the journal tells"
 
 
@@ -358,9 +364,9 @@ TURNS_TOLD = f"""
 # ------------------------------------------------------------------ deep
 
 
-def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[str]:
-    """Each index holds exactly the tokens of the rows, under their scope and standing, and counts them right."""
-    for name, documents in wanted(connection, words).items():
+def check_indexes(findings: Findings, connection: apsw.Connection, tokenizers: Tokenizers) -> Iterator[str]:
+    """Check that each index contains exactly the tokens of the rows, and the right totals."""
+    for name, documents in expected_tokens(connection, tokenizers).items():
         index.prepare(connection, name)
         expected, totals = Entries(), Counter[tuple[int, str]]()
         for n, scope, past, tokens in documents:
@@ -369,27 +375,27 @@ def search(look: Look, connection: apsw.Connection, words: Words) -> Iterator[st
             if not past:
                 totals[scope, "documents"] += 1
                 totals[scope, "words"] += len(tokens.words)
-        look.counted("index entries", expected.total())
+        findings.count_checked("index entries", expected.total())
         found = Entries(connection.execute(f"select doc, term from temp.{name}_places"))
         if expected != found:
             yield f"{name}_index differs from the rows: {_differences(expected, found)}"
-        kept = every(connection, "select scope_id, documents, words from index_stats where name = ?", name)
+        kept = fetch_all(connection, "select scope_id, documents, words from index_stats where name = ?", name)
         right = {(scope, totals[scope, "documents"], totals[scope, "words"]) for scope, _, _ in kept}
         if right != {*kept} or not {scope for scope, _ in totals} <= {scope for scope, _, _ in kept}:
             yield f"the counters of {name}_index are wrong"
 
 
-def wanted(connection: apsw.Connection, words: Words) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
-    """What each index should hold: row number, scope, whether out of recall, tokens. Raises Unreadable as reading does."""
+def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict[Index, list[tuple[int, int, bool, Tokens]]]:
+    """Yield what each index should contain: row number, scope, hidden flag, tokens. Raises Unreadable."""
     documents: dict[Index, list[tuple[int, int, bool, Tokens]]] = {name: [] for name in get_args(Index)}
-    for scope, *row in connection.execute(f"select t.scope_id, {rows.TURN_COLUMNS} from {FROM_TURNS}"):
-        turn = rows.turn(row)
-        documents["turn"].append((turn.n, scope, turn.hidden_at is not None, words.turn(turn)))
-        if tools := words.tools(turn):
+    for scope, *row in connection.execute(f"select t.scope_id, {row_codec.TURN_COLUMNS} from {FROM_TURNS}"):
+        turn = row_codec.turn(row)
+        documents["turn"].append((turn.n, scope, turn.hidden_at is not None, tokenizers.turn(turn)))
+        if tools := tokenizers.tools(turn):
             documents["tool"].append((turn.n, scope, False, tools))
-    for scope, *row in connection.execute(f"select m.scope_id, {rows.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
-        memory = rows.memory(row)
-        documents["memory"].append((memory.n, scope, not memory.live, words.memory(memory)))
+    for scope, *row in connection.execute(f"select m.scope_id, {row_codec.MEMORY_COLUMNS} from {FROM_MEMORIES}"):
+        memory = row_codec.memory(row)
+        documents["memory"].append((memory.n, scope, not memory.live, tokenizers.memory(memory)))
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
     return documents
@@ -405,81 +411,84 @@ def _differences(expected: Entries, found: Entries) -> str:
 # ------------------------------------------------------------------ what a file says of itself
 
 
-def opened(path: Path) -> apsw.Connection:
-    """A connection to a file that may be damaged; where that is in its first page, it is read whatever its checksum says."""
+def open_damaged(path: Path) -> apsw.Connection:
+    """Open a file that may be damaged; if its first page is, without verifying checksums."""
     try:
-        return connect.to(path, durability="full", network=False, busy_timeout_s=BUSY_S)
+        return connect.open_connection(path, durability="full", network=False, busy_timeout_s=BUSY_S)
     except UNREADABLE:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    return schema_first(connection)
+    return read_schema_first(connection)
 
 
-def schema_first(connection: apsw.Connection) -> apsw.Connection:
-    """The same connection, which has read its schema whatever the checksums say, and verifies what it reads from now on."""
-    tables(pages.trusting(connection))
+def read_schema_first(connection: apsw.Connection) -> apsw.Connection:
+    """Read the schema without verifying checksums, and verify everything after it."""
+    tables(pages.without_verification(connection))
     connection.pragma("checksum_verification", "on")  # not pages.verifying, which would read the schema again
     return connection
 
 
 @contextmanager
-def _glance(path: Path, *, copied: bool = False) -> Iterator[apsw.Connection | None]:
-    """A connection that reads whatever the checksums say; None where there is nothing to read."""
+def _open_unverified(path: Path, *, copied: bool = False) -> Iterator[apsw.Connection | None]:
+    """Open a connection that ignores checksums; None if there is nothing to read."""
     if not path.is_file() or not path.stat().st_size:
         yield None
         return
     try:
-        connection = copy.opened(path) if copied else opened(path)
+        connection = copy.open_copy(path) if copied else open_damaged(path)
     except (*UNREADABLE, OSError, ReadOnly):
         yield None
         return
     try:
-        yield pages.trusting(connection)
+        yield pages.without_verification(connection)
     finally:
         connection.close()
 
 
-def identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
-    """Which store a file is, and how far it came; None where it does not say."""
-    with _glance(path, copied=copied) as connection:
+def read_identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
+    """Return the store id and last change of a file; None if it does not say."""
+    with _open_unverified(path, copied=copied) as connection:
         if connection is not None:
             with suppress(*UNREADABLE, IndexError):
                 return schema.identity(connection)
     return None
 
 
-def erasures(path: Path) -> tuple[str, set[str]] | None:
-    """Which store a file is, and the ids of the erasures that it knows; None where it does not say."""
-    with _glance(path) as connection:
+def read_erasures(path: Path) -> tuple[str, set[str]] | None:
+    """Return the store id and the ids of the erasures in a file; None if it does not say."""
+    with _open_unverified(path) as connection:
         if connection is not None:
             with suppress(*UNREADABLE):
                 of, _ = schema.identity(connection)
-                told = every(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
-                return of, {erase.identity(*entry) for entry in told}
+                told = fetch_all(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
+                return of, {erase.erasure_id(*entry) for entry in told}
     return None
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether it is another program's file."""
-    with _glance(path) as connection:
+    """Tell whether the file belongs to another program."""
+    with _open_unverified(path) as connection:
         try:
-            return connection is not None and index.one(connection, "pragma application_id")[0] not in (0, schema.APPLICATION_ID)
+            return connection is not None and index.fetch_one(connection, "pragma application_id")[0] not in (
+                0,
+                schema.APPLICATION_ID,
+            )
         except UNREADABLE:
             return False
 
 
 def has_tables(path: Path) -> bool:
-    """Whether anything of a store can be read in it."""
-    with _glance(path) as connection:
+    """Tell whether any table of a store can be read in the file."""
+    with _open_unverified(path) as connection:
         return connection is not None and "memories" in tables(connection)
 
 
 def named_blobs(path: Path) -> set[str]:
-    """The blobs that turns and attachments name."""
+    """Return the blobs that turns and attachments refer to."""
     sql = """
         select blob from conversation_turns where blob is not null union
         select json_extract(j.value, '$.blob') from conversation_turns t, json_each(t.tool_results) j where t.tool_results like '%"blob"%'"""
-    with _glance(path) as connection:
+    with _open_unverified(path) as connection:
         if connection is not None:
             with suppress(*UNREADABLE):
                 attached = records.blobs(connection) if "attachments" in tables(connection) else set()
@@ -487,15 +496,17 @@ def named_blobs(path: Path) -> set[str]:
     return set()
 
 
-def backup(path: Path) -> list[str]:
-    """What is wrong with a copy: its pages and its rows."""
-    if found := copy.troubles(path):
+def check_backup(path: Path) -> list[str]:
+    """Check the pages and rows of a backup."""
+    if found := copy.page_errors(path):
         return found
-    look = Look()
-    connection = copy.opened(path)
+    findings = Findings()
+    connection = copy.open_copy(path)
     try:
-        if index.one(connection, "pragma user_version")[0] >= len(schema.MIGRATIONS):  # older ones have no digests
-            look.at(path.name, (line for line in unreadable(look, connection) if line.endswith(rows.NOT_AS_WRITTEN)))
+        if index.fetch_one(connection, "pragma user_version")[0] >= len(schema.MIGRATIONS):  # older ones have no digests
+            findings.run_check(
+                path.name, (line for line in check_rows(findings, connection) if line.endswith(row_codec.NOT_AS_WRITTEN))
+            )
     finally:
         connection.close()
-    return look.problems
+    return findings.problems

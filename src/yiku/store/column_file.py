@@ -1,5 +1,5 @@
 """
-The columns of a large scope as one file that is mapped, so that the first answer need not read them from rows (`columns`).
+Memory-mapped file of a large scope's turn columns, for a fast first answer.
 
 The file is derived from the rows, written whole under another name and then renamed. It says of which store it is, after
 which erasure, up to which number, and the id of its newest turn; where one of these is no longer so, or the file is
@@ -35,8 +35,8 @@ COLUMNS = {"ns": "<i8", "sessions": "<i8", "said_at": "<i8", "user": "?", "speak
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
-    """What the columns were read from: the store, the scope's number, the last erasure, up to which number; the newest turn's id."""
+class BuiltFrom:
+    """What a column file was built from: store, scope, last erasure, last turn number and its id."""
 
     store: str
     scope: int
@@ -45,8 +45,8 @@ class Of:
     newest: str
 
 
-def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | None:
-    """The columns of a scope, or None where their file is missing, of another store or form, or damaged."""
+def open_mapped(folder: Path, store: str, scope: int) -> tuple[BuiltFrom, TurnColumns] | None:
+    """Return the columns of a scope, or None if their file is missing, damaged, or of another store or format."""
     import numpy as np
 
     try:
@@ -56,7 +56,7 @@ def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | Non
                 return None
             line = file.readline()
             head = json.loads(line)
-            of, count, names = Of(**head["of"]), int(head["count"]), tuple(head["names"])
+            of, count, names = BuiltFrom(**head["of"]), int(head["count"]), tuple(head["names"])
             if (head["format"], of.store, of.scope) != (FORMAT, store, scope):
                 return None
             if count < 1 or os.fstat(descriptor).st_size != _size(len(line), count):
@@ -67,8 +67,8 @@ def mapped(folder: Path, store: str, scope: int) -> tuple[Of, TurnColumns] | Non
     return (of, TurnColumns(**columns, names=names)) if head.pop("crc", None) == _crc(head, columns) else None
 
 
-def write(folder: Path, of: Of, found: TurnColumns) -> None:
-    """A new file of these columns. The gate is held. Raises OSError; StoreError where the folder is a link."""
+def write(folder: Path, of: BuiltFrom, found: TurnColumns) -> None:
+    """Write the column file. The gate must be held. Raises OSError; StoreError if the folder is a link."""
     import numpy as np
 
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -79,7 +79,7 @@ def write(folder: Path, of: Of, found: TurnColumns) -> None:
     new.unlink(missing_ok=True)
     head = {
         "format": FORMAT,
-        "of": {name: getattr(of, name) for name in Of.__slots__},
+        "of": {name: getattr(of, name) for name in BuiltFrom.__slots__},
         "count": len(found.ns),
         "names": list(found.names),
     }
@@ -97,7 +97,7 @@ def write(folder: Path, of: Of, found: TurnColumns) -> None:
 
 
 def remove(folder: Path) -> None:
-    """No such file is left. The gate is held. Raises OSError."""
+    """Delete the column files. The gate must be held. Raises OSError."""
     if not folder.is_symlink():
         for path in folder.glob("*.columns*"):
             with suppress(FileNotFoundError):
@@ -109,7 +109,7 @@ def _path(folder: Path, scope: int) -> Path:
 
 
 def _layout(head_bytes: int, count: int) -> Iterator[tuple[str, int, int]]:
-    """Each column, where it begins and where it ends."""
+    """Return each column with its start and end offset."""
     import numpy as np
 
     end = head_bytes

@@ -1,5 +1,5 @@
 """
-Columns of all turns of a scope, kept in memory: what ranking asks of each turn, and a row look-up would cost too much for.
+In-memory columns of all turns of a scope, for ranking.
 
 Turns are added and go, but never change in these columns, and numbers are never given twice. So only what came
 since is read. After an erasure, or where the newest turn is there no more (a backup was put back), all is read
@@ -21,7 +21,7 @@ import apsw
 
 from yiku.store import column_file
 from yiku.store.gate import Gate
-from yiku.store.index import one
+from yiku.store.index import fetch_one
 from yiku.store.write import LAST_ERASURE
 from yiku.types import TurnColumns
 
@@ -38,8 +38,8 @@ _LISTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The turns of a scope up to a number, as they were after an erasure."""
+class CachedScope:
+    """The cached turns of a scope, with the last turn number and last erasure that they reflect."""
 
     upto: int
     erasure: int
@@ -47,77 +47,77 @@ class Known:
 
 
 class Columns:
-    """The columns of the scopes last asked for. Safe to use from several threads and after a fork."""
+    """Cache of turn columns of recently used scopes. Safe to use from several threads and after a fork."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder  # of the files
-        self._kept: dict[int, Known] = {}
+        self._kept: dict[int, CachedScope] = {}
         self._lock = threading.Lock()
         _EVERY.add(self)
 
     def of(self, connection: apsw.Connection, scopes: Sequence[int]) -> TurnColumns:
-        """The turns of these scopes, by their numbers."""
+        """Return the columns of the turns of these scopes, ordered by row number."""
         with self._lock:
-            erasure = one(connection, LAST_ERASURE)[0]
+            erasure = fetch_one(connection, LAST_ERASURE)[0]
             each = [self._scope(connection, scope, erasure) for scope in scopes]
         each = [columns for columns in each if len(columns.ns)]
         return _merged(each)
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
-        upto = one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
-        known = self._kept.pop(scope, None) or self._filed(connection, scope, upto)
-        if known is None or known.erasure != erasure or not _there(connection, scope, known.columns):
+        upto = fetch_one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
+        known = self._kept.pop(scope, None) or self._from_file(connection, scope, upto)
+        if known is None or known.erasure != erasure or not _newest_exists(connection, scope, known.columns):
             columns = _merged([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
             found = _read(connection, f"{_LISTS} where n > ? and n <= ? and scope_id = ?)", known.upto, upto, scope)
             columns = _merged([known.columns, found]) if len(found.ns) else known.columns
         else:
             columns = known.columns
-        self._kept[scope] = Known(upto, erasure, columns)
+        self._kept[scope] = CachedScope(upto, erasure, columns)
         while len(self._kept) > SCOPES_KEPT:
             del self._kept[next(iter(self._kept))]
         return columns
 
-    def _filed(self, connection: apsw.Connection, scope: int, upto: int) -> Known | None:
-        """What the file of a scope has, where that is of this store, and only a little came since."""
-        found = column_file.mapped(self._folder, _store_id(connection), scope)
+    def _from_file(self, connection: apsw.Connection, scope: int, upto: int) -> CachedScope | None:
+        """Return the columns in the scope's file, if it belongs to this store and is nearly up to date."""
+        found = column_file.open_mapped(self._folder, _store_id(connection), scope)
         if found is None:
             return None
         of, columns = found
         if not 0 <= upto - of.upto <= READ_AT_ONCE or _newest(connection, scope, columns) != of.newest:
             return None
-        return Known(of.upto, of.erasure, columns)
+        return CachedScope(of.upto, of.erasure, columns)
 
-    def settle(self, connection: apsw.Connection, gate: Gate) -> None:
-        """Write the file of each large scope of which there is none, or one of fewer turns. Raises OSError."""
+    def build_files(self, connection: apsw.Connection, gate: Gate) -> None:
+        """Write the column file of each large scope that has none or an old one. Raises OSError."""
         sql = "select scope_id from conversation_turns group by scope_id having count(*) >= ?"
         large: list[Any] = connection.execute(sql, (FILED_FROM,)).fetchall()
         for (scope,) in large:
             with self._lock:
-                self._scope(connection, scope, one(connection, LAST_ERASURE)[0])
+                self._scope(connection, scope, fetch_one(connection, LAST_ERASURE)[0])
                 known = self._kept[scope]
-            found = column_file.mapped(self._folder, _store_id(connection), scope)
+            found = column_file.open_mapped(self._folder, _store_id(connection), scope)
             if found is not None and (found[0].upto, found[0].erasure) == (known.upto, known.erasure):
                 continue
             with gate.held():  # nothing is erased meanwhile
                 newest = _newest(connection, scope, known.columns)
-                if newest is not None and one(connection, LAST_ERASURE)[0] == known.erasure:
-                    of = column_file.Of(_store_id(connection), scope, known.erasure, known.upto, newest)
+                if newest is not None and fetch_one(connection, LAST_ERASURE)[0] == known.erasure:
+                    of = column_file.BuiltFrom(_store_id(connection), scope, known.erasure, known.upto, newest)
                     column_file.write(self._folder, of, known.columns)
 
     def forget(self) -> None:
-        """Something was erased: nothing is known of any scope. Files that are left say what they were made after."""
+        """Drop all cached columns after an erasure; files record which erasure they reflect."""
         with self._lock:
             self._kept = {}
 
     def start_over(self) -> None:
-        """In a forked child: a lock that one of the parent's threads holds is nobody's."""
+        """Replace the lock in a forked child: a parent's thread may hold the copy."""
         self._lock = threading.Lock()
         self._kept = {}
 
 
-def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
-    """Whether the newest of these turns is still one."""
+def _newest_exists(connection: apsw.Connection, scope: int, columns: TurnColumns) -> bool:
+    """Tell whether the newest of these turns still exists."""
     if not len(columns.ns):
         return True
     sql = "select 1 from conversation_turns where n = ? and +scope_id = ?"
@@ -125,18 +125,18 @@ def _there(connection: apsw.Connection, scope: int, columns: TurnColumns) -> boo
 
 
 def _newest(connection: apsw.Connection, scope: int, columns: TurnColumns) -> str | None:
-    """The id of the newest of these turns; None where it is there no more."""
+    """Return the id of the newest of these turns; None if it was deleted."""
     sql = "select id from conversation_turns where n = ? and +scope_id = ?"
     found = connection.execute(sql, (int(columns.ns[-1]), scope)).fetchone()
     return found and str(found[0])
 
 
 def _store_id(connection: apsw.Connection) -> str:
-    return str(one(connection, "select value from meta where key = ?", "store_id")[0])
+    return str(fetch_one(connection, "select value from meta where key = ?", "store_id")[0])
 
 
 def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[TurnColumns]:
-    """All turns of a scope, some at a time, in the order of the one index that holds all that is asked."""
+    """Yield batches of a scope's turns in the order of the covering index."""
     at, n = -1 << 63, 0
     sql = f"{_LISTS} indexed by turns_by_time where scope_id = ? and (said_at, n) > (?, ?) and n <= ? order by said_at, n limit ?)"
     while len((found := _read(connection, sql, scope, at, n, upto, READ_AT_ONCE)).ns):
@@ -148,7 +148,7 @@ def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[Tur
 def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
     import numpy as np
 
-    *numbers, told = one(connection, sql, *values)
+    *numbers, told = fetch_one(connection, sql, *values)
     ns, sessions, said_at, user = (np.fromstring(text or "", np.int64, sep=",") for text in numbers)
     speakers = json.loads(told)
     names = {name: place for place, name in enumerate(sorted({*speakers} - {None}))}
@@ -164,7 +164,7 @@ def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
 
 
 def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
-    """Several as one, in the order of the turns' numbers."""
+    """Merge columns, ordered by row number."""
     import numpy as np
 
     if not each:

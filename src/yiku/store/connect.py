@@ -1,5 +1,5 @@
 """
-How a connection to the store is opened, set up and closed.
+Open, configure and close connections to the store.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ STATEMENTS = 200
 WAL_LIMIT_BYTES = 16 << 20  # beyond it a writer asks for a checkpoint; SQLite's own wait for a moment without readers
 
 
-def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> apsw.Connection:
-    """A connection to the store at a path, with what all of ours have in common."""
-    connection = _connected(str(path.parent.resolve() / path.name))
+def open_connection(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> apsw.Connection:
+    """Open a connection with the store's standard configuration."""
+    connection = _connect(str(path.parent.resolve() / path.name))
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # the gate closes what wrote, see SqliteStore.close
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -36,8 +36,8 @@ def to(path: Path, *, durability: str, network: bool, busy_timeout_s: float) -> 
     try:
         _set(connection, settings)
     except apsw.IOError:  # to set up reads the first page; whoever asks for data is told that it is damaged
-        _set(pages.trusting(connection), settings)
-        pages.verifying(connection)
+        _set(pages.without_verification(connection), settings)
+        pages.with_verification(connection)
     return connection
 
 
@@ -47,18 +47,18 @@ def _set(connection: apsw.Connection, settings: Mapping[str, int | str]) -> None
 
 
 def synchronous(durability: str, *, network: bool) -> str:
-    """When SQLite flushes: at each commit with `full`, and the folder too where there is no WAL; with `fast` at checkpoints."""
+    """Return the `synchronous` level: with `full` each commit is flushed, with `fast` each checkpoint."""
     return "EXTRA" if network else "FULL" if durability == "full" else "NORMAL"
 
 
 def cannot_write(connection: apsw.Connection) -> bool:
-    """Whether the file is read-only here, or we could not write its checksums, and would leave what looks damaged."""
-    return connection.readonly("main") or (pages.has_checksums(connection) and not pages.verified())
+    """Tell whether the file is read-only here, or the connection could not write its checksums."""
+    return connection.readonly("main") or (pages.has_checksums(connection) and not pages.enabled())
 
 
-def _connected(place: str) -> apsw.Connection:
+def _connect(place: str) -> apsw.Connection:
     """
-    A connection, read-only where the file is; never through a symbolic link.
+    Connect, read-only if the file is; symbolic links are not followed.
 
     SQLite needs the WAL and its shared index even to read. Where it cannot make them, the file alone is
     read if the WAL is empty (`immutable` would pass over what the WAL holds); else ReadOnly is raised.
@@ -79,8 +79,8 @@ def _connected(place: str) -> apsw.Connection:
     return connection
 
 
-def closed(connection: apsw.Connection, deadline: float) -> None:
-    """Close a connection, after the statement that another thread may have under way in it."""
+def close(connection: apsw.Connection, deadline: float) -> None:
+    """Close a connection once the statement that another thread may be running has ended."""
     while True:
         try:
             return connection.close()
@@ -90,20 +90,20 @@ def closed(connection: apsw.Connection, deadline: float) -> None:
             time.sleep(0.001)
 
 
-def has_moved(connection: apsw.Connection) -> bool:
-    """Whether another file has taken the name of the one that is open here."""
+def was_replaced(connection: apsw.Connection) -> bool:
+    """Tell whether the path now names another file than the open one."""
     moved = ctypes.c_int(0)
     connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
     return bool(moved.value)
 
 
 def wal_bytes(path: Path) -> int:
-    """How much lies in the WAL of a database."""
-    return bytes_of(Path(f"{path}-wal"))
+    """Return the size of the WAL of a database."""
+    return file_size(Path(f"{path}-wal"))
 
 
-def bytes_of(path: Path) -> int:
-    """The size of a file; 0 where there is none."""
+def file_size(path: Path) -> int:
+    """Return the size of a file in bytes; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,8 @@
 """
-A verified copy of the store while it is in use: of one moment, whole, on the disk under its name or not at all.
+Verified online copy of the database: one snapshot, complete under its name or absent.
 
 SQLite's backup reads one snapshot in one step, so writers go on meanwhile; the copy has no WAL, and its free pages
-hold nothing (`secure_delete`). It gets its name after it was read back: `kept` looks at its pages, `verified` at every
+hold nothing (`secure_delete`). It gets its name after it was read back: `copy_over` looks at its pages, `copy_verified` at every
 row too, and counts what the store itself has up to there.
 """
 
@@ -17,51 +17,51 @@ from pathlib import Path
 import apsw
 
 from yiku.errors import Damaged, Stale
-from yiku.store import index, pages, records, rows, write
+from yiku.store import index, pages, records, row_codec, write
 from yiku.types import Copied
 
 NUMBERED = {"conversation_turns": "n", "memories": "n", "changes": "number"}  # what a copy is counted by
 
 
-def kept(connection: apsw.Connection, path: Path) -> Path:
-    """Copy the store to `path`, over what has that name. Raises Damaged when the copy is not sound."""
-    with _becoming(connection, path) as temporary:
-        if trouble := troubles(temporary):
+def copy_over(connection: apsw.Connection, path: Path) -> Path:
+    """Copy the store to `path`, replacing any file there. Raises Damaged if the copy is not sound."""
+    with _temporary_copy(connection, path) as temporary:
+        if trouble := page_errors(temporary):
             raise Damaged(f"the copy of {connection.filename}: {trouble[0]}")
     return path
 
 
-def verified(connection: apsw.Connection, path: Path, alone: AbstractContextManager[None]) -> Copied:
+def copy_verified(connection: apsw.Connection, path: Path, alone: AbstractContextManager[None]) -> Copied:
     """
-    Copy the store to `path`; every row of the copy is what was written, and none is missing.
+    Copy the store to `path` and verify that every row is there and unchanged.
 
     Raises Damaged, and Stale when something was erased meanwhile, which must not outlive that in a copy. So the
     last look and the naming are done `alone`: an erasure comes before them, or finds the copy under its name.
     """
-    erasure = index.one(connection, write.LAST_ERASURE)
-    with ExitStack() as until_named, _becoming(connection, path) as temporary:
-        copied = read_through(temporary)
-        flushed(temporary)
+    erasure = index.fetch_one(connection, write.LAST_ERASURE)
+    with ExitStack() as until_named, _temporary_copy(connection, path) as temporary:
+        copied = read_all(temporary)
+        fsync(temporary)
         until_named.enter_context(alone)
-        if any(_counted(connection, table, last) != count for table, (last, count) in copied.rows.items()):
+        if any(_count(connection, table, last) != count for table, (last, count) in copied.rows.items()):
             raise Stale(str(path))
-        if index.one(connection, write.LAST_ERASURE) != erasure:  # of a sentence: no row is missing
+        if index.fetch_one(connection, write.LAST_ERASURE) != erasure:  # of a sentence: no row is missing
             raise Stale(str(path))
     return copied
 
 
 @contextmanager
-def _becoming(connection: apsw.Connection, path: Path) -> Iterator[Path]:
-    """A copy under a temporary name; it gets `path` when all went well, else nothing is left of it."""
+def _temporary_copy(connection: apsw.Connection, path: Path) -> Iterator[Path]:
+    """Yield a temporary copy that is renamed to `path` on success and deleted otherwise."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         _copy(connection, temporary)
         yield temporary
-        flushed(temporary)
+        fsync(temporary)
         temporary.rename(path)
-        flushed(path.parent)
+        fsync(path.parent)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
@@ -70,7 +70,7 @@ def _becoming(connection: apsw.Connection, path: Path) -> Iterator[Path]:
 
 def _copy(connection: apsw.Connection, path: Path) -> None:
     """
-    Fill an empty file with the pages of one snapshot.
+    Copy the pages of one snapshot into an empty file.
 
     Not by `vacuum into`: of a store that is larger than the page cache it writes pages without their checksums.
     """
@@ -82,56 +82,58 @@ def _copy(connection: apsw.Connection, path: Path) -> None:
         target.pragma("journal_mode", "delete")
 
 
-def read_through(path: Path) -> Copied:
-    """What a copy holds, each page and row checked. Raises Damaged, with the first that is not what was written."""
-    if trouble := troubles(path):
+def read_all(path: Path) -> Copied:
+    """Read a copy page by page and row by row. Raises Damaged at the first that is not what was written."""
+    if trouble := page_errors(path):
         raise Damaged(f"{path}: {trouble[0]}")
-    with closing(opened(path)) as connection:
-        digested = index.one(connection, "pragma user_version")[0] > 1  # schema 1 had no digests
+    with closing(open_copy(path)) as connection:
+        digested = index.fetch_one(connection, "pragma user_version")[0] > 1  # schema 1 had no digests
         blobs = set[str]()
-        for table, columns in (("conversation_turns", rows.TURN_DIGESTED), ("memories", rows.MEMORY_DIGESTED)):
+        for table, columns in (("conversation_turns", row_codec.TURN_DIGESTED), ("memories", row_codec.MEMORY_DIGESTED)):
             for row in connection.execute(f"select {columns}{', digest' if digested else ''} from {table}"):
-                if digested and rows.digest(row[:-1]) != row[-1]:
+                if digested and row_codec.digest(row[:-1]) != row[-1]:
                     raise Damaged(f"{path}: row {row[0]} of {table} is not what was written")
                 if table == "conversation_turns":
-                    blobs.update(rows.blobs(row))
+                    blobs.update(row_codec.blobs(row))
         if "attachments" in {name for (name,) in connection.execute("select name from sqlite_schema")}:
             blobs |= records.blobs(connection)
             if (broken := next((id for _, id, sound in records.digests(connection) if not sound), None)) is not None:
                 raise Damaged(f"{path}: record {broken} is not what was written")
-        last = {table: index.one(connection, f"select coalesce(max({key}), 0) from {table}")[0] for table, key in NUMBERED.items()}
+        last = {
+            table: index.fetch_one(connection, f"select coalesce(max({key}), 0) from {table}")[0] for table, key in NUMBERED.items()
+        }
         return Copied(
-            store_id=str(index.one(connection, "select value from meta where key = 'store_id'")[0]),
-            rows={table: (last[table], _counted(connection, table, last[table])) for table in NUMBERED},
+            store_id=str(index.fetch_one(connection, "select value from meta where key = 'store_id'")[0]),
+            rows={table: (last[table], _count(connection, table, last[table])) for table in NUMBERED},
             blobs=frozenset(blobs),
         )
 
 
-def _counted(connection: apsw.Connection, table: str, last: int) -> int:
-    """How many rows there are up to a number; later ones were written after the copy was made."""
-    count: int = index.one(connection, f"select count(*) from {table} where {NUMBERED[table]} <= ?", last)[0]
+def _count(connection: apsw.Connection, table: str, last: int) -> int:
+    """Count the rows up to a number; later ones were written after the copy."""
+    count: int = index.fetch_one(connection, f"select count(*) from {table} where {NUMBERED[table]} <= ?", last)[0]
     return count
 
 
-def since(connection: apsw.Connection, last: Mapping[str, int]) -> dict[str, int]:
-    """How many rows each table has behind a number."""
+def rows_since(connection: apsw.Connection, last: Mapping[str, int]) -> dict[str, int]:
+    """Count the rows of each table after a number."""
     return {
-        table: index.one(connection, f"select count(*) from {table} where {NUMBERED[table]} > ?", number)[0]
+        table: index.fetch_one(connection, f"select count(*) from {table} where {NUMBERED[table]} > ?", number)[0]
         for table, number in last.items()
     }
 
 
-def opened(path: Path) -> apsw.Connection:
-    """A copy as a connection that cannot write; nothing is made beside it."""
-    pages.verified()
+def open_copy(path: Path) -> apsw.Connection:
+    """Open a copy read-only, without creating files beside it."""
+    pages.enabled()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=flags)
 
 
-def troubles(path: Path) -> list[str]:
-    """What is wrong with a copy's pages; empty when they are sound."""
+def page_errors(path: Path) -> list[str]:
+    """Return the page errors of a copy; empty if it is sound."""
     try:
-        connection = opened(path)
+        connection = open_copy(path)
     except apsw.Error as error:
         return [str(error)]
     try:
@@ -143,8 +145,8 @@ def troubles(path: Path) -> list[str]:
         connection.close()
 
 
-def flushed(path: Path) -> None:
-    """What was written to a file, or the names in a folder, are on the disk."""
+def fsync(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,5 +1,5 @@
 """
-What can still be read: a damaged store row by row, and what is missing there from its backups, newest first.
+Recover rows from a damaged store and, for what is missing, from its backups, newest first.
 
 Each table is read in the order of its keys; where a page stops that, its rows are read one by one. Rows of
 pages that are what was written count. Of the others those do that carry a digest, if it holds: turns, memories, records.
@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Unreadable
-from yiku.store import check, copy, index, pages, records, rows
+from yiku.store import check, copy, index, pages, records, row_codec
 
 # What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
 NUMBERED = {
@@ -49,7 +49,7 @@ KEYED = {
     "tombstones": "seal",
 }
 DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
-DIGESTED = {"conversation_turns": rows.TURN_DIGESTED, "memories": rows.MEMORY_DIGESTED, **records.DIGESTED}
+DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 IDS = {  # indexes that know a row's id without the row
     "conversation_turns": "turns_by_id",
     "memories": "memories_by_id",
@@ -61,8 +61,8 @@ FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 
 
 @dataclass(slots=True)
-class Rescued:
-    """How many rows of each table came from where, and what was found nowhere."""
+class Recovered:
+    """Counts of recovered rows by table and origin, and descriptions of lost ones."""
 
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
@@ -74,23 +74,24 @@ class Rescued:
     brought: set[int] = field(default_factory=set)  # memories that a backup brought
 
     def came(self, table: str, origin: str, count: int) -> None:
+        """Count rows recovered from an origin."""
         if count:
             of = self.rows.setdefault(table, {})
             of[origin] = of.get(origin, 0) + count
 
 
-def all_of(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Rescued) -> None:
-    """Read what is there, the file before its backups."""
+def recover(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Recovered) -> None:
+    """Recover all rows, preferring the file to its backups."""
     for path in damaged:
         with suppress(*check.UNREADABLE), _source(path) as source:
             _highest(source, done)
             for table in (*NUMBERED, *KEYED):
                 _from_the_file(connection, source, table, done)
-            pages.trusting(source)
+            pages.without_verification(source)
             _known_ids(source, done)
     for path in backups:
-        if not copy.troubles(path):
-            source = copy.opened(path)
+        if not copy.page_errors(path):
+            source = copy.open_copy(path)
             try:
                 _highest(source, done)
                 for table in (*NUMBERED, *KEYED):
@@ -101,31 +102,33 @@ def all_of(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequen
 
 @contextmanager
 def _source(path: Path) -> Iterator[apsw.Connection]:
-    connection = check.opened(path)
+    connection = check.open_damaged(path)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     connection.pragma("writable_schema", "on")  # what the schema says of one table does not keep us from the others
     try:
-        yield check.schema_first(connection)
+        yield check.read_schema_first(connection)
     finally:
         connection.close()
 
 
-def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Rescued) -> None:
-    """All rows of sound pages; and of the others those that have a digest, and hold it."""
+def _from_the_file(connection: apsw.Connection, source: apsw.Connection, table: str, done: Recovered) -> None:
+    """Recover rows of sound pages, and of other pages those with a matching digest."""
     failed: list[str] = []
-    done.came(table, "the file", _inserted(connection, source, table, _read(source, table, failed, connection), done))
+    done.came(table, "the file", _insert(connection, source, table, _read(source, table, failed, connection), done))
     if not failed:
         done.whole.add(table)
     elif table in DIGESTED:
-        pages.trusting(source)
-        done.came(table, "the file", _inserted(connection, source, table, _read(source, table, [], connection), done))
+        pages.without_verification(source)
+        done.came(table, "the file", _insert(connection, source, table, _read(source, table, [], connection), done))
         source.pragma("checksum_verification", "on")
 
 
-def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Rescued) -> None:
+def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: str, origin: str, done: Recovered) -> None:
     """
-    What is not there yet. Of a memory's details only where it has none, and could not keep them: one that was
-    taken from it since then must not come back. Nor must what was done or dropped, where the file's own table is whole.
+    Recover rows that are still missing.
+
+    Details of a memory are recovered only where it has none and could not keep them: one removed since must not
+    come back. Nor must finished work or dropped records, where the file's own table is whole.
     """
     if table in GOING and table in done.whole:
         return
@@ -137,18 +140,18 @@ def _from_a_backup(connection: apsw.Connection, source: apsw.Connection, table: 
         found = [row for row in found if row[at] not in have and (spared is None or row[at] in spared)]
     if table == "memories":
         before = {n for (n,) in connection.execute("select n from memories")}
-    done.came(table, origin, _inserted(connection, source, table, found, done))
+    done.came(table, origin, _insert(connection, source, table, found, done))
     if table == "memories":
         done.brought |= {n for (n,) in connection.execute("select n from memories")} - before
 
 
-def _inserted(
-    connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Rescued
+def _insert(
+    connection: apsw.Connection, source: apsw.Connection, table: str, found: Iterable[Sequence[Any]], done: Recovered
 ) -> int:
-    """Rows whose key is not taken, and whose digest holds, go in, mended where that is needed; how many did."""
+    """Insert rows with a free key and a valid digest, repaired if necessary; return their number."""
     names = _columns(source, table, connection)
     added = [] if "digest" in names or table not in DIGESTED else ["digest"]  # a copy from before schema 2
-    sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.marks([*names, *added])})"
+    sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.placeholders([*names, *added])})"
     before = connection.total_changes()
     for row in found:
         told = dict(zip(names, row, strict=True))
@@ -157,7 +160,7 @@ def _inserted(
             if not added and told["digest"] != digest:
                 continue
             told["digest"] = digest
-        if (whole := _mended(table, told, done)) is None:
+        if (whole := _repaired(table, told, done)) is None:
             continue
         with suppress(apsw.ConstraintError):  # what a sound row never is: of another type than its column
             connection.execute(sql, tuple(whole[name] for name in [*names, *added]))
@@ -165,33 +168,33 @@ def _inserted(
 
 
 def _digest(table: str, told: Mapping[str, Any]) -> bytes:
-    return rows.digest([told[name] for name in DIGESTED[table].split(", ")])
+    return row_codec.digest([told[name] for name in DIGESTED[table].split(", ")])
 
 
-def _mended(table: str, told: dict[str, Any], done: Rescued) -> dict[str, Any] | None:
-    """The row as it can be read, and a line for what could not; None for a record, which stays behind whole."""
+def _repaired(table: str, told: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
+    """Return the row with unreadable fields replaced, noting each; None for a record that must be dropped."""
     if table in records.KINDS:
         try:
-            records.decoded(table, [*(told[name] for name in DIGESTED[table].split(", ")), told["digest"], 0, ""])
+            records.decode(table, [*(told[name] for name in DIGESTED[table].split(", ")), told["digest"], 0, ""])
         except Unreadable:
             return None
     elif table == "changes":
         try:
-            rows.change([told[name] for name in rows.JOURNAL_COLUMNS.split(", ")])
+            row_codec.change([told[name] for name in row_codec.JOURNAL_COLUMNS.split(", ")])
         except Unreadable:
             done.mended.append(f"journal row {told['number']}: what it kept of the row before could not be read")
             return {**told, "before": None}
-    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := rows.unfit(told)):
+    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := row_codec.invalid_columns(told)):
         what = {"conversation_turns": "turn", "memories": "memory"}.get(table)
         name = f"{what} {told['id']}" if what else f"source {told['seq']} of memory row {told['memory_n']}"
         done.mended.append(f"{name}: {', '.join(wrong)} could not be read")
-        told = rows.mended(told, 0)
+        told = row_codec.repaired_columns(told, 0)
         return {**told, "digest": _digest(table, told)} if table in DIGESTED else told
     return told
 
 
 def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:
-    """The columns of a table there; none where its schema cannot be read, or says what ours never did."""
+    """Return the columns of a table; none if the schema cannot be read or is not ours."""
     names, ours = [], {row[1] for row in known.execute(f"pragma table_info({table})")}
     with suppress(*check.UNREADABLE):
         names = [str(row[1]) for row in source.execute(f"pragma table_info({table})")]
@@ -199,24 +202,24 @@ def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> lis
 
 
 def _read(source: apsw.Connection, table: str, failed: list[str], known: apsw.Connection) -> Iterator[Sequence[Any]]:
-    """The rows of a table in the order of their keys; what cannot be read is passed over, and `failed` told."""
+    """Yield the rows of a table in key order, skipping unreadable ones; `failed` is called for each."""
     try:
         names = _columns(source, table, known)
         if not names:
             failed.append(table)
         elif table in NUMBERED:
-            yield from _numbered(source, table, ", ".join(names), failed)
+            yield from _read_by_number(source, table, ", ".join(names), failed)
         else:
-            yield from _keyed(source, table, ", ".join(names), failed, known)
+            yield from _read_by_key(source, table, ", ".join(names), failed, known)
     except check.UNREADABLE:
         failed.append(table)
 
 
-def _numbered(source: apsw.Connection, table: str, columns: str, failed: list[str]) -> Iterator[Sequence[Any]]:
-    """Span by span; where one cannot be read its halves, down to the single row."""
+def _read_by_number(source: apsw.Connection, table: str, columns: str, failed: list[str]) -> Iterator[Sequence[Any]]:
+    """Yield rows by ranges of numbers, bisecting around unreadable ones."""
     key = NUMBERED[table]
     sql = f"select {columns} from {table} where {key} between ? and ? order by {key}"
-    top = _top(source, table, key)
+    top = _highest_key(source, table, key)
     spans = [(low, min(low + check.BATCH, top + 1)) for low in range(1, top + 1, check.BATCH)][::-1]
     while spans:
         low, high = spans.pop()
@@ -231,19 +234,21 @@ def _numbered(source: apsw.Connection, table: str, columns: str, failed: list[st
                 spans += [(middle, high), (low, middle)]
 
 
-def _top(source: apsw.Connection, table: str, key: str) -> int:
-    """The highest number that a table may hold."""
+def _highest_key(source: apsw.Connection, table: str, key: str) -> int:
+    """Return the highest row number that a table may contain."""
     try:
-        found = index.one(source, f"select coalesce(max({key}), 0) from {table}")[0]
+        found = index.fetch_one(source, f"select coalesce(max({key}), 0) from {table}")[0]
     except check.UNREADABLE:
         found = 0
     with suppress(*check.UNREADABLE):
-        found = max(found, index.one(source, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", table)[0])
+        found = max(found, index.fetch_one(source, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", table)[0])
     return min(int(found), HIGHEST)
 
 
-def _keyed(source: apsw.Connection, table: str, columns: str, failed: list[str], known: apsw.Connection) -> Iterator[Sequence[Any]]:
-    """From the front, from the back, and what hangs on a memory by its number too."""
+def _read_by_key(
+    source: apsw.Connection, table: str, columns: str, failed: list[str], known: apsw.Connection
+) -> Iterator[Sequence[Any]]:
+    """Yield rows from both ends, and the details of known memories by their numbers."""
     try:
         yield from source.execute(f"select {columns} from {table}").fetchall()
         return
@@ -261,15 +266,15 @@ def _keyed(source: apsw.Connection, table: str, columns: str, failed: list[str],
                 ).fetchall()
 
 
-def _highest(source: apsw.Connection, done: Rescued) -> None:
+def _highest(source: apsw.Connection, done: Recovered) -> None:
     with suppress(*check.UNREADABLE):
-        for table, number in check.every(source, "select name, seq from sqlite_sequence"):
+        for table, number in check.fetch_all(source, "select name, seq from sqlite_sequence"):
             if table in NUMBERED and number < HIGHEST:
                 done.highest[table] = max(number, done.highest.get(table, 0))
 
 
-def _known_ids(source: apsw.Connection, done: Rescued) -> None:
-    """Which turns and memories there were, as their indexes have it."""
+def _known_ids(source: apsw.Connection, done: Recovered) -> None:
+    """Return the ids of turns and memories listed in the indexes."""
     for table, by_id in IDS.items():
         for order in ("", " desc"):
             with suppress(*check.UNREADABLE):

@@ -1,5 +1,5 @@
 """
-One database file that is open here: its connections, one a thread; its flushes; how it is closed.
+An open database: per-thread connections, flushing, closing.
 
 Reads go straight to SQLite. Who writes holds the gate. With durability = fast a commit is flushed by a timer, within
 the second that is promised. After a fork the child opens connections of its own. Beside the file lie its mark and its reserve.
@@ -21,11 +21,11 @@ import apsw
 
 from yiku.errors import Closed, StoreBusy, StoreError, StoreMismatch
 from yiku.store import connect, index, pages, schema, write
-from yiku.store.connect import has_moved, wal_bytes
+from yiku.store.connect import wal_bytes, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.forks import inside
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.protocol import Index
 from yiku.store.reserve import Reserve
 
@@ -37,10 +37,10 @@ _INHERITED: list[threading.local] = []  # connections of a parent process: never
 
 
 class Database:
-    """Safe to use from several threads and after a fork."""
+    """An open database file. Safe to use from several threads and after a fork."""
 
     def __init__(self, path: Path, *, gate: Path, key: bytes, durability: str, busy_timeout_s: float, network: bool) -> None:
-        """See SqliteStore. Nothing is opened before it is asked for."""
+        """See SqliteStore. Nothing is opened until first use."""
         self.path = path
         self.key = key
         self.durability = durability
@@ -50,7 +50,7 @@ class Database:
         self.wrote = False  # this process, so that closing checkpoints
         self.scopes: dict[str, tuple[int, float]] = {}  # number, and when it was looked up; empty where others may have theirs
         self.derived = path.with_name("vectors")  # the folder of what can be made again
-        self.mark = Mark(path.with_name("store.id"))
+        self.mark = IdentityFile(path.with_name("store.id"))
         self.reserve = Reserve(path.with_name("reserve"))
         self.gate = Gate(gate, busy_timeout_s)
         self._local = threading.local()
@@ -62,17 +62,17 @@ class Database:
     # -------------------------------------------------------------- connections
 
     def guarded(self) -> AbstractContextManager[None]:
-        """SQLite's errors become ours, and a fork waits."""
+        """Map SQLite's errors to ours, and make forks wait."""
         return mapped_errors(str(self.path))
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """This thread's connection, as `guarded`. Raises StoreError."""
+        """Yield this thread's connection, guarded. Raises StoreError."""
         with mapped_errors(str(self.path)):
             yield self.connection()
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection. Raises Closed."""
+        """Return this thread's connection. Raises Closed."""
         if self._closed:
             raise Closed
         if self._pid != os.getpid():  # after a fork SQLite's handles belong to the parent
@@ -87,34 +87,36 @@ class Database:
         return connection
 
     def indexed(self) -> set[Index]:
-        """The search indexes that were prepared in this thread's connection."""
+        """Return the names of the search indexes prepared in this thread's connection."""
         found: set[Index] = self._local.indexed
         return found
 
     def forget_connection(self) -> None:
-        """Close this thread's connection; the next call opens another."""
+        """Close this thread's connection; the next call opens a new one."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
             connection.close()
 
     def _open(self) -> apsw.Connection:
-        connection = connect.to(self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s)
+        connection = connect.open_connection(
+            self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s
+        )
         self.read_only = self.read_only or connect.cannot_write(connection)
         return connection
 
     def refuse_moved(self, connection: apsw.Connection) -> None:
-        """Raise StoreMismatch where the file that is open here is not the one at the path any more: SQLite goes on with it."""
-        if has_moved(connection):
+        """Raise StoreMismatch if the path now names another file: SQLite would keep using the old one."""
+        if was_replaced(connection):
             became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
             raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
 
-    def hasten(self) -> None:
-        """See Store.hasten."""
+    def shorten_busy_timeout(self) -> None:
+        """See Store.shorten_busy_timeout."""
         self.gate.timeout_s = min(self.gate.timeout_s, CLOSE_WITHIN_S)
 
     def close(self) -> None:
-        """Checkpoint what this process wrote, inside the gate, and let go of the files. Calls under way end with Closed."""
+        """Checkpoint what this process wrote and release the files. Running calls end with Closed."""
         if self._closed:
             return
         self._closed = True
@@ -123,24 +125,24 @@ class Database:
         if self._pid == os.getpid():
             try:
                 if self.wrote:
-                    self.hasten()
+                    self.shorten_busy_timeout()
                     with self.gate.held(), inside():
                         connection = getattr(self._local, "connection", None) or self._open()
                         self._connections.add(connection)
-                        if not has_moved(connection) and pages.emptied_wal(connection, int(CLOSE_WITHIN_S * 1000)):
-                            self.mark.write(*schema.identity(connection), shut=True)
+                        if not was_replaced(connection) and pages.empty_wal(connection, int(CLOSE_WITHIN_S * 1000)):
+                            self.mark.write(*schema.identity(connection), clean_shutdown=True)
             except (apsw.Error, StoreError):
                 pass  # a reader or another writer is busy: the next close does it, the WAL stays valid
             deadline = time.monotonic() + CLOSE_WITHIN_S
             with inside():
                 for connection in list(self._connections):
-                    connect.closed(connection, deadline)
+                    connect.close(connection, deadline)
         self.gate.close()
 
     # -------------------------------------------------------------- flushes
 
     def flush_soon(self) -> None:
-        """With `fast`: within a second what is written from now on is flushed, also when nobody writes again."""
+        """With durability `fast`, flush within a second even if nothing else is written."""
         if self._flushing is None:
             timer = threading.Timer(FLUSH_AFTER_S, self.flush)
             timer.daemon = True
@@ -149,7 +151,7 @@ class Database:
                 self._flushing = timer
 
     def flush(self) -> None:
-        """A commit that is flushed, and all before with it. A checkpoint would not do: it flushes nothing while a reader stops it."""
+        """Make a flushed commit, and with it all earlier ones. A checkpoint would skip pages while a reader is active."""
         try:
             with self.guarded():
                 connection = self.connection()
@@ -157,7 +159,7 @@ class Database:
                     self._flushing = None
                     connection.pragma("synchronous", "FULL")
                     with write.transaction(connection):
-                        version = index.one(connection, "pragma user_version")[0]
+                        version = index.fetch_one(connection, "pragma user_version")[0]
                         connection.execute(f"pragma user_version = {version}")  # as it is: a page to write
                     self.mark.write(*schema.identity(connection))
         except Closed:
@@ -170,9 +172,9 @@ class Database:
             _log.warning("what was written last is not flushed yet: %s", error.detail)
 
     def keep_wal_small(self) -> None:
-        """Where readers kept SQLite's own checkpoints from starting the WAL anew, one that waits a moment finds a gap."""
+        """Restart the WAL by a blocking checkpoint if readers have kept SQLite from doing so."""
         if wal_bytes(self.path) > connect.WAL_LIMIT_BYTES:
             try:
-                pages.emptied_wal(self.connection(), WAIT_FOR_READERS_MS)
+                pages.empty_wal(self.connection(), WAIT_FOR_READERS_MS)
             except apsw.Error as error:  # what was committed stays in the WAL, and the next one tries again
                 _log.warning("the log of %s could not be worked in: %s", self.path, error)

@@ -1,5 +1,5 @@
 """
-Erasure in the tables: rows go with all that hangs on them, turns are blanked, and the journal forgets what they said.
+Erasure in the tables: delete rows, redact turns, clean the journal.
 
 The same runs on the live store and on each copy of it, so a row that a copy does not have is passed over.
 The journal keeps its headers (who, when, which row), so its chain holds; reasons and images of the rows go.
@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, jobs, pages, records, rows, texts
+from yiku.store import index, jobs, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, RedactedTurn, State
 
@@ -27,34 +27,34 @@ MANY = 200  # rows, from which on it is faster to write the indexes anew
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
-    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments"
+    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files"
 ).split()
 AMONG = "select value from json_each(?)"
 
 
 def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journal) -> Iterable[int]:
-    """Take rows out for good; the number of the erasure."""
+    """Delete rows permanently; return the number of the erasure."""
     named = [*change.turns, *(blanked.gone for blanked in change.blanked)]
-    _unnamed(connection, scope, named, set(change.rows.get("turns", ())))
-    _working_state(connection, scope, named, change)
-    with _merged(connection) if len(named) + len(change.memories) > MANY else nullcontext():
-        memories = sum(_memory(connection, scope, gone) for gone in change.memories)
-        blanked = sum(_blank(connection, scope, blanked) for blanked in change.blanked)
-        turns = sum(_turn(connection, scope, gone) for gone in change.turns)
+    _clear_parents(connection, scope, named, set(change.rows.get("turns", ())))
+    _delete_working_state(connection, scope, named, change)
+    with _rewrite_indexes(connection) if len(named) + len(change.memories) > MANY else nullcontext():
+        memories = sum(_delete_memory(connection, scope, gone) for gone in change.memories)
+        blanked = sum(_redact_turn(connection, scope, blanked) for blanked in change.blanked)
+        turns = sum(_delete_turn(connection, scope, gone) for gone in change.turns)
     if gone := records.erase(connection, scope, change.records, change.images):
         journal.note("erase", "records", 0, count=gone)
-    _sources(connection, scope, change)
-    if cut := texts.empty(connection, scope, change.texts):
+    _delete_sources(connection, scope, change)
+    if cut := text_columns.replace_texts(connection, scope, change.texts):
         journal.note("erase", "texts", 0, count=cut)
     if not change.rows:  # nothing but texts, in a copy
         return (journal.transaction,)
-    _leftovers(connection, scope, [gone.id for gone in (*change.memories, *named)])
+    _delete_orphans(connection, scope, [gone.id for gone in (*change.memories, *named)])
     journal.note("erase", "memories", 0, count=memories)
     journal.note("erase", "conversation_turns", 0, count=turns)
     journal.note("blank", "conversation_turns", 0, count=blanked)
     if change.whole_scope:
-        _scope(connection, scope)
-    number, at = journal.transaction, rows.micros(journal.cause.at)
+        _delete_scope(connection, scope)
+    number, at = journal.transaction, row_codec.micros(journal.cause.at)
     connection.executemany(
         "insert into tombstones (seal, at, tx) values (?1, ?2, ?3) on conflict do update set at = max(at, ?2), tx = ?3",
         [(seal, at, number) for seal in change.seals],
@@ -62,15 +62,15 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     written = _written(change.rows)
     sql = "delete from erasures where scope_id = ? and at = ? and rows = ? returning receipt"  # one that is done again
     receipt = next(iter(connection.execute(sql, (scope, at, written)).fetchall()), (None,))[0]
-    values = (number, scope, at, written, receipt, identity(scope, at, written))
+    values = (number, scope, at, written, receipt, erasure_id(scope, at, written))
     connection.execute("insert into erasures (tx, scope_id, at, rows, receipt, id) values (?, ?, ?, ?, ?, ?)", values)
     return (number,)
 
 
 @contextmanager
-def _merged(connection: apsw.Connection) -> Iterator[None]:
+def _rewrite_indexes(connection: apsw.Connection) -> Iterator[None]:
     """
-    Many rows leave the indexes: they are struck out, and the indexes written anew without them.
+    Remove many rows from the indexes and rewrite these without them.
 
     To overwrite each entry where it stands takes 3 ms a turn; to write the index of 100,000 turns anew, 0.3 s.
     """
@@ -82,12 +82,12 @@ def _merged(connection: apsw.Connection) -> Iterator[None]:
         index.rewrite(connection, name)
 
 
-def _memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
+def _delete_memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
     sql = "select state, superseded_by from memories where scope_id = ? and n = ? and id = ?"
     found = connection.execute(sql, (scope, gone.n, gone.id)).fetchone()
     if found is None:
         return False
-    index.take(connection, "memory", scope, gone.n, gone.tokens, past=found != (State.ACTIVE, None))
+    index.remove(connection, "memory", scope, gone.n, gone.tokens, past=found != (State.ACTIVE, None))
     for table in HANGING:
         connection.execute(f"delete from {table} where scope_id = ? and memory_n = ?", (scope, gone.n))
     connection.execute("delete from memories where scope_id = ? and n = ?", (scope, gone.n))
@@ -95,8 +95,8 @@ def _memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
     return True
 
 
-def _turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
-    found = bool(_unindexed(connection, scope, gone))
+def _delete_turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
+    found = bool(_unindex(connection, scope, gone))
     if found:
         connection.execute("delete from turn_state where turn_n = ?", (gone.n,))
         connection.execute("delete from turn_work where turn_n = ?", (gone.n,))
@@ -105,25 +105,25 @@ def _turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
     return found
 
 
-def _blank(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> bool:
-    """The row keeps its place; what it says is what is left."""
-    past = _unindexed(connection, scope, blanked.gone)
+def _redact_turn(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> bool:
+    """Replace the text of a turn by what is left; the row keeps its place."""
+    past = _unindex(connection, scope, blanked.gone)
     if not past:
         return False
     sql = "select session_n, position from conversation_turns where n = ?"
-    session_n, position = index.one(connection, sql, blanked.gone.n)
-    values = rows.turn_values(blanked.gone.n, scope, session_n, position, blanked.turn)
-    connection.execute(f"replace into conversation_turns values ({index.marks(values)})", values)
-    index.put(connection, "turn", scope, blanked.gone.n, blanked.tokens, past=past == "hidden")
+    session_n, position = index.fetch_one(connection, sql, blanked.gone.n)
+    values = row_codec.turn_values(blanked.gone.n, scope, session_n, position, blanked.turn)
+    connection.execute(f"replace into conversation_turns values ({index.placeholders(values)})", values)
+    index.add(connection, "turn", scope, blanked.gone.n, blanked.tokens, past=past == "hidden")
     if blanked.tool_tokens is not None:
-        index.put(connection, "tool", scope, blanked.gone.n, blanked.tool_tokens)
+        index.add(connection, "tool", scope, blanked.gone.n, blanked.tool_tokens)
     _forget_changes(connection, scope, ("turn_state",), blanked.gone.n)
-    _moved(connection, scope, blanked)
+    _shift_spans(connection, scope, blanked)
     return True
 
 
-def _moved(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> None:
-    """Sources that stand behind what went stand further in front; those that overlap it have no place and no words there any more."""
+def _shift_spans(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> None:
+    """Shift spans that follow the redacted text; clear those that overlap it."""
     sql = (
         "select memory_n, seq, span_start, span_end from memory_sources where scope_id = ? and turn = ? and span_start is not null"
     )
@@ -138,8 +138,8 @@ def _moved(connection: apsw.Connection, scope: int, blanked: RedactedTurn) -> No
             connection.execute(sql, (start + by, end + by, *of))
 
 
-def _unindexed(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
-    """Take a turn out of the indexes; whether it is "shown" or "hidden" there, or "" where there is no such turn."""
+def _unindex(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
+    """Remove a turn from the indexes; return "shown" or "hidden", or "" if there was no such turn."""
     sql = (
         "select x.hidden_at is null from conversation_turns t left join turn_state x on x.turn_n = t.n"
         " where t.scope_id = ? and t.n = ? and t.id = ?"
@@ -147,45 +147,47 @@ def _unindexed(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
     found = connection.execute(sql, (scope, gone.n, gone.id)).fetchone()
     if found is None:
         return ""
-    index.take(connection, "turn", scope, gone.n, gone.tokens, past=not found[0])
+    index.remove(connection, "turn", scope, gone.n, gone.tokens, past=not found[0])
     if gone.tool_tokens is not None:
-        index.take(connection, "tool", scope, gone.n, gone.tool_tokens)
+        index.remove(connection, "tool", scope, gone.n, gone.tool_tokens)
     return "shown" if found[0] else "hidden"
 
 
 # ------------------------------------------------------------------ what else names what goes
 
 
-def _unnamed(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:
-    """Turns that follow one that goes wholly no longer say whom they follow."""
+def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:
+    """Clear the parent of turns that reply to a deleted one."""
     ns = json.dumps([gone.n for gone in named if gone.id in whole])
     sql = f"select external_id from conversation_turns where scope_id = ? and n in ({AMONG}) and external_id is not null"
     told = json.dumps([id for (id,) in connection.execute(sql, (scope, ns))], ensure_ascii=False)
     if told == "[]":
         return
-    columns = rows.TURN_DIGESTED.split(", ")
-    sql = f"select {rows.TURN_DIGESTED} from conversation_turns where scope_id = ? and parent in ({AMONG})"
+    columns = row_codec.TURN_DIGESTED.split(", ")
+    sql = f"select {row_codec.TURN_DIGESTED} from conversation_turns where scope_id = ? and parent in ({AMONG})"
     for row in connection.execute(sql, (scope, told)).fetchall():
         values = [None if name == "parent" else value for name, value in zip(columns, row, strict=True)]
-        connection.execute("update conversation_turns set parent = null, digest = ? where n = ?", (rows.digest(values), row[0]))
+        connection.execute(
+            "update conversation_turns set parent = null, digest = ? where n = ?", (row_codec.digest(values), row[0])
+        )
 
 
 def _forget_changes(connection: apsw.Connection, scope: int, tables: Sequence[str], n: int) -> None:
-    """The journal keeps no image of a row, and no reason of an operation on it, on whatever other rows that was."""
-    own = f"scope_id = ? and row_n = ? and tbl in ({index.marks(tables)})"
+    """Clear row images and reasons from the journal rows of these operations."""
+    own = f"scope_id = ? and row_n = ? and tbl in ({index.placeholders(tables)})"
     values = (scope, n, *tables)
     told = {tx for (tx,) in connection.execute(f"select tx from changes where reason is not null and {own}", values)}
     connection.executemany("update changes set reason = null where tx = ?", [(tx,) for tx in told])
     connection.execute(f"update changes set before = null where before is not null and {own}", values)
 
 
-def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
+def _delete_sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
     """
-    Statements that stay lose the sources that go, also those that the journal remembers.
+    Remove deleted sources from statements that stay, and from their journal rows.
 
     A source is named by its turn, or by its number and the microsecond in which it was recorded.
     """
-    columns = rows.SOURCE_COLUMNS.split(", ")
+    columns = row_codec.SOURCE_COLUMNS.split(", ")
     gone = set(change.rows.get("turns", ()))
     turns = json.dumps([*gone])
     connection.execute(f"delete from memory_sources where scope_id = ? and turn in ({AMONG})", (scope, turns))
@@ -206,9 +208,9 @@ def _sources(connection: apsw.Connection, scope: int, change: Erase) -> None:
             connection.execute("update changes set before = ? where number = ?", (image, number))
 
 
-def _working_state(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], change: Erase) -> None:
+def _delete_working_state(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], change: Erase) -> None:
     """
-    Nothing waits to be learned from these turns, and their sessions forget what they were at.
+    Delete jobs and session state that refer to these turns.
 
     What a model said of their sessions goes, and what it still has in hand comes too late: it is asked again.
     """
@@ -228,8 +230,8 @@ def _working_state(connection: apsw.Connection, scope: int, named: Sequence[Eras
     connection.execute(f"update turn_work set episode = null where scope_id = ? and episode in ({AMONG})", (scope, episodes))
 
 
-def _leftovers(connection: apsw.Connection, scope: int, gone: Sequence[str]) -> None:
-    """What the rows leave behind: empty sessions and their names, unused tags, first results of calls."""
+def _delete_orphans(connection: apsw.Connection, scope: int, gone: Sequence[str]) -> None:
+    """Delete what is left without rows: empty sessions and their names, unused tags, call receipts."""
     spoken = "select 1 from conversation_turns t where t.scope_id = ?1 and t.session_n = sessions.n"
     connection.execute(f"delete from sessions where scope_id = ?1 and not exists ({spoken})", (scope,))
     gone_session = "session not in (select s.id from sessions s where s.scope_id = ?1)"
@@ -241,8 +243,8 @@ def _leftovers(connection: apsw.Connection, scope: int, gone: Sequence[str]) -> 
     connection.execute(f"delete from receipts where scope_id = ? and {named}", (scope, json.dumps(gone)))
 
 
-def _scope(connection: apsw.Connection, scope: int) -> None:
-    """Nothing of a scope stays but the headers of its journal."""
+def _delete_scope(connection: apsw.Connection, scope: int) -> None:
+    """Delete everything in a scope except the headers of its journal."""
     for table in OF_A_SCOPE:
         connection.execute(f"delete from {table} where scope_id = ?", (scope,))
     sql = "update changes set reason = null, before = null, actor = null, run = null where scope_id = ?"
@@ -252,45 +254,45 @@ def _scope(connection: apsw.Connection, scope: int) -> None:
 
 
 def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
-    """Empty the WAL, when asked of a file written anew; False when a reader kept the WAL from being emptied."""
+    """Empty the WAL, after rewriting the file if asked; False if a reader prevented it."""
     if rewrite:
         for name in index.EVERY:
             index.rewrite(connection, name)
-        pages.vacuumed(connection)
-    return pages.emptied_wal(connection, READERS_MS)
+        pages.vacuum(connection)
+    return pages.empty_wal(connection, READERS_MS)
 
 
 # ------------------------------------------------------------------ what was erased
 
 
-def identity(scope: int, at: int, written: str) -> str:
-    """The name of an erasure, the same in every copy of a store: a digest of the scope, the time and the rows."""
+def erasure_id(scope: int, at: int, written: str) -> str:
+    """Return the id of an erasure, the same in every copy: a digest of scope, time and rows."""
     return hashlib.blake2b(f"{scope}\0{at}\0{written}".encode(), digest_size=ID_BYTES).hexdigest()
 
 
-def identified(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An erasure of a mirror that knew no names, with its name."""
-    return {**entry, "id": identity(entry["scope"], entry["at"], _written(entry["rows"]))}
+def with_id(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Add an id to an erasure entry from a version that had none."""
+    return {**entry, "id": erasure_id(entry["scope"], entry["at"], _written(entry["rows"]))}
 
 
 def _written(rows_: Mapping[str, Any]) -> str:
     return json.dumps(rows_, separators=(",", ":"), sort_keys=True)
 
 
-def identify(connection: apsw.Connection) -> None:
-    """Name the erasures of a schema that knew no names."""
+def name_erasures(connection: apsw.Connection) -> None:
+    """Add ids to erasures from a schema that had none."""
     unnamed: Any = connection.execute("select tx, scope_id, at, rows from erasures where id is null").fetchall()
-    connection.executemany("update erasures set id = ? where tx = ?", [(identity(*told), tx) for tx, *told in unnamed])
+    connection.executemany("update erasures set id = ? where tx = ?", [(erasure_id(*told), tx) for tx, *told in unnamed])
 
 
-def sealed(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, int]:
-    """Which of these seals are tombstones, and when they were set."""
+def tombstoned(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, int]:
+    """Return which of these seals are tombstones, and since when."""
     sql = "select seal, at from tombstones where seal in (select unhex(value) from json_each(?))"
     return dict(map(tuple, connection.execute(sql, (json.dumps([seal.hex() for seal in seals]),))))
 
 
 def erasures(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
-    """Every erasure: its id, number, scope and time, the rows, the seals, and whether its receipt is there."""
+    """Yield every erasure: id, number, scope, time, rows, seals, and whether its receipt exists."""
     every: Any = connection.execute("select tx, scope_id, at, rows, receipt is not null, id from erasures order by tx").fetchall()
     for number, scope, at, written, receipt, id in every:
         seals = [seal.hex() for (seal,) in connection.execute("select seal from tombstones where tx = ?", (number,))]

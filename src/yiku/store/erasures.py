@@ -1,5 +1,5 @@
 """
-Store.erasures on SQLite: what was erased (`erase`), and whether any of it is left (`texts`, `byte_search`).
+`Store.erasures` on SQLite: tombstones, and searching for leftovers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.store import byte_search, column_file, erase, index, rows, texts, write
+from yiku.store import byte_search, column_file, erase, index, row_codec, text_columns, write
 from yiku.store.database import Database
 from yiku.types import HeldText
 
@@ -28,7 +28,7 @@ class SqliteErasures:
     def last(self) -> int:
         """See Erasures.last."""
         with self._database.read() as connection:
-            return int(index.one(connection, write.LAST_ERASURE)[0])
+            return int(index.fetch_one(connection, write.LAST_ERASURE)[0])
 
     def known(self, ids: Sequence[str]) -> set[str]:
         """See Erasures.known."""
@@ -36,31 +36,31 @@ class SqliteErasures:
         with self._database.read() as connection:
             return {id for (id,) in connection.execute(sql, (json.dumps([*ids]),))}
 
-    def sealed(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
-        """See Erasures.sealed."""
+    def tombstoned(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
+        """See Erasures.tombstoned."""
         with self._database.read() as connection:
-            found = erase.sealed(connection, seals)
-        return {seal: rows.EPOCH + rows.MICROSECOND * at for seal, at in found.items()}
+            found = erase.tombstoned(connection, seals)
+        return {seal: row_codec.EPOCH + row_codec.MICROSECOND * at for seal, at in found.items()}
 
-    def holding(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """See Erasures.holding."""
+    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
+        """See Erasures.texts_containing."""
         with self._database.read() as connection:
-            return list(texts.holding(connection, scope, groups))
+            return list(text_columns.texts_containing(connection, scope, groups))
 
-    def still_said(self, texts: Sequence[str]) -> set[str]:
-        """See Erasures.still_said."""
+    def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
+        """See Erasures.texts_in_rows."""
         with self._database.read() as connection:
-            return byte_search.still_said(connection, texts)
+            return byte_search.texts_in_rows(connection, texts)
 
     def held(self, needles: Iterable[bytes]) -> set[bytes]:
         """See Erasures.held."""
         with self._database.read() as connection:
-            return byte_search.held(connection, needles)
+            return byte_search.needles_in_rows(connection, needles)
 
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
         """See Erasures.found."""
         with self._database.guarded():
-            return byte_search.found_live(self._database.path, needles)
+            return byte_search.search_live(self._database.path, needles)
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """See Erasures.scrub."""

@@ -30,7 +30,7 @@ def means_full(error: apsw.Error) -> bool:
 
 @contextmanager
 def mapped_errors(what: str) -> Iterator[None]:
-    """SQLite's errors as ours; and a fork waits for what is done within."""
+    """Map SQLite and OS errors to Yiku's, and make forks wait."""
     try:
         with inside():
             yield

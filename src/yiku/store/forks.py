@@ -1,5 +1,5 @@
 """
-The fork guard: a fork waits until no thread of this process is inside SQLite.
+Fork guard: `fork` waits until no thread is inside SQLite.
 
 A child gets SQLite as it is at that moment: a mutex that another thread holds, or the write that it has under way, is
 held in the child for ever, and whoever asks there waits for it. In the child each gate lets go of the parent's lock.
@@ -18,14 +18,14 @@ FORK_WAITS_S = 1.0  # a call may itself wait for another process
 
 
 class Inherited(Protocol):
-    """What a child has from its parent and cannot go on with."""
+    """State that a forked child must not keep using."""
 
     def start_over(self) -> None:
-        """Let go of it in the child."""
+        """Reset it in the child."""
 
 
 class _Calls:
-    """How deep each thread is inside."""
+    """Call depth of each thread inside SQLite."""
 
     def __init__(self, depths: dict[int, int]) -> None:
         self.depths = depths
@@ -33,7 +33,7 @@ class _Calls:
         self.changed = threading.Condition(threading.Lock())
 
     def move(self, to: int) -> int:
-        """Set this thread's depth, behind a fork where it comes in; what it was."""
+        """Set this thread's depth, waiting for a fork in progress on entry; return the previous depth."""
         me = threading.get_ident()
         with self.changed:
             before = self.depths.get(me, 0)
@@ -53,7 +53,7 @@ class _Calls:
             self.forking.append(me)
             self.changed.wait_for(lambda: self.depths.keys() <= {*self.forking}, FORK_WAITS_S)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         with self.changed:
             self.forking.remove(threading.get_ident())
             self.changed.notify_all()
@@ -65,7 +65,7 @@ GATES = weakref.WeakSet[Inherited]()  # of this process
 
 @contextmanager
 def inside() -> Iterator[None]:
-    """While this thread is in SQLite; again in its own call, too."""
+    """Mark this thread as inside SQLite; re-entrant."""
     before = _CALLS.depths.get(threading.get_ident(), 0)
     _CALLS.move(before + 1)
     try:
@@ -76,7 +76,7 @@ def inside() -> Iterator[None]:
 
 @contextmanager
 def outside() -> Iterator[None]:
-    """While it waits for something else, in the middle of such a call."""
+    """Mark this thread as outside SQLite while it waits for something else."""
     before = _CALLS.move(0)
     try:
         yield
@@ -89,11 +89,11 @@ def _before_a_fork() -> None:
 
 
 def _in_the_parent() -> None:
-    _CALLS.go_on()
+    _CALLS.resume()
 
 
 def _in_a_child() -> None:
-    """A forked child lets go of the parent's locks at once: its copy of a descriptor would hold them after the parent's death."""
+    """Release the parent's locks in a forked child: its copies of descriptors would outlive the parent."""
     global _CALLS  # noqa: PLW0603 - the lock of the old one may be held by a thread that is no more
     me = threading.get_ident()
     _CALLS = _Calls({me: depth} if (depth := _CALLS.depths.get(me)) else {})

@@ -1,5 +1,5 @@
 """
-The gate: the lock that lets one writer in at a time.
+The write lock (the gate): one writer at a time, across threads and processes.
 
 A kernel lock (flock) on a side file, never on the database: closing any descriptor of the database
 would drop SQLite's own locks. The kernel frees the lock when its holder dies, so nothing is left to
@@ -29,7 +29,7 @@ LONGEST_PAUSE_S = 0.002  # longer, and who has waited longest has the least chan
 
 
 class Gate:
-    """One gate a store and process; `held()` is re-entrant in its thread."""
+    """A lock for one store and process; `held()` is re-entrant per thread."""
 
     def __init__(self, path: Path, timeout_s: float) -> None:
         self.path = path
@@ -41,7 +41,7 @@ class Gate:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the gate. Raises StoreBusy after `timeout_s`, ReadOnly where no lock file can be opened."""
+        """Hold the lock. Raises StoreBusy after `timeout_s`, ReadOnly if the lock file cannot be opened."""
         deadline = time.monotonic() + self.timeout_s
         with outside():
             taken = self._thread.acquire(timeout=self.timeout_s)
@@ -62,7 +62,7 @@ class Gate:
             self._thread.release()
 
     def close(self) -> None:
-        """Let go of the side file."""
+        """Close the lock file."""
         if self._thread.acquire(timeout=self.timeout_s):
             try:
                 if self._descriptor is not None and self._depth == 0:
@@ -72,7 +72,7 @@ class Gate:
                 self._thread.release()
 
     def start_over(self) -> None:
-        """In a forked child: the parent's lock is not ours, neither its thread lock nor its descriptor."""
+        """Reset in a forked child: neither the thread lock nor the descriptor is usable."""
         descriptor, self._descriptor = self._descriptor, None
         self._thread = threading.RLock()
         self._depth = 0
@@ -105,7 +105,7 @@ class Gate:
 
 @contextmanager
 def one_at_a_time(path: Path, busy: str, timeout_s: float = 0.0) -> Iterator[None]:
-    """Hold the lock of some work that one process does at a time. Raises StoreBusy, in these words, while another has it."""
+    """Hold the lock of a task that only one process runs at a time. Raises StoreBusy with these words."""
     gate = Gate(path, timeout_s)
     try:
         with ExitStack() as held:

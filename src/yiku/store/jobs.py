@@ -1,5 +1,5 @@
 """
-What waits to be learned: how far learning came, the queue with its leases, the state of sessions, what models took.
+Tables of the job queue: learning progress, leases, session state, model usage.
 
 None of it is journaled: it is work in progress, and can be found out again from the turns. A job is taken under a lease
 that runs out by itself; each taking raises its fence, and who ends a job with an older fence is refused, in the
@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import index, names, rows
+from yiku.store import index, row_codec, scope_names
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -43,28 +43,28 @@ _CALL = "at, purpose, session, model, prompt_tokens, completion_tokens, seconds,
 
 
 def upto(connection: apsw.Connection, scope: int) -> int:
-    """The turn up to which learning came."""
+    """Return the number of the last turn processed by learning."""
     found = connection.execute("select upto from learned where scope_id = ?", (scope,)).fetchone()
     return int(found[0]) if found else 0
 
 
 def extracted(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> set[int]:
-    """Which of these turns were dealt with one by one, ahead of that."""
+    """Return which of these turns were processed individually, ahead of `upto`."""
     sql = "select turn_n from turn_work where scope_id = ? and extracted_at is not null and turn_n in (select value from json_each(?))"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
     return {n for (n,) in found}
 
 
 def waiting(connection: apsw.Connection, scope: int) -> int:
-    """How many turns nobody has dealt with, or learned from at once: a row of work is of a turn that was at least read."""
+    """Count the turns that are not processed yet."""
     done = "exists (select 1 from turn_work w where w.turn_n = t.n)"
     sql = f"select count(*) from conversation_turns t where t.scope_id = ? and t.n > ? and not {done}"
-    count: int = index.one(connection, sql, scope, upto(connection, scope))[0]
+    count: int = index.fetch_one(connection, sql, scope, upto(connection, scope))[0]
     return count
 
 
-def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
-    """Turns are dealt with. Raises Stale where one was already, so nothing is learned twice."""
+def mark_learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -> Iterable[int]:
+    """Mark turns as processed. Raises Stale if one already was, so that nothing is learned twice."""
     if change.turns and (any(n <= upto(connection, scope) for n in change.turns) or extracted(connection, scope, change.turns)):
         raise Stale
     sql = (
@@ -84,20 +84,20 @@ def learned(connection: apsw.Connection, scope: int, change: Learned, at: int) -
 
 
 def learning(connection: apsw.Connection, scope: int) -> LearningState:
-    """With which version of the rules a scope was last read."""
+    """Return the version of the rules with which a scope was last read."""
     found: Any = connection.execute("select value from meta where key = ?", (LEARNING.format(scope),)).fetchone()
     return LearningState(**json.loads(found[0])) if found else LearningState()
 
 
 def set_learning(connection: apsw.Connection, scope: int, change: SetLearning) -> Iterable[int]:
-    """The same, and how far a run with a newer version came."""
+    """Store that version, and the progress of a rereading."""
     sql = "insert into meta (key, value) values (?1, ?2) on conflict do update set value = ?2"
     connection.execute(sql, (LEARNING.format(scope), json.dumps(asdict(change.state))))
     return ()
 
 
-def compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
-    """Turns left a host's context; the first time counts."""
+def mark_compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, at: int) -> Iterable[int]:
+    """Mark turns as having left a host's context; the first time counts."""
     sql = (
         "insert into turn_work (turn_n, scope_id, compressed_at, episode)"
         " select n, ?2, ?3, ?4 from conversation_turns where n = ?1 and scope_id = ?2"
@@ -108,7 +108,7 @@ def compressed(connection: apsw.Connection, scope: int, change: MarkCompressed, 
 
 
 def compressions(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> dict[int, str]:
-    """Of these turns those that were compressed, with the episode that tells of them; none where that was erased."""
+    """Return which of these turns were compressed, with the episode, or None if it was erased."""
     among = "turn_n in (select value from json_each(?))"
     sql = f"select turn_n, coalesce(episode, '') from turn_work where scope_id = ? and compressed_at is not null and {among}"
     found: Any = connection.execute(sql, (scope, json.dumps([*ns])))
@@ -119,7 +119,7 @@ def compressions(connection: apsw.Connection, scope: int, ns: Sequence[int]) -> 
 
 
 def add(connection: apsw.Connection, scope: int, change: AddJobs) -> Iterable[int]:
-    """Jobs that do not stand there yet; one that is dead comes to life."""
+    """Queue jobs that are not queued yet; revive dead ones."""
     sql = (
         "insert into extraction_queue (scope_id, kind, session, turn_n, content_hash, due_at, created_at) values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict do update set state = 'waiting', tries = 0, due_at = excluded.due_at, error = null, reply = null"
@@ -127,26 +127,34 @@ def add(connection: apsw.Connection, scope: int, change: AddJobs) -> Iterable[in
     )
     found: list[Any] = []
     for job in change.jobs:
-        values = (scope, job.kind, job.session, job.turn_n, job.content_hash, rows.micros(job.due_at), rows.micros(job.created_at))
+        values = (
+            scope,
+            job.kind,
+            job.session,
+            job.turn_n,
+            job.content_hash,
+            row_codec.micros(job.due_at),
+            row_codec.micros(job.created_at),
+        )
         found += connection.execute(sql, values).fetchall()
     return [n for (n,) in found]
 
 
 def claim(connection: apsw.Connection, scope: int, change: ClaimJobs, at: int) -> Iterable[int]:
-    """Take jobs that are free."""
+    """Lease jobs that are due."""
     among = """
         select n from extraction_queue where scope_id = ?2 and state = 'waiting'
         and (lease_until <= ?3 or (?7 is not null and n not in (select value from json_each(?7))))
         and (?4 = 0 or due_at <= ?3) and (?5 is null or session = ?5) order by due_at, n limit ?6"""
     sql = f"update extraction_queue set lease_until = ?1, fence = fence + 1 where scope_id = ?2 and n in ({among}) returning n"
     held = None if change.held is None else json.dumps([*change.held])
-    values = (rows.micros(change.until), scope, at, int(change.due), change.session, change.limit, held)
+    values = (row_codec.micros(change.until), scope, at, int(change.due), change.session, change.limit, held)
     found: Any = connection.execute(sql, values).fetchall()
     return sorted(n for (n,) in found)
 
 
 def keep_reply(connection: apsw.Connection, scope: int, change: KeepReply) -> Iterable[int]:
-    """What a model said of a job. Raises Stale for an older fence."""
+    """Store a model's reply to a job. Raises Stale for an older fence."""
     sql = "update extraction_queue set reply = ? where scope_id = ? and n = ? and fence = ? returning n"
     if not connection.execute(sql, (change.reply, scope, change.job.n, change.job.fence)).fetchall():
         raise Stale
@@ -154,13 +162,13 @@ def keep_reply(connection: apsw.Connection, scope: int, change: KeepReply) -> It
 
 
 def end(connection: apsw.Connection, scope: int, change: EndJob) -> Iterable[int]:
-    """A job is done, put off or dead. Raises Stale for an older fence."""
+    """Finish, postpone or kill a job. Raises Stale for an older fence."""
     job = change.job
     if change.error is None:
         sql = "delete from extraction_queue where scope_id = ? and n = ? and fence = ? returning n"
         found = connection.execute(sql, (scope, job.n, job.fence)).fetchall()
     else:
-        state, due = ("dead", 0) if change.due_at is None else ("waiting", rows.micros(change.due_at))
+        state, due = ("dead", 0) if change.due_at is None else ("waiting", row_codec.micros(change.due_at))
         sql = (
             "update extraction_queue set state = ?, due_at = ?, error = ?, tries = ?, lease_until = 0"
             " where scope_id = ? and n = ? and fence = ? returning n"
@@ -172,11 +180,11 @@ def end(connection: apsw.Connection, scope: int, change: EndJob) -> Iterable[int
 
 
 def jobs(connection: apsw.Connection, scope: int, *, ns: Sequence[int] | None = None, dead: bool | None = None) -> list[Job]:
-    """The queue of a scope in its order."""
+    """Return the queue of a scope, in order."""
     conditions: list[str] = ["scope_id = ?"]
     values: list[Any] = [scope]
     if ns is not None:
-        conditions.append(f"n in ({index.marks(ns)})")
+        conditions.append(f"n in ({index.placeholders(ns)})")
         values += ns
     if dead is not None:
         conditions.append("state = 'dead'" if dead else "state = 'waiting'")
@@ -206,9 +214,9 @@ def _job(row: Sequence[Any]) -> Job:
 
 
 def set_session(connection: apsw.Connection, scope: int, change: SetSession) -> Iterable[int]:
-    """Columns of a session's state get new values."""
+    """Update columns of a session's state."""
     columns: dict[str, Any] = {
-        name: rows.dumps(value) if name == "variables" else rows.column(value) for name, value in change.columns.items()
+        name: row_codec.dumps(value) if name == "variables" else row_codec.column(value) for name, value in change.columns.items()
     }
     connection.execute("insert into session_state (scope_id, id) values (?, ?) on conflict do nothing", (scope, change.id))
     assignments = ", ".join(f"{name} = ?" for name in columns)
@@ -219,7 +227,7 @@ def set_session(connection: apsw.Connection, scope: int, change: SetSession) -> 
 
 
 def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
-    """Sessions, the newest first; before them those of which nothing is there yet but what a host keeps for them."""
+    """Return sessions, newest first, preceded by those that have state but no turns yet."""
     sql = """
         with named (id) as (
             select id from sessions where scope_id = ?1 and (?2 is null or id = ?2)
@@ -236,31 +244,31 @@ def sessions(connection: apsw.Connection, scope: int, *, id: str | None = None, 
             number=n,
             id=name,
             turns=turns,
-            started_at=rows.nearest(started),
-            ended_at=rows.nearest(ended),
-            variables=rows.loads(variables) or {},
+            started_at=row_codec.nearest(started),
+            ended_at=row_codec.nearest(ended),
+            variables=row_codec.loads(variables) or {},
             task=task,
-            closed_at=rows.nearest(closed),
-            scope=names.read(scope_name),
+            closed_at=row_codec.nearest(closed),
+            scope=scope_names.decode(scope_name),
         )
         for n, name, turns, started, ended, variables, task, closed, scope_name in found
     ]
 
 
 def spend(connection: apsw.Connection, scope: int, call: ModelCall) -> Iterable[int]:
-    """One call more."""
-    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.marks(range(9))}) returning n"
-    values = (rows.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
-    return (int(index.one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
+    """Record the usage of one model call."""
+    sql = f"insert into model_calls (scope_id, {_CALL}) values ({index.placeholders(range(9))}) returning n"
+    values = (row_codec.micros(call.at), call.purpose, call.session, call.model, call.prompt_tokens, call.completion_tokens)
+    return (int(index.fetch_one(connection, sql, scope, *values, call.seconds, call.outcome)[0]),)
 
 
 def spent(connection: apsw.Connection, scope: int, *, since: datetime | None = None, session: str | None = None) -> list[ModelCall]:
-    """What models were asked for, oldest first."""
+    """Return recorded model calls, oldest first."""
     sql = f"select {_CALL} from model_calls where scope_id = ? and at >= ? and (?3 is null or session = ?3) order by n"
-    found: Any = connection.execute(sql, (scope, 0 if since is None else rows.micros(since), session))
+    found: Any = connection.execute(sql, (scope, 0 if since is None else row_codec.micros(since), session))
     names = _CALL.split(", ")[1:]
     return [ModelCall(at=_moment(at), **dict(zip(names, rest, strict=True))) for at, *rest in found]
 
 
 def _moment(at: int) -> datetime:
-    return rows.EPOCH + at * rows.MICROSECOND
+    return row_codec.EPOCH + at * row_codec.MICROSECOND

@@ -1,5 +1,5 @@
 """
-Store.learning on SQLite: how far learning has come, its queue, and what models took (`jobs`).
+`Store.learning` on SQLite: progress, the job queue, model usage.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-A database file that no store has open here: looked at, copied, rebuilt, put in place.
+Operations on a database file that is not open: check, copy, rebuild, replace.
 
 `yiku.store.api` hands this on, and imports it only when somebody asks for it.
 """
@@ -10,47 +10,57 @@ from contextlib import closing
 from pathlib import Path
 
 from yiku.store import copy, restore
-from yiku.store.check import Depth, Look, Words, erasures, has_tables, identity, is_foreign, look, named_blobs
-from yiku.store.check import backup as check_backup
-from yiku.store.copy import flushed
+from yiku.store.check import (
+    Depth,
+    Findings,
+    Tokenizers,
+    check_backup,
+    check_store,
+    has_tables,
+    is_foreign,
+    named_blobs,
+    read_erasures,
+    read_identity,
+)
+from yiku.store.copy import fsync
 from yiku.store.error_mapping import mapped_errors
-from yiku.store.rebuild import put_aside, removed, rescued
+from yiku.store.rebuild import keep_damaged, rebuild, remove
 from yiku.types import Copied
 
 __all__ = [
     "Depth",
-    "Look",
-    "Words",
+    "Findings",
+    "Tokenizers",
     "check_backup",
-    "erasures",
-    "flushed",
+    "check_store",
+    "fsync",
     "has_tables",
-    "identity",
     "install",
     "is_foreign",
-    "look",
+    "keep_damaged",
     "named_blobs",
-    "put_aside",
     "read_backup",
-    "removed",
-    "rescued",
+    "read_erasures",
+    "read_identity",
+    "rebuild",
+    "remove",
     "unpack_backup",
 ]
 
 
 def read_backup(path: Path) -> Copied:
-    """Read a backup row by row; what it holds. Raises Damaged where it is not sound."""
+    """Read and verify a backup; return what it holds. Raises Damaged."""
     with mapped_errors(str(path)):
-        return copy.read_through(path)
+        return copy.read_all(path)
 
 
 def unpack_backup(path: Path, database: Path) -> None:
-    """Copy the content of a backup to a database file of its own. Raises Damaged where it is not sound."""
-    with mapped_errors(str(path)), closing(copy.opened(path)) as connection:
-        copy.kept(connection, database)
+    """Copy a backup to a database file of its own. Raises Damaged."""
+    with mapped_errors(str(path)), closing(copy.open_copy(path)) as connection:
+        copy.copy_over(connection, database)
 
 
 def install(prepared: Path, database: Path, aside: Path) -> None:
-    """A closed database gets the store's name; what had it is moved aside, with its WAL."""
+    """Move a database to the store's path, moving the file there aside with its WAL."""
     with mapped_errors(str(database)):
         restore.install(prepared, database, aside)

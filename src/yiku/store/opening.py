@@ -1,5 +1,5 @@
 """
-From a file to a store that may be used: made, migrated, given its missing checksums, or only looked at.
+Open a store: create, migrate, add missing checksums, or open read-only.
 
 To look needs no gate and writes nothing. Whoever has to write looks again inside the gate, since another process may have
 been faster. The mark is read before the database, which may only grow after it: a file that is not the one it means, or
@@ -23,9 +23,9 @@ import apsw
 
 from yiku.errors import IndexOutdated, ReadOnly, StoreMismatch, Unsupported
 from yiku.store import connect, pages, schema
-from yiku.store.connect import bytes_of, wal_bytes
+from yiku.store.connect import file_size, wal_bytes
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.reserve import Reserve
 
 OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL is reset (sqlite.org/wal.html)
@@ -33,11 +33,11 @@ OLDEST_SQLITE = (3, 51, 3)  # earlier ones can lose acknowledged rows when a WAL
 
 @dataclass(slots=True, kw_only=True)
 class Opening:
-    """What is opened and with what; `wrote` says whether that took a change of the file, which is then to be checkpointed."""
+    """Opening a store; `wrote` tells whether the file changed and needs a checkpoint."""
 
     path: Path
     gate: Gate
-    mark: Mark
+    mark: IdentityFile
     reserve: Reserve
     connection: Callable[[], apsw.Connection]  # made when it is first asked for
     forget: Callable[[], None]  # closes that connection: the next one is another
@@ -47,19 +47,19 @@ class Opening:
     network: bool
     wrote: bool = False
 
-    def settled(self) -> str:
-        """The id of the store, once the file is one of ours, up to date, and the one that the mark means."""
+    def ready(self) -> str:
+        """Return the store id, once the file is ours, current, and the one that `store.id` names."""
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < OLDEST_SQLITE or sys.platform not in ("linux", "darwin"):
             raise Unsupported(f"SQLite {apsw.sqlite_lib_version()} on {sys.platform}")
-        pages.verified()
+        pages.enabled()
         mark = self.mark.read()
-        if not self.mark.shut() and not wal_bytes(self.path) and bytes_of(self.path):
+        if not self.mark.clean_shutdown() and not wal_bytes(self.path) and file_size(self.path):
             self._seal()
-        if not bytes_of(self.path) or not self._current(mark):
+        if not file_size(self.path) or not self._current(mark):
             with self.gate.held():
                 self.forget()
                 mark = self.mark.read()
-                if not bytes_of(self.path) or not self._current(mark):
+                if not file_size(self.path) or not self._current(mark):
                     self._migrate(mark)
         connection = self.connection()
         meta: Any = dict(map(tuple, connection.execute("select key, value from meta")))
@@ -71,23 +71,23 @@ class Opening:
         return store_id
 
     def _seal(self) -> None:
-        """Another program emptied the WAL, and knows no checksums: where every row is what was written, they are made anew."""
+        """Add checksums if another program wrote the file without them and every row is valid."""
         with self.gate.held():
-            if not self.mark.shut() and not wal_bytes(self.path):
-                schema.seal(self.connection(), self.path, self.mark)
+            if not self.mark.clean_shutdown() and not wal_bytes(self.path):
+                schema.add_checksums(self.connection(), self.path, self.mark)
 
     def _current(self, mark: tuple[str, int] | None) -> bool:
-        """Whether nothing is to be made or migrated, as far as that can be written here, and this connection may write."""
+        """Tell whether nothing needs creating or migrating, or can be."""
         connection = self.connection()
-        if not schema.current(connection, self.path, mark):
+        if not schema.is_current(connection, self.path, mark):
             return False
         if connect.cannot_write(connection):
             return True
         return pages.knows_checksums(connection) and self.network is not (connection.pragma("journal_mode") == "wal")
 
     def _migrate(self, mark: tuple[str, int] | None) -> None:
-        """Bring the file up to date. The gate is held."""
-        if mark is not None and not bytes_of(self.path):
+        """Migrate the file. The gate must be held."""
+        if mark is not None and not file_size(self.path):
             raise StoreMismatch(f"{self.path} is {'empty' if self.path.exists() else 'not there'}, and it had {mark[1]:,} changes")
         if not self.path.exists():
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))

@@ -1,5 +1,5 @@
 """
-Page checksums: every page of the file carries one in its last eight bytes, and each read verifies it.
+Page checksums: each page ends in 8 bytes of checksum, verified on every read.
 
 SQLite itself cannot tell a flipped bit from data. Its extension `cksumvfs`, which the apsw wheels bring,
 can: a page that is not what was written is an error instead of an answer, be it text, index or freelist.
@@ -20,8 +20,8 @@ RESERVED_BYTES = 8  # of each page, as the extension wants them
 _LOADING = threading.Lock()
 
 
-def verified() -> bool:
-    """Whether this process verifies and writes checksums; the first call arranges for it."""
+def enabled() -> bool:
+    """Tell whether this process verifies and writes checksums; the first call loads the extension."""
     with _LOADING:
         return _loaded()
 
@@ -40,18 +40,18 @@ def _loaded() -> bool:
     return True
 
 
-def reserve(connection: apsw.Connection) -> None:
-    """A file that is still empty, or is vacuumed next, keeps room for a checksum in each page."""
+def reserve_space(connection: apsw.Connection) -> None:
+    """Reserve space for a checksum in each page of an empty or vacuumed file."""
     _reserved(connection, RESERVED_BYTES)
 
 
 def has_checksums(connection: apsw.Connection) -> bool:
-    """Whether the pages of this file carry checksums."""
+    """Tell whether the pages of this file carry checksums."""
     return _reserved(connection, -1) == RESERVED_BYTES
 
 
 def knows_checksums(connection: apsw.Connection) -> bool:
-    """Whether a connection writes checksums where the file has them: one that was opened before it had any does not."""
+    """Tell whether a connection writes checksums; one opened before the file had any does not."""
     return not has_checksums(connection) or connection.pragma("checksum_verification", "on") == "1"
 
 
@@ -61,8 +61,8 @@ def _reserved(connection: apsw.Connection, wanted: int) -> int:
     return value.value
 
 
-def vacuumed(connection: apsw.Connection) -> None:
-    """Rewrite the file, with checksums; pages that leave the cache before the first one would have none, so none leaves it."""
+def vacuum(connection: apsw.Connection) -> None:
+    """Rewrite the file with checksums, with a cache large enough that no page is spilled before the first."""
     connection.pragma("cache_spill", 0)
     try:
         connection.execute("vacuum")
@@ -70,8 +70,8 @@ def vacuumed(connection: apsw.Connection) -> None:
         connection.pragma("cache_spill", 1)
 
 
-def emptied_wal(connection: apsw.Connection, wait_ms: int) -> bool:
-    """Empty the WAL, waiting so long for readers; whether it is empty. The gate is held."""
+def empty_wal(connection: apsw.Connection, wait_ms: int) -> bool:
+    """Empty the WAL, waiting for readers; return whether it is empty. The gate must be held."""
     patience = connection.pragma("busy_timeout")
     connection.set_busy_timeout(wait_ms)
     try:
@@ -84,14 +84,14 @@ def emptied_wal(connection: apsw.Connection, wait_ms: int) -> bool:
         connection.set_busy_timeout(patience)
 
 
-def trusting(connection: apsw.Connection) -> apsw.Connection:
-    """The same connection, reading pages whatever their checksums say: to look at a damaged or foreign file."""
+def without_verification(connection: apsw.Connection) -> apsw.Connection:
+    """Return the connection with verification off, to read a damaged or foreign file."""
     connection.pragma("checksum_verification", "off")
     return connection
 
 
-def verifying(connection: apsw.Connection) -> apsw.Connection:
-    """The same connection, verifying again what it reads, the schema and what is in its cache too."""
+def with_verification(connection: apsw.Connection) -> apsw.Connection:
+    """Return the connection with verification on again, with schema and cache dropped."""
     connection.pragma("shrink_memory")
     connection.pragma("checksum_verification", "on")
     connection.pragma("writable_schema", "reset")

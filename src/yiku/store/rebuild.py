@@ -1,5 +1,5 @@
 """
-A damaged store becomes a whole one again: what can still be read, what the backups have, and what is made anew.
+Rebuild a damaged store from readable rows and backups, and report what was lost.
 
 1. The damaged file is copied, byte for byte with its WAL, to a folder where it stays; only that copy is read.
 2. A new store is built beside it. Each table is read in order, row by row where a page stops it; turns and
@@ -29,7 +29,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Damaged, StoreBusy
-from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, rows, schema, write
+from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, row_codec, schema, write
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -45,7 +45,7 @@ DROPPED = "select row_n from (select row_n, action, max(number) from changes whe
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510  # the bytes that SQLite locks in a database that somebody has open
 
 
-def rescued(
+def rebuild(
     database: Path,
     *,
     kept: Path,
@@ -55,21 +55,21 @@ def rescued(
     analyzer: str,
     key: bytes,
     cause: Cause,
-    words: check.Words,
+    words: check.Tokenizers,
     dry_run: bool = False,
-) -> damaged_rows.Rescued:
+) -> damaged_rows.Recovered:
     """
-    Put a whole store in the place of a damaged one; with `dry_run` only say what it would hold.
+    Replace a damaged store by a sound one; with `dry_run` only report what it would contain.
 
     kept:     the folder in which the damaged file is kept
     readable: it is one of ours, and what can be read there counts
     Raises StoreBusy while another process has the store
     open, and Damaged, with nothing changed, when what was built is not whole.
     """
-    done = damaged_rows.Rescued()
+    done = damaged_rows.Recovered()
     work = kept.with_name(f".{kept.name}.{secrets.token_hex(4)}")  # gets its name when all that is in it is there
     with ExitStack() as last:
-        held = last.enter_context(_nobody_else(database))
+        held = last.enter_context(_exclusive_lock(database))
         kept.parent.mkdir(mode=0o700, exist_ok=True)
         for left in kept.parent.glob(".*"):  # of a repair that was killed
             shutil.rmtree(left)
@@ -78,24 +78,24 @@ def rescued(
         last.callback(shutil.rmtree, work, ignore_errors=True)
         files = [path for path in (database, _wal(database)) if path.exists()]
         for path in files:
-            _copied(path, aside / path.name, held if path == database else None)
+            _copy(path, aside / path.name, held if path == database else None)
         new, sources = work / "new.db", [aside / database.name] if files and readable else []
         _build(new, sources, backups, done, mark=mark, analyzer=analyzer, key=key, cause=cause, words=words)
-        _sound(new, key, words)
+        _check(new, key, words)
         if dry_run:
             return done
         if files:
-            before = _worked_in(aside / database.name, work / "before.db") if len(files) > 1 else None
-            done.kept = _kept(aside, kept)
+            before = _with_wal_applied(aside / database.name, work / "before.db") if len(files) > 1 else None
+            done.kept = _rename_kept(aside, kept)
             if before is not None:
-                last.enter_context(_nobody_else(before))
+                last.enter_context(_exclusive_lock(before))
                 before.rename(database)
-                copy.flushed(database.parent)
+                copy.fsync(database.parent)
         for beside in (_wal(database), Path(f"{database}-shm")):
             beside.unlink(missing_ok=True)
-        copy.flushed(database.parent)
+        copy.fsync(database.parent)
         new.rename(database)
-        copy.flushed(database.parent)
+        copy.fsync(database.parent)
         column_file.remove(database.with_name("vectors"))  # of rows that may be lost
     return done
 
@@ -104,9 +104,9 @@ def rescued(
 
 
 @contextmanager
-def _nobody_else(database: Path) -> Iterator[int | None]:
+def _exclusive_lock(database: Path) -> Iterator[int | None]:
     """
-    While this is held, no other process has the database open: its bytes are locked as SQLite would lock them.
+    Lock the database file as SQLite does, so that no other process has it open.
 
     Gives the descriptor; to close any other of the same file would drop the lock.
     """
@@ -132,8 +132,8 @@ def _wal(database: Path) -> Path:
     return Path(f"{database}-wal")
 
 
-def _copied(path: Path, to: Path, held: int | None = None) -> Path:
-    """A copy of a file, flushed; read over the descriptor that holds it, where there is one."""
+def _copy(path: Path, to: Path, held: int | None = None) -> Path:
+    """Copy a file and flush it, reading from the locking descriptor if there is one."""
     with ExitStack() as last:
         source = last.enter_context(path.open("rb")).fileno() if held is None else held
         target = last.enter_context(os.fdopen(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"))
@@ -141,52 +141,52 @@ def _copied(path: Path, to: Path, held: int | None = None) -> Path:
         while part := os.pread(source, COPIED_BYTES, at):
             target.write(part)
             at += len(part)
-    copy.flushed(to)
+    copy.fsync(to)
     return to
 
 
-def put_aside(database: Path, mark: Path, kept: Path) -> None:
-    """Keep a copy of a database, its WAL and its mark. Raises StoreBusy while another process has it open."""
-    with _nobody_else(database) as held:
+def keep_damaged(database: Path, mark: Path, kept: Path) -> None:
+    """Keep a copy of a database, its WAL and its identity file. Raises StoreBusy if another process has it open."""
+    with _exclusive_lock(database) as held:
         kept.mkdir(mode=0o700, parents=True)
         for path in (database, _wal(database), mark):
             if path.exists():
-                _copied(path, kept / path.name, held if path == database else None)
-        copy.flushed(kept)
-        copy.flushed(kept.parent)
+                _copy(path, kept / path.name, held if path == database else None)
+        copy.fsync(kept)
+        copy.fsync(kept.parent)
 
 
-def removed(database: Path, mark: Path) -> None:
-    """The next opening makes a new store. The mark goes last: until then the old one is missed."""
+def remove(database: Path, mark: Path) -> None:
+    """Remove the database so that the next open creates a new one. The identity file goes last."""
     for path in (_wal(database), Path(f"{database}-shm"), database, mark):
         path.unlink(missing_ok=True)
-        copy.flushed(path.parent)
+        copy.fsync(path.parent)
 
 
-def _kept(aside: Path, kept: Path) -> Path:
-    """The folder with the damaged files gets its name, and stays."""
+def _rename_kept(aside: Path, kept: Path) -> Path:
+    """Give the folder of damaged files its final name."""
     for shared in aside.glob("*-shm"):  # SQLite made it to read the copy
         shared.unlink()
-    copy.flushed(aside)
+    copy.fsync(aside)
     aside.rename(kept)
-    copy.flushed(kept.parent)
+    copy.fsync(kept.parent)
     return kept
 
 
-def _worked_in(damaged: Path, to: Path) -> Path | None:
-    """The damaged file with what its WAL holds; None where SQLite cannot do it."""
+def _with_wal_applied(damaged: Path, to: Path) -> Path | None:
+    """Return a copy of the damaged file with its WAL applied; None if SQLite fails."""
     wal = _wal(damaged)
-    _copied(damaged, to)
-    _copied(wal, _wal(to))
+    _copy(damaged, to)
+    _copy(wal, _wal(to))
     try:
-        connection = pages.trusting(connect.to(to, durability="full", network=False, busy_timeout_s=0))
+        connection = pages.without_verification(connect.open_connection(to, durability="full", network=False, busy_timeout_s=0))
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             connection.close()
     except check.UNREADABLE:
         return None
-    copy.flushed(to)
+    copy.fsync(to)
     return to
 
 
@@ -197,33 +197,33 @@ def _build(
     new: Path,
     damaged: Sequence[Path],
     backups: Sequence[Path],
-    done: damaged_rows.Rescued,
+    done: damaged_rows.Recovered,
     *,
     mark: tuple[str, int] | None,
     analyzer: str,
     key: bytes,
     cause: Cause,
-    words: check.Words,
+    words: check.Tokenizers,
 ) -> None:
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    connection = connect.to(new, durability="full", network=False, busy_timeout_s=0)
+    connection = connect.open_connection(new, durability="full", network=False, busy_timeout_s=0)
     try:
         schema.migrate(connection, new, analyzer=analyzer, key=key, network=False)
         connection.pragma("foreign_keys", "OFF")
         with write.transaction(connection):
-            guards = _without_guards(connection)
-            damaged_rows.all_of(connection, damaged, backups, done)
-            _erased_stays_erased(connection)
-            _identified(connection, mark, analyzer, key, cause)
-            _parents(connection, done)
-            journal = _journal(connection, done, mark, key, cause)
-            _links(connection, journal)
-            _sessions(connection)
-            _lost(connection, done)
-            _balanced(connection, journal)
+            guards = _drop_unique_indexes(connection)
+            damaged_rows.recover(connection, damaged, backups, done)
+            _repeat_erasures(connection)
+            _set_identity(connection, mark, analyzer, key, cause)
+            _restore_parents(connection, done)
+            journal = _rebuild_journal(connection, done, mark, key, cause)
+            _repair_links(connection, journal)
+            _repair_sessions(connection)
+            _report_lost(connection, done)
+            _add_missing_journal_rows(connection, journal)
             for sql in guards:
                 connection.execute(sql)
-            _indexed(connection, words)
+            _rebuild_indexes(connection, words)
             for table, number in done.highest.items():
                 connection.execute("update sqlite_sequence set seq = max(seq, ?) where name = ?", (number, table))
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -231,23 +231,23 @@ def _build(
         connection.close()
     for beside in (_wal(new), Path(f"{new}-shm")):
         beside.unlink(missing_ok=True)
-    copy.flushed(new)
+    copy.fsync(new)
 
 
-def _without_guards(connection: apsw.Connection) -> list[str]:
-    """Take away the indexes that let one live row in, until it is clear which that is; how to make them again."""
-    found = check.every(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
+def _drop_unique_indexes(connection: apsw.Connection) -> list[str]:
+    """Drop the unique indexes on live rows until conflicts are resolved; return their SQL."""
+    found = check.fetch_all(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
     for name, _ in found:
         connection.execute(f"drop index {name}")
     connection.execute("delete from meta")
     return [sql for _, sql in found]
 
 
-def _sound(new: Path, key: bytes, words: check.Words) -> None:
-    look = check.Look(key)
-    connection = connect.to(new, durability="full", network=False, busy_timeout_s=0)
+def _check(new: Path, key: bytes, words: check.Tokenizers) -> None:
+    look = check.Findings(key)
+    connection = connect.open_connection(new, durability="full", network=False, busy_timeout_s=0)
     try:
-        check.whole(look, connection, "deep", words)
+        check.check_connection(look, connection, "deep", words)
     finally:
         connection.close()
     if look.problems:
@@ -257,32 +257,32 @@ def _sound(new: Path, key: bytes, words: check.Words) -> None:
 # ------------------------------------------------------------------ making it whole
 
 
-def _erased_stays_erased(connection: apsw.Connection) -> None:
-    """What an erasure took away goes again, should a backup from before it have brought it."""
-    erase.identify(connection)
-    for (told,) in check.every(connection, "select rows from erasures"):
-        for table, ids in _taken(json.loads(told)).items():
+def _repeat_erasures(connection: apsw.Connection) -> None:
+    """Delete erased rows again that an older backup brought back."""
+    erase.name_erasures(connection)
+    for (told,) in check.fetch_all(connection, "select rows from erasures"):
+        for table, ids in _erased_ids(json.loads(told)).items():
             connection.execute(f"delete from {table} where id in (select value from json_each(?))", (json.dumps(ids),))
 
 
-def _taken(told: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The ids of the rows that an erasure deleted; a single turn was only blanked."""
+def _erased_ids(told: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the ids of rows deleted by an erasure; redacted turns are not among them."""
     turns = told["turns"] if told["session"] or told["whole_scope"] else []
     others = {table: list(told.get("records", {}).get(table, ())) for table in records.KINDS}
     return {"memories": list(told["memories"]), "conversation_turns": list(turns), **others}
 
 
-def _identified(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
-    """It is the same store; its index is today's, and its chain goes on with the key that there is."""
+def _set_identity(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
+    """Keep the store's identity, write the current index version, and continue the digest chain."""
     connection.execute("delete from meta where key in ('analyzer', 'key')")
     connection.execute("insert into meta (key, value) values ('analyzer', ?)", (analyzer,))
     store_id = mark[0] if mark else secrets.token_hex(16)
     connection.execute("insert or ignore into meta (key, value) values ('store_id', ?)", (store_id,))
-    write.key_known(connection, key, cause.at)
+    write.register_key(connection, key, cause.at)
 
 
-def _parents(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
-    """What hangs on a row that is not there goes; a scope or a session whose name is lost gets one that says so."""
+def _restore_parents(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
+    """Delete rows whose parent is missing; create placeholder scopes and sessions."""
     for table in ("sessions", "conversation_turns", "memories", *records.KINDS):
         sql = f"select distinct scope_id from {table} where scope_id not in (select id from scopes)"
         for (number,) in connection.execute(sql).fetchall():
@@ -306,20 +306,20 @@ def _parents(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
         where n not in (select memory_n from memory_sources)""")
 
 
-def _journal(
-    connection: apsw.Connection, done: damaged_rows.Rescued, mark: tuple[str, int] | None, key: bytes, cause: Cause
+def _rebuild_journal(
+    connection: apsw.Connection, done: damaged_rows.Recovered, mark: tuple[str, int] | None, key: bytes, cause: Cause
 ) -> write.Journal:
-    """The journal without gaps: a row for each run of rows that are lost; chained anew, and ready to go on."""
+    """Fill the gaps of the journal with one row each, and compute its digest chain anew."""
     numbers = [number for (number,) in connection.execute("select number from changes order by number")]
     ends = [*numbers, 1 + max(numbers[-1] if numbers else 0, mark[1] if mark else 0, done.highest.get("changes", 0))]
     for before, after in zip([0, *numbers], ends, strict=True):
         if missing := after - before - 1:
-            header = (after - 1, after - 1, 0, rows.micros(cause.at), cause.operation, check.LOST, "changes", 0, missing)
-            sql = f"insert into changes ({write.CHAINED}, digest) values ({index.marks(range(10))})"
+            header = (after - 1, after - 1, 0, row_codec.micros(cause.at), cause.operation, check.LOST, "changes", 0, missing)
+            sql = f"insert into changes ({write.CHAINED}, digest) values ({index.placeholders(range(10))})"
             connection.execute(sql, (*header, b""))
             done.lost.append(f"journal rows {before + 1:,} to {after - 1:,}")
     previous = b""
-    for chained in check.every(connection, f"select {write.CHAINED} from changes order by number"):
+    for chained in check.fetch_all(connection, f"select {write.CHAINED} from changes order by number"):
         previous = write.digest(key, b"" if chained[5] == write.RESTART else previous, chained)
         connection.execute("update changes set digest = ? where number = ?", (previous, chained[0]))
     journal = write.Journal(connection, 0, cause, key)
@@ -327,15 +327,15 @@ def _journal(
     return journal
 
 
-def _links(connection: apsw.Connection, journal: write.Journal) -> None:
-    """Each version points to one that is there; of a slot and of a text one is live, the one said last."""
+def _repair_links(connection: apsw.Connection, journal: write.Journal) -> None:
+    """Make each successor exist, and each slot and text have one live row, the one said last."""
     sql = """
         select n, scope_id, id, line, superseded_by, flagged_with, state, standing, slot, kind, content_hash, flag from memories
         order by scope_id, said_at desc, place desc, n desc"""
     there: dict[tuple[int, str], str] = {}  # scope and id: line
     later: dict[tuple[int, str], str] = {}  # scope and line: the version said next
     live: dict[tuple[Any, ...], tuple[str, str]] = {}  # slot or text: id and line of the row that is live
-    found = check.every(connection, sql)
+    found = check.fetch_all(connection, sql)
     there.update({(row[1], row[2]): row[3] for row in found})
     for n, scope, id, line, superseded_by, flagged_with, state, standing, slot, kind, text, flag in found:
         changes: dict[str, Any] = {}
@@ -344,7 +344,7 @@ def _links(connection: apsw.Connection, journal: write.Journal) -> None:
             changes |= {} if changes["superseded_by"] else {"valid_to": None}
         marked = json.loads(flagged_with) if flagged_with else []
         if (still := [one for one in marked if (scope, one) in there]) != marked:
-            changes |= {"flagged_with": rows.dumps(still), "flag": flag if still else None}
+            changes |= {"flagged_with": row_codec.dumps(still), "flag": flag if still else None}
         if state == "active" and changes.get("superseded_by", superseded_by) is None:
             places: list[tuple[Any, ...]] = [(scope, kind, text)]
             if slot is not None and standing == "fact" and changes.get("flag", flag) is None:
@@ -364,17 +364,19 @@ def _links(connection: apsw.Connection, journal: write.Journal) -> None:
 
 
 def _change(connection: apsw.Connection, journal: write.Journal, scope: int, n: int, changes: dict[str, Any]) -> None:
-    names = rows.MEMORY_DIGESTED.split(", ")
-    row = dict(zip(names, index.one(connection, f"select {rows.MEMORY_DIGESTED} from memories where n = ?", n), strict=True))
+    names = row_codec.MEMORY_DIGESTED.split(", ")
+    row = dict(
+        zip(names, index.fetch_one(connection, f"select {row_codec.MEMORY_DIGESTED} from memories where n = ?", n), strict=True)
+    )
     number = journal.note("update", "memories", n, {name: row[name] for name in changes}, scope=scope)
     row |= changes
-    written = {**changes, "digest": rows.digest([row[name] for name in names]), "changed": number}
+    written = {**changes, "digest": row_codec.digest([row[name] for name in names]), "changed": number}
     assignments = ", ".join(f"{name} = ?" for name in written)
     connection.execute(f"update memories set {assignments} where n = ?", (*written.values(), n))
 
 
-def _sessions(connection: apsw.Connection) -> None:
-    """A session knows its turns, and the next position, from the turns themselves and from what it knew."""
+def _repair_sessions(connection: apsw.Connection) -> None:
+    """Recompute counts, times and next positions of sessions."""
     connection.execute("delete from sessions where n not in (select session_n from conversation_turns)")
     connection.execute("""
         update sessions set turns = max(turns, t.next), started_at = t.first, ended_at = t.last
@@ -382,9 +384,9 @@ def _sessions(connection: apsw.Connection) -> None:
               from conversation_turns group by session_n) t where t.session_n = sessions.n""")
 
 
-def _lost(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
-    """Name what the file knew of and nobody has; what was erased is not lost."""
-    erasures = [_taken(json.loads(told)) for (told,) in check.every(connection, "select rows from erasures")]
+def _report_lost(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
+    """Report ids the file mentions that were not recovered; erased ones are not lost."""
+    erasures = [_erased_ids(json.loads(told)) for (told,) in check.fetch_all(connection, "select rows from erasures")]
     for table, what in WHAT.items():
         there = {n for (n,) in connection.execute(f"select n from {table}")}
         erased = {id for taken in erasures for id in taken[table]}
@@ -394,36 +396,36 @@ def _lost(connection: apsw.Connection, done: damaged_rows.Rescued) -> None:
         told -= {n for (n,) in connection.execute(DROPPED, (table,))}
         named = {n: id for n, id in named.items() if n in told or table not in records.KINDS}
         erased_from = "records" if table in records.KINDS else table
-        gone = index.one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", erased_from)[0]
+        gone = index.fetch_one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", erased_from)[0]
         nameless = sorted(told - {*named})[int(gone) :]
         done.lost += [f"{what} {id}" for id in named.values()] + [f"{what} in row {n}" for n in nameless]
 
 
-def _balanced(connection: apsw.Connection, journal: write.Journal) -> None:
-    """The journal tells of every row, and of how many it told that are not there."""
-    differ = int(index.one(connection, f"select count(*) - ({check.TURNS_TOLD}) from conversation_turns")[0])
-    missing = index.one(connection, "select total(s.turns) - (select count(*) from conversation_turns) from sessions s")[0]
+def _add_missing_journal_rows(connection: apsw.Connection, journal: write.Journal) -> None:
+    """Add journal rows for recovered rows and for missing ones."""
+    differ = int(index.fetch_one(connection, f"select count(*) - ({check.TURNS_TOLD}) from conversation_turns")[0])
+    missing = index.fetch_one(connection, "select total(s.turns) - (select count(*) from conversation_turns) from sessions s")[0]
     accounted = "select total(count) from changes where tbl = 'conversation_turns' and action in ('erase', ?)"
-    more = max(0, int(missing - index.one(connection, accounted, check.LOST)[0]))  # lost in their sessions, as positions show
+    more = max(0, int(missing - index.fetch_one(connection, accounted, check.LOST)[0]))  # lost in their sessions, as positions show
     lost = max(more, -differ)
     if lost:
         journal.note(check.LOST, "conversation_turns", 0, count=lost)
     if differ + lost:
         journal.note(check.FOUND, "conversation_turns", 0, count=differ + lost)
     last = "select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n"
-    for n, scope in check.every(connection, f"select n, scope_id from memories m where ({last}) is null"):
+    for n, scope in check.fetch_all(connection, f"select n, scope_id from memories m where ({last}) is null"):
         journal.note(check.FOUND, "memories", n, {}, scope=scope)
     connection.execute(f"update memories as m set changed = ({last})")
     for table in records.KINDS:
         connection.execute(f"delete from {table} where n in ({DROPPED})", (table,))  # a backup may have brought it
         last = f"select max(number) from changes where tbl = '{table}' and row_n = r.n"
-        for n, scope in check.every(connection, f"select n, scope_id from {table} r where ({last}) is null"):
+        for n, scope in check.fetch_all(connection, f"select n, scope_id from {table} r where ({last}) is null"):
             journal.note(check.FOUND, table, n, {}, scope=scope)
         connection.execute(f"update {table} as r set changed = ({last})")
 
 
-def _indexed(connection: apsw.Connection, words: check.Words) -> None:
-    """The search index and its counters, from the rows."""
-    for name, documents in check.wanted(connection, words).items():
+def _rebuild_indexes(connection: apsw.Connection, words: check.Tokenizers) -> None:
+    """Rebuild the search index and its totals from the rows."""
+    for name, documents in check.expected_tokens(connection, words).items():
         for n, scope, past, tokens in documents:
-            index.put(connection, name, scope, n, tokens, past=past)
+            index.add(connection, name, scope, n, tokens, past=past)

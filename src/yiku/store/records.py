@@ -1,5 +1,5 @@
 """
-Records: episodes, the scratchpad and attachments, each the newest form of itself.
+Tables of episodes, scratchpads and attachments: the latest version of each.
 
 A record lies in its table whole: its dataclass's fields as columns, and beside them the tokens under which it is
 indexed, so that it leaves the index with the very tokens it came with, in a copy of the store too. A change is
@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale, Unreadable
-from yiku.store import index, names, rows
+from yiku.store import index, row_codec, scope_names
 from yiku.store.protocol import Index, Journal, R
 from yiku.types import ActionNode, Attachment, Drop, Episode, Put, Record, Records, Scratchpad, Task, Tokens
 
@@ -46,7 +46,7 @@ def _column(value: object) -> Any:
         case bool():
             return int(value)
         case datetime():
-            return rows.micros(value)
+            return row_codec.micros(value)
         case None | int() | float() | str():
             return value
     return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")) if value else None
@@ -59,13 +59,13 @@ def _plain(value: object) -> Any:
         return {name: _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
-    return rows.micros(value) if isinstance(value, datetime) else value
+    return row_codec.micros(value) if isinstance(value, datetime) else value
 
 
 def _field(kind: str, value: Any, offset: int) -> Any:
-    """A column as the type of its field."""
+    """Convert a column to its field's type."""
     if kind.startswith("datetime"):
-        return rows.moment(value, offset)
+        return row_codec.moment(value, offset)
     if kind == "bool":
         return bool(value)
     if kind.startswith("Mapping"):
@@ -83,10 +83,10 @@ def _field(kind: str, value: Any, offset: int) -> Any:
 
 
 def _part(kind: type[Any], values: dict[str, Any], offset: int) -> Any:
-    """A step or a task, whose only fields that JSON has no word for are times."""
+    """Decode a step or a task; only its times are not JSON."""
     types = {field.name: str(field.type) for field in fields(kind)}
     times = {name for name, of in types.items() if of.startswith("datetime")}
-    made = kind(**{name: rows.moment(value, offset) if name in times else value for name, value in values.items()})
+    made = kind(**{name: row_codec.moment(value, offset) if name in times else value for name, value in values.items()})
     for name, of in types.items():
         held, wanted = getattr(made, name), _PLAIN.get(of.removesuffix(" | None"))
         _must(wanted is None or (held is None and of.endswith("None")) or type(held) is wanted)
@@ -97,7 +97,7 @@ _PLAIN = {"str": str, "bool": bool, "Mapping[str, Any]": dict}
 
 
 def _must(fits: bool) -> None:
-    """Raise ValueError for what no such field can hold."""
+    """Raise ValueError unless the condition holds."""
     if not fits:
         raise ValueError("a field holds what it cannot hold")
 
@@ -107,24 +107,24 @@ def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[
     at: datetime = getattr(record, TIME[table])
     given = [_column(getattr(record, name)) for name in _FIELDS[table]]
     told = None if tokens is None else json.dumps([tokens.words, tokens.characters], ensure_ascii=False, separators=(",", ":"))
-    return (n, scope, *given, rows.offset_min(at), told)
+    return (n, scope, *given, row_codec.offset_min(at), told)
 
 
 def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
-    """A record from the columns of DIGESTED. Raises Unreadable."""
+    """Decode a record from the columns of DIGESTED. Raises Unreadable."""
     columns, offset = _FIELDS[table], row[-2]
     told = {}
     for (name, of), value in zip(columns.items(), row[2:-2], strict=True):
         try:
             told[name] = _field(of, value, offset)
-            _must(name != "blob" or value is None or rows.BLOB.fullmatch(value) is not None)
-        except rows.UNFIT as error:
+            _must(name != "blob" or value is None or row_codec.BLOB.fullmatch(value) is not None)
+        except row_codec.UNFIT as error:
             raise Unreadable(f"{row[2]} of {table}", f"cannot be read: {name}", id=row[2], scope=row[1]) from error
     return KINDS[table](n=row[0], changed=changed, scope=scope, **told)
 
 
 def tokens(told: str | None) -> Tokens | None:
-    """What a row is indexed with. Raises ValueError for what is no tokens."""
+    """Decode the tokens of a row. Raises ValueError."""
     if told is None:
         return None
     found = json.loads(told)
@@ -144,14 +144,14 @@ def read(
     left_out: Callable[[Unreadable], object],
 ) -> list[R]:
     """
-    The records that are asked for, in the order of their numbers, or of their time where the newest come first.
+    Return the selected records, by row number, or newest first.
 
     left_out: is told those that cannot be read
     """
     table = TABLES[kind]
-    conditions: list[str] = [f"scope_id in ({index.marks(scopes)})"]
+    conditions: list[str] = [f"scope_id in ({index.placeholders(scopes)})"]
     values: list[Any] = [*scopes]
-    for column, wanted in _wanted(table, select):
+    for column, wanted in _conditions(table, select):
         conditions.append(column)
         values.append(wanted)
     order = f"{TIME[table]} desc, n desc" if select.newest_first else "n"
@@ -160,23 +160,23 @@ def read(
         f" where {' and '.join(conditions)} order by {order} limit ?"
     )
     found = connection.execute(sql, (*values, -1 if select.limit is None else select.limit))
-    return rows.each(lambda row: decoded(table, row), found, left_out)
+    return row_codec.decode_all(lambda row: decode(table, row), found, left_out)
 
 
-def decoded(table: str, row: Sequence[Any]) -> Any:
-    """A record from the columns of DIGESTED, its digest, its last change and its scope. Raises Unreadable."""
+def decode(table: str, row: Sequence[Any]) -> Any:
+    """Decode a record from its columns, digest, last change and scope. Raises Unreadable."""
     *told, digest, changed, scope = row
-    if rows.digest(told) != digest:
-        raise Unreadable(f"{told[2]} of {table}", rows.NOT_AS_WRITTEN, id=told[2], scope=told[1])
+    if row_codec.digest(told) != digest:
+        raise Unreadable(f"{told[2]} of {table}", row_codec.NOT_AS_WRITTEN, id=told[2], scope=told[1])
     try:
         tokens(told[-1])
-    except rows.UNFIT as error:
+    except row_codec.UNFIT as error:
         raise Unreadable(f"{told[2]} of {table}", "cannot be read: tokens", id=told[2], scope=told[1]) from error
-    return _record(table, told, changed, names.read(scope))
+    return _record(table, told, changed, scope_names.decode(scope))
 
 
-def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:
-    """Each condition, with the one value that it binds."""
+def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
+    """Return the conditions of a selection, each with its bound value."""
     lists = {"n": select.ns, "id": select.ids, "session": select.sessions, "turn": select.turns}
     for column, among in lists.items():
         if among is not None:
@@ -186,16 +186,16 @@ def _wanted(table: str, select: Records) -> Iterator[tuple[str, Any]]:
     if select.user is not None:
         yield "user_id = ?", select.user
     if select.since is not None:
-        yield f"{TIME[table]} >= ?", rows.micros(select.since)
+        yield f"{TIME[table]} >= ?", row_codec.micros(select.since)
     if select.until is not None:
-        yield f"{TIME[table]} < ?", rows.micros(select.until)
+        yield f"{TIME[table]} < ?", row_codec.micros(select.until)
 
 
 # ------------------------------------------------------------------ writing
 
 
 def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) -> Iterable[int]:
-    """A record under its id. Raises Stale where its older form is not the one that this was made of."""
+    """Insert or update a record. Raises Stale if it changed since it was read."""
     record, table = change.record, TABLES[type(change.record)]
     known: Any = connection.execute(f"select n, changed from {table} where scope_id = ? and id = ?", (scope, record.id)).fetchone()
     n, changed = known or (0, 0)
@@ -208,33 +208,37 @@ def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) 
         number = journal.note("update", table, n, before)
     else:
         # One that comes back, by undo, has its number again.
-        n = record.n or index.one(connection, "select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ?", table)[0]
+        n = (
+            record.n
+            or index.fetch_one(connection, "select coalesce(max(seq), 0) + 1 from sqlite_sequence where name = ?", table)[0]
+        )
         if connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
             raise Stale
         number = journal.note("insert", table, n)
     values = _values(n, scope, record, change.tokens)
     names = f"{DIGESTED[table]}, changed, digest"
     connection.execute(
-        f"insert into {table} ({names}) values ({index.marks(range(len(values) + 2))})", (*values, number, rows.digest(values))
+        f"insert into {table} ({names}) values ({index.placeholders(range(len(values) + 2))})",
+        (*values, number, row_codec.digest(values)),
     )
     if change.tokens is not None and table in INDEXES:
-        index.put(connection, INDEXES[table], scope, n, change.tokens)
+        index.add(connection, INDEXES[table], scope, n, change.tokens)
     return (n,)
 
 
-def shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
-    """These episodes were shown once more; as with memories, the journal does not tell it."""
+def count_shown(connection: apsw.Connection, scope: int, episodes: Sequence[int]) -> None:
+    """Count that these episodes were shown; not journaled."""
     for n in episodes:
         sql = f"select {DIGESTED['episodes']} from episodes where scope_id = ? and n = ?"
         for row in connection.execute(sql, (scope, n)).fetchall():
             values: dict[str, Any] = dict(zip(DIGESTED["episodes"].split(", "), row, strict=True))
             values["access_count"] += 1
-            counted = (values["access_count"], rows.digest([*values.values()]), scope, n)
+            counted = (values["access_count"], row_codec.digest([*values.values()]), scope, n)
             connection.execute("update episodes set access_count = ?, digest = ? where scope_id = ? and n = ?", counted)
 
 
 def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal) -> Iterable[int]:
-    """A record goes. Raises Stale where it is not as it was read."""
+    """Delete a record. Raises Stale if it changed since it was read."""
     record, table = change.record, TABLES[type(change.record)]
     sql = f"select n from {table} where scope_id = ? and id = ? and changed = ?"
     known = connection.execute(sql, (scope, record.id, record.changed)).fetchone()
@@ -248,29 +252,29 @@ def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal
 
 
 def _image(connection: apsw.Connection, table: str, scope: int, n: int) -> dict[str, Any]:
-    """A row as it is, by its columns."""
+    """Return the row image of a record, for the journal."""
     columns = DIGESTED[table].split(", ")
-    row = index.one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
+    row = index.fetch_one(connection, f"select {DIGESTED[table]} from {table} where scope_id = ? and n = ?", scope, n)
     return {name: value for name, value in zip(columns, row, strict=True) if name not in ("scope_id",) and value is not None}
 
 
-def was(table: str, before: dict[str, Any], scope: str) -> Record:
-    """The record of an image."""
+def from_image(table: str, before: dict[str, Any], scope: str) -> Record:
+    """Decode a record from a row image in the journal."""
     row = [before.get(name) for name in DIGESTED[table].split(", ")]
     found: Record = _record(table, row, 0, scope)
     return found
 
 
 def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
-    told = index.one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
+    told = index.fetch_one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
     held = tokens(told)
     if held is not None and table in INDEXES:
-        index.take(connection, INDEXES[table], scope, n, held)
+        index.remove(connection, INDEXES[table], scope, n, held)
 
 
 def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[str]], images: Sequence[int] = ()) -> int:
     """
-    Records go, and what the journal keeps of them; how many did. What is not there is passed over.
+    Erase records and their journal images; return the number deleted. Missing ids are ignored.
 
     ids: by table; images: rows of the journal that keep older forms of others
     """
@@ -292,22 +296,22 @@ def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[st
 
 
 def readable(connection: apsw.Connection, left_out: Callable[[Unreadable], object]) -> Iterator[str]:
-    """The table of every record that is there; those that cannot be read are told."""
+    """Yield the table of every readable record; unreadable ones are reported."""
     for table in KINDS:
         for row in connection.execute(f"select {DIGESTED[table]}, digest, changed, '' from {table}"):
-            rows.each(lambda row, table=table: decoded(table, row), [row], left_out)  # type: ignore[misc]
+            row_codec.decode_all(lambda row, table=table: decode(table, row), [row], left_out)  # type: ignore[misc]
             yield table
 
 
 def digests(connection: apsw.Connection) -> Iterator[tuple[str, str, bool]]:
-    """Table and id of every record, and whether it is what was written."""
+    """Yield table, id and validity of the digest of every record."""
     for table in KINDS:
         for *row, digest in connection.execute(f"select {DIGESTED[table]}, digest from {table}"):
-            yield table, row[2], rows.digest(row) == digest
+            yield table, row[2], row_codec.digest(row) == digest
 
 
 def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Tokens]]:
-    """What the indexes should hold: index, row, scope, tokens."""
+    """Yield what the indexes should contain: index, row, scope, tokens."""
     for table, name in INDEXES.items():
         for n, scope, told in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
             held = tokens(told)
@@ -316,6 +320,6 @@ def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Toke
 
 
 def blobs(connection: apsw.Connection) -> set[str]:
-    """The blobs that attachments name."""
+    """Return the blobs that attachments refer to."""
     found: Any = connection.execute("select blob from attachments where blob is not null")
     return {name for (name,) in found}

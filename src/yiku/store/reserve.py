@@ -1,5 +1,5 @@
 """
-The reserve: a file of space held back beside the database, given up so that forgetting works on a full disk.
+Reserved disk space, released so that forgetting works on a full disk.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ RESERVE_BYTES = 1 << 20  # enough pages for forgetting
 
 
 class Reserve:
-    """The file `reserve`: space held back for the day when the disk is full, so that forgetting still works."""
+    """The file `reserve`: space held back for a full disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def size(self) -> int:
-        """Bytes held back."""
+        """Return the bytes reserved."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
     def keep(self) -> None:
-        """Hold the space back, unless today is that day; `yiku status` says when there is none."""
+        """Reserve the space if the disk has room; `yiku status` tells when there is none."""
         if self.size():
             return
         try:
@@ -41,7 +41,7 @@ class Reserve:
             os.close(descriptor)
 
     def release(self) -> bool:
-        """Give the space up; whether there was some."""
+        """Release the space; return whether there was any."""
         held = self.size()
         with suppress(OSError):
             os.truncate(self.path, 0)

@@ -1,5 +1,5 @@
 """
-How the content of a backup becomes that of the store: prepared in a file of its own, then put in place at once.
+Replace the store's content with a backup, without reusing row numbers.
 
 Where the store can be opened, SQLite copies the pages over its own in one transaction: other processes see it
 as one large change, and a kill leaves the state before or the state after. Where it is damaged or gone, the file
@@ -30,34 +30,34 @@ LATER_TABLES = {"tombstones": "seal, at, tx", "erasures": "tx, scope_id, at, row
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a restored store must know of the one before: the last number of each table, and what was erased."""
+class Continuation:
+    """State of the store before a restore that must survive it: last row numbers and erasures."""
 
     numbers: Mapping[str, int]
     erased: Mapping[str, Sequence[tuple[Any, ...]]]
     last_change: int
 
 
-def given(connection: apsw.Connection) -> Given:
-    """Of a store that can be read."""
+def read_continuation(connection: apsw.Connection) -> Continuation:
+    """Read it from a store that is sound."""
     erased = {table: connection.execute(f"select {columns} from {table}").fetchall() for table, columns in LATER_TABLES.items()}
     numbers: dict[str, Any] = {str(name): last for name, last in connection.execute("select name, seq from sqlite_sequence")}
-    return Given(numbers, erased, numbers.get("changes", 0))
+    return Continuation(numbers, erased, numbers.get("changes", 0))
 
 
-def guessed(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Given:
-    """Of a store that is damaged or gone: what can still be read of it, else far behind what the backup and the mark know."""
+def guess_continuation(path: Path, prepared: apsw.Connection, mark: tuple[str, int] | None) -> Continuation:
+    """Estimate it for a damaged or missing store: from what is readable, else far beyond what backup and mark know."""
     if path.exists():
-        with suppress(apsw.Error, OSError), closing(pages.trusting(copy.opened(path))) as connection:
-            found = given(connection)
-            return Given(found.numbers, found.erased, max(found.last_change, mark[1] if mark else 0))
-    known = given(prepared)
+        with suppress(apsw.Error, OSError), closing(pages.without_verification(copy.open_copy(path))) as connection:
+            found = read_continuation(connection)
+            return Continuation(found.numbers, found.erased, max(found.last_change, mark[1] if mark else 0))
+    known = read_continuation(prepared)
     last = max(known.last_change, mark[1] if mark else 0) + UNKNOWN
-    return Given({table: number + UNKNOWN for table, number in known.numbers.items()}, {}, last)
+    return Continuation({table: number + UNKNOWN for table, number in known.numbers.items()}, {}, last)
 
 
-def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, key: bytes) -> int:
-    """The prepared content goes on from where the store before it was; the number of the journal's row."""
+def resume_numbering(connection: apsw.Connection, before: Continuation, scope: int, cause: Cause, key: bytes) -> int:
+    """Continue the numbering of the previous store in the prepared content; return the journal row's number."""
     with write.transaction(connection):
         for table, number in before.numbers.items():
             sql = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1"
@@ -66,17 +66,17 @@ def go_on(connection: apsw.Connection, before: Given, scope: int, cause: Cause, 
             connection.execute(sql, (table, number))
         for table, found in before.erased.items():
             connection.execute(f"delete from {table}")
-            sql = f"insert into {table} ({LATER_TABLES[table]}) values ({index.marks(LATER_TABLES[table].split(', '))})"
+            sql = f"insert into {table} ({LATER_TABLES[table]}) values ({index.placeholders(LATER_TABLES[table].split(', '))})"
             connection.executemany(sql, found)
-        erase.identify(connection)
+        erase.name_erasures(connection)
         journal = write.Journal(connection, scope, cause, key)
-        journal.go_on(before.last_change)
-        write.key_known(connection, key, cause.at)
+        journal.resume_numbering(before.last_change)
+        write.register_key(connection, key, cause.at)
         return journal.transaction
 
 
-def put(prepared: apsw.Connection, live: apsw.Connection) -> None:
-    """The pages of one take the place of the other's, in one transaction."""
+def replace_content(prepared: apsw.Connection, live: apsw.Connection) -> None:
+    """Replace the pages of the live database, in one transaction."""
     with live.backup("main", prepared, "main") as pages_:
         if not pages_.step(-1):
             raise StoreBusy("the backup was not put back")
@@ -84,7 +84,7 @@ def put(prepared: apsw.Connection, live: apsw.Connection) -> None:
 
 def install(prepared: Path, path: Path, aside: Path) -> None:
     """
-    A closed file gets the store's name; what had it is moved aside, with its WAL.
+    Move a file to the store's path, moving the file there aside with its WAL.
 
     The WAL goes first: it must never lie beside a file to which it does not belong.
     """
@@ -94,7 +94,7 @@ def install(prepared: Path, path: Path, aside: Path) -> None:
             path.with_name(name).rename(aside / name)
     with suppress(FileNotFoundError):
         os.link(path, aside / path.name, follow_symlinks=False)
-    copy.flushed(aside)
-    copy.flushed(aside.parent)
+    copy.fsync(aside)
+    copy.fsync(aside.parent)
     prepared.rename(path)
-    copy.flushed(path.parent)
+    copy.fsync(path.parent)

@@ -1,5 +1,5 @@
 """
-The store on SQLite: writing, and reading rows. Its groups of verbs are `learning`, `erasures` and `upkeep`.
+`SqliteStore`: writing and row reads. `learning`, `erasures` and `upkeep` are modules of their own.
 
 One file in WAL mode (`database`). A write holds the gate, begins immediately, checks what its decision rested on,
 changes, and commits with one flush; nothing is acknowledged before. Opening and reading write nothing; creating and
@@ -28,7 +28,7 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, names, records, rows, where, write
+from yiku.store import index, jobs, records, row_codec, scope_names, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
@@ -43,9 +43,9 @@ from yiku.types import (
     Cause,
     Change,
     ChangeRow,
+    ConflictSet,
     Expect,
     Memories,
-    Met,
     Postings,
     Records,
     Relation,
@@ -68,7 +68,7 @@ _FROM_TURNS = (
 )
 _FROM_MEMORIES = "from memories m join scopes c on c.id = m.scope_id"
 
-# What a new statement meets, see SqliteStore.met.
+# What a new statement meets, see SqliteStore.conflict_set.
 _CURRENT = "m.state = 'active' and m.superseded_by is null"
 _SAME = f"where m.scope_id = ? and m.content_hash = ? and m.kind = ? and {_CURRENT}"
 _RIVALS = f"where m.scope_id = ? and m.subject = ? and m.predicate = ? and {_CURRENT}"
@@ -97,7 +97,7 @@ class SqliteStore:
         network: bool = False,
     ) -> None:
         """
-        Open the store at `path`, making it when it is not there.
+        Open the store at `path`, creating it if it does not exist.
 
         analyzer: the version of the analyzer whose tokens will be handed in
         key:      of the journal's digests, at most 64 bytes
@@ -130,7 +130,7 @@ class SqliteStore:
         try:
             with database.guarded():
                 try:
-                    self.store_id = opening.settled()
+                    self.store_id = opening.ready()
                 finally:
                     database.wrote = opening.wrote
         except (IndexError, KeyError) as error:
@@ -142,12 +142,12 @@ class SqliteStore:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written here."""
+        """Whether the store cannot be written."""
         return self._database.read_only
 
-    def hasten(self) -> None:
-        """See Store.hasten."""
-        self._database.hasten()
+    def shorten_busy_timeout(self) -> None:
+        """See Store.shorten_busy_timeout."""
+        self._database.shorten_busy_timeout()
 
     def close(self) -> None:
         """See Store.close."""
@@ -176,10 +176,10 @@ class SqliteStore:
             with write.transaction(connection):
                 self._database.wrote = True
                 if expect is not None:
-                    write.check(connection, scope, expect)
+                    write.check_expectations(connection, scope, expect)
                 if not self._writes:
-                    write.key_known(connection, self.key, cause.at)
-                applied = write.write(connection, scope, changes, cause, self.key)
+                    write.register_key(connection, self.key, cause.at)
+                applied = write.apply_changes(connection, scope, changes, cause, self.key)
         except apsw.ConstraintError as error:
             reason = getattr(error, "extendedresult", 0)
             if reason == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
@@ -212,7 +212,7 @@ class SqliteStore:
             self._database.refuse_moved(connection)
         number, seen = self._database.scopes.get(name, (0, 0.0))
         if not number or time.monotonic() - seen > SCOPES_KNOWN_S:
-            if (row := self._one("select id from scopes where name = ?", names.written(name))) is None:
+            if (row := self._one("select id from scopes where name = ?", scope_names.encode(name))) is None:
                 self._database.scopes.pop(name, None)
                 return None
             number = row[0]
@@ -222,7 +222,7 @@ class SqliteStore:
     def scopes(self) -> list[tuple[int, str, str | None]]:
         """See Store.scopes."""
         found = self._all("select id, name, label from scopes order by id")
-        return [(number, names.read(name), label) for number, name, label in found]
+        return [(number, scope_names.decode(name), label) for number, name, label in found]
 
     def marks(self, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
         """See Store.marks."""
@@ -231,16 +231,16 @@ class SqliteStore:
 
     # -------------------------------------------------------------- reading
 
-    def met(self, scope: int, new: SemanticMemory) -> Met:
-        """See Store.met. The marks are read first: what changes after them makes the decision stale."""
+    def conflict_set(self, scope: int, new: SemanticMemory) -> ConflictSet:
+        """See Store.conflict_set. The marks are read first: what changes after them makes the decision stale."""
         expect = self.marks(scope, [new.slot] if new.slot else [], [new.content_hash])
         if new.slot is None:
-            return Met(expect=expect, same=self._exactly(_SAME, scope, new.content_hash, new.kind.value))
-        at = (rows.micros(new.said_at), new.place)
+            return ConflictSet(expect=expect, same=self._exactly(_SAME, scope, new.content_hash, new.kind.value))
+        at = (row_codec.micros(new.said_at), new.place)
         previous = self._exactly(_IN_SLOT + _BEFORE, scope, new.slot, *at)
         following = self._exactly(_IN_SLOT + _AFTER, scope, new.slot, *at)
         if previous and previous[0].confirmed_at > new.said_at:
-            previous = self.filled(previous)
+            previous = self.with_details(previous)
         live = self._exactly(_IN_SLOT + _LIVE, scope, new.slot) if following else previous
         rivals: list[SemanticMemory] = []
         if new.cardinality is Cardinality.UNKNOWN and not previous and not following:
@@ -250,18 +250,20 @@ class SqliteStore:
             rivals = self._exactly(_RIVALS, scope, *pair)
         same = [] if previous or following else self._exactly(_SAME, scope, new.content_hash, new.kind.value)
         first, second, third = (next(iter(found), None) for found in (previous, following, live))
-        return Met(expect=expect, same=same, previous=first, following=second, live=third, rivals=rivals)
+        return ConflictSet(expect=expect, same=same, previous=first, following=second, live=third, rivals=rivals)
 
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
-        """What can be read of the memories that are asked for."""
-        return rows.each(rows.memory, self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out)
+        """Return the readable memories of a query."""
+        return row_codec.decode_all(
+            row_codec.memory, self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out
+        )
 
     def _exactly(self, sql: str, *values: Any) -> list[SemanticMemory]:
-        """The memories that are asked for: a decision rests on each of them. Raises Unreadable."""
-        return [rows.memory(row) for row in self._all(f"select {rows.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
+        """Return the memories of a query, all of which a decision needs. Raises Unreadable."""
+        return [row_codec.memory(row) for row in self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
 
     def _left_out(self, error: Unreadable, scope: int = 0) -> None:
-        """A row that cannot be read is left out of an answer, and said: once in the log, and to who asks."""
+        """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
             _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
@@ -295,7 +297,7 @@ class SqliteStore:
         return int(self._all(f"select count(*) {_FROM_MEMORIES} {sql}", *values)[0][0])
 
     def _merged(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
-        """A page over several scopes: each is read through its own index up to the page's end, then they are merged."""
+        """Return a page over several scopes: read each through its own index, then merge."""
         each = replace(select, limit=select.offset + select.limit, offset=0)
         found = [item for scope in scopes for item in read([scope], each)]
         found.sort(key=where.order_of(select), reverse=select.newest_first)
@@ -303,21 +305,21 @@ class SqliteStore:
 
     def version(self, scope: int, id: str) -> SemanticMemory:
         """See Store.version."""
-        found = self.filled(self._exactly("where m.scope_id = ? and m.id = ?", scope, id))
+        found = self.with_details(self._exactly("where m.scope_id = ? and m.id = ?", scope, id))
         if not found:
             raise NotFound(f"there is no memory with the id {id}")
         return found[0]
 
     def turn(self, scopes: Sequence[int], id: str) -> Turn:
         """See Store.turn."""
-        among = index.marks(scopes)
-        row = self._one(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
+        among = index.placeholders(scopes)
+        row = self._one(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} where t.scope_id in ({among}) and t.id = ?", *scopes, id)
         if row is None:
             raise NotFound(f"there is no turn with the id {id[:80]}")
-        return rows.turn(row)
+        return row_codec.turn(row)
 
-    def filled(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-        """See Store.filled."""
+    def with_details(self, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+        """See Store.with_details."""
         if not memories:
             return []
         ns = json.dumps([memory.n for memory in memories])
@@ -330,7 +332,7 @@ class SqliteStore:
                 found.setdefault(row[0], []).append(row)
             return found
 
-        sources = details(rows.SOURCE_COLUMNS, "memory_sources where ", "memory_n, seq")
+        sources = details(row_codec.SOURCE_COLUMNS, "memory_sources where ", "memory_n, seq")
         entities = details("memory_n, entity", "memory_entities where ", "entity")
         relations = details("memory_n, subject, relation_type, object", "memory_relations where ", "id")
         tags = details("r.memory_n, g.name", "memory_tag_rel r join memory_tags g on g.id = r.tag_id where r.", "g.name")
@@ -346,7 +348,7 @@ class SqliteStore:
         ]
 
     def _sources(self, memory: SemanticMemory, found: Iterable[tuple[Any, ...]]) -> list[Source]:
-        return rows.each(rows.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
+        return row_codec.decode_all(row_codec.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
         """See Store.turns."""
@@ -355,7 +357,9 @@ class SqliteStore:
         if len(scopes) > 1 and select.limit is not None:
             return self._merged(self.turns, scopes, select)
         sql, values = where.turns(scopes, select)
-        return rows.each(rows.turn, self._all(f"select {rows.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out)
+        return row_codec.decode_all(
+            row_codec.turn, self._all(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out
+        )
 
     def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
         """See Store.postings."""
@@ -372,7 +376,7 @@ class SqliteStore:
 
     def hidden(self, scopes: Sequence[int]) -> list[int]:
         """See Store.hidden."""
-        sql = f"select turn_n from turn_state where scope_id in ({index.marks(scopes)}) and hidden_at is not null"
+        sql = f"select turn_n from turn_state where scope_id in ({index.placeholders(scopes)}) and hidden_at is not null"
         with self._database.read() as connection:
             return [n for (n,) in connection.execute(sql, (*scopes,))]
 
@@ -383,7 +387,7 @@ class SqliteStore:
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""
-        return self._memories(_RETRIEVED, scope, scope, rows.micros(since))
+        return self._memories(_RETRIEVED, scope, scope, row_codec.micros(since))
 
     def sessions(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[Session]:
         """See Store.sessions."""
@@ -406,10 +410,10 @@ class SqliteStore:
         sql, values = where.journal(
             scopes, transaction=transaction, run=run, table=table, row_ns=row_ns, since=since, after=after, limit=limit
         )
-        found = self._all(f"select {rows.JOURNAL_COLUMNS} from changes {sql}", *values)
+        found = self._all(f"select {row_codec.JOURNAL_COLUMNS} from changes {sql}", *values)
         if transaction is not None or run is not None:  # who takes it back needs all of it
-            return [rows.change(row) for row in found]
-        return rows.each(rows.change, found, lambda error: self._left_out(error, scopes[0]))
+            return [row_codec.change(row) for row in found]
+        return row_codec.decode_all(row_codec.change, found, lambda error: self._left_out(error, scopes[0]))
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """See Store.receipt."""

@@ -1,5 +1,5 @@
 """
-How much there is of everything in some scopes: what `stats` shows.
+Counts for `stats`.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, rows
+from yiku.store import index, row_codec
 
 
-def unsettled(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[int, int]:
-    """How many memories wait to be confirmed, and how many live ones contradict each other."""
-    among = f"scope_id in ({index.marks(scopes)})"
-    candidates = index.one(connection, f"select count(*) from memories where {among} and state = 'candidate'", *scopes)[0]
+def review_counts(connection: apsw.Connection, scopes: Sequence[int]) -> tuple[int, int]:
+    """Return the number of unconfirmed memories and of contradicting live ones."""
+    among = f"scope_id in ({index.placeholders(scopes)})"
+    candidates = index.fetch_one(connection, f"select count(*) from memories where {among} and state = 'candidate'", *scopes)[0]
     live = "flag is not null and state = 'active' and superseded_by is null"
-    return candidates, index.one(connection, f"select count(*) from memories where {among} and {live}", *scopes)[0]
+    return candidates, index.fetch_one(connection, f"select count(*) from memories where {among} and {live}", *scopes)[0]
 
 
 def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, Any]:
-    """Turns with their first and last time, sessions, memories by state, live kinds, and the rest."""
-    among = f"scope_id in ({index.marks(scopes)})"
+    """Count turns with first and last time, sessions, memories by state, live kinds, and the rest."""
+    among = f"scope_id in ({index.placeholders(scopes)})"
     standing = "case when state = 'active' and superseded_by is not null then 'superseded' else state end"
     live = f"{among} and state = 'active' and superseded_by is null"
 
@@ -35,8 +35,8 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
     spoken = every(f"select count(*), min(said_at), max(said_at) from conversation_turns where {among}")[0]
     return {
         "turns": spoken[0],
-        "first_said_at": rows.nearest(spoken[1]),
-        "last_said_at": rows.nearest(spoken[2]),
+        "first_said_at": row_codec.nearest(spoken[1]),
+        "last_said_at": row_codec.nearest(spoken[2]),
         "sessions": one(f"select count(*) from sessions where {among}"),
         "memories": dict(map(tuple, every(f"select {standing} as s, count(*) from memories where {among} group by s order by s"))),
         "kinds": dict(map(tuple, every(f"select kind, count(*) from memories where {live} group by kind order by kind"))),

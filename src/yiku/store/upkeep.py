@@ -1,5 +1,5 @@
 """
-Store.upkeep on SQLite: how much there is (`totals`), copies of it (`copy`), the way back to one (`restore`).
+`Store.upkeep` on SQLite: totals, backup, restore.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import apsw
 from yiku.errors import ReadOnly
 from yiku.store import copy, index, pages, schema, totals, write
 from yiku.store.columns import Columns
-from yiku.store.connect import bytes_of, wal_bytes
+from yiku.store.connect import file_size, wal_bytes
 from yiku.store.database import Database
 from yiku.store.error_mapping import mapped_errors
 from yiku.types import Cause, Copied
@@ -33,14 +33,14 @@ class SqliteUpkeep:
             database.refuse_moved(connection)
             return {
                 **dict(map(tuple, connection.execute("select key, value from meta"))),
-                "schema": index.one(connection, "pragma user_version")[0],
+                "schema": index.fetch_one(connection, "pragma user_version")[0],
                 "sqlite": apsw.sqlite_lib_version(),
                 "durability": database.durability,
                 "read_only": database.read_only,
                 "network": database.network,
-                "bytes": bytes_of(database.path) + wal_bytes(database.path),
+                "bytes": file_size(database.path) + wal_bytes(database.path),
                 "wal_bytes": wal_bytes(database.path),
-                "verified": pages.verified() and pages.has_checksums(connection),
+                "verified": pages.enabled() and pages.has_checksums(connection),
                 "marked": database.mark.read() is not None,
                 "reserve": database.reserve.size() > 0,
             }
@@ -50,52 +50,52 @@ class SqliteUpkeep:
         with self._database.read() as connection:
             return totals.counts(connection, scopes)
 
-    def unsettled(self, scopes: Sequence[int]) -> tuple[int, int]:
-        """See Upkeep.unsettled."""
+    def review_counts(self, scopes: Sequence[int]) -> tuple[int, int]:
+        """See Upkeep.review_counts."""
         with self._database.read() as connection:
-            return totals.unsettled(connection, scopes)
+            return totals.review_counts(connection, scopes)
 
     def merge(self) -> None:
-        """See Upkeep.merge. What is merged already is left as it is."""
+        """See Upkeep.merge. Indexes that are one segment already are skipped."""
         with self._database.read() as connection:
             if not self._database.read_only:
                 with self._database.gate.held(), write.transaction(connection):
                     self._database.wrote = True
                     for name in index.EVERY:
                         index.merge(connection, name)
-                self._columns.settle(connection, self._database.gate)
+                self._columns.build_files(connection, self._database.gate)
 
     def copied(self, path: Path) -> Copied:
         """See Upkeep.copied."""
         with mapped_errors(str(path)):
-            return copy.verified(self._database.connection(), path, self._database.gate.held())
+            return copy.copy_verified(self._database.connection(), path, self._database.gate.held())
 
     def since(self, last: Mapping[str, int]) -> Mapping[str, int]:
         """See Upkeep.since."""
         with self._database.read() as connection:
-            return copy.since(connection, last)
+            return copy.rows_since(connection, last)
 
-    def put_back(self, prepared: SqliteUpkeep, cause: Cause, scope: int, sweep: Callable[[], None]) -> int:
-        """See Upkeep.put_back."""
+    def restore(self, prepared: SqliteUpkeep, cause: Cause, scope: int, sweep: Callable[[], None]) -> int:
+        """See Upkeep.restore."""
         from yiku.store import restore
 
         with self._database.read() as live:
             connection = prepared._database.connection()
             if self._database.read_only:
                 raise ReadOnly(str(self._database.path))
-            number = restore.go_on(connection, restore.given(live), scope, cause, self._database.key)
+            number = restore.resume_numbering(connection, restore.read_continuation(live), scope, cause, self._database.key)
             sweep()
             self._database.wrote = True
-            restore.put(connection, live)
+            restore.replace_content(connection, live)
             self._database.scopes.clear()
             self._database.mark.write(*schema.identity(live))
             self._database.keep_wal_small()
         return number
 
-    def go_on(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: int) -> int:
-        """See Upkeep.go_on."""
+    def resume_numbering(self, before: Path, mark: tuple[str, int] | None, cause: Cause, scope: int) -> int:
+        """See Upkeep.resume_numbering."""
         from yiku.store import restore
 
         with self._database.read() as connection:
-            given = restore.guessed(before, connection, mark)
-            return restore.go_on(connection, given, scope, cause, self._database.key)
+            given = restore.guess_continuation(before, connection, mark)
+            return restore.resume_numbering(connection, given, scope, cause, self._database.key)

@@ -1,5 +1,5 @@
 """
-From a selection to SQL: conditions with bound values, never a value in the text.
+Compile selections to SQL with bound values.
 
 A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
 
@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from yiku.store.index import marks
-from yiku.store.rows import column, micros
+from yiku.store.index import placeholders
+from yiku.store.row_codec import column, micros
 from yiku.types import Condition, Filter, Group, Memories, Turns
 
 MEMORY_FIELDS = {
@@ -47,15 +47,18 @@ Sql = tuple[str, list[Any]]
 
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
-    """The conditions, order and limit behind `from memories m`."""
+    """Return the conditions, order and limit of a query on `memories m`."""
     by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in))
-    parts, values = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    parts, values = (
+        [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"],
+        list[Any](scopes),
+    )
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)
         values.extend(bound)
 
-    for sql, bound in _alike(select, "memories", "m", scopes):
+    for sql, bound in _common_conditions(select, "memories", "m", scopes):
         add(sql, *bound)
     if select.line is not None:
         add("m.line = ?", select.line)
@@ -63,7 +66,8 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         add("m.slot = ?", select.slot)
     if select.pairs is not None:
         subjects, predicates = (json.dumps(list(names), ensure_ascii=False) for names in select.pairs)
-        known = f"exists (select 1 from memories k where k.scope_id in ({marks(scopes)}) and k.predicate = value)"  # else each with each
+        # only known predicates: else each is paired with each
+        known = f"exists (select 1 from memories k where k.scope_id in ({placeholders(scopes)}) and k.predicate = value)"
         add(f"m.predicate in (select value from json_each(?) where {known})", predicates, *scopes)
         add("m.subject in (select value from json_each(?))", subjects)
     if select.hash is not None:
@@ -72,21 +76,18 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         add("m.external_id = ?", select.external_id)
     if select.entities is not None:
         names = json.dumps(list(select.entities), ensure_ascii=False)
-        named = f"select memory_n from memory_entities where scope_id in ({marks(scopes)}) and entity in (select value from json_each(?))"
-        add(f"m.n in ({named})", *scopes, names)
+        named = f"scope_id in ({placeholders(scopes)}) and entity in (select value from json_each(?))"
+        add(f"m.n in (select memory_n from memory_entities where {named})", *scopes, names)
     if select.relation is not None:
         triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
-        stated = " and ".join([f"scope_id in ({marks(scopes)})", *(f"{name} = ?" for name, _ in triple)])
+        stated = " and ".join([f"scope_id in ({placeholders(scopes)})", *(f"{name} = ?" for name, _ in triple)])
         add(f"m.n in (select memory_n from memory_relations where {stated})", *scopes, *(part for _, part in triple))
     if select.sourced_in is not None:
         turns = json.dumps(list(select.sourced_in))
-        add(
-            f"m.n in (select memory_n from memory_sources where scope_id in ({marks(scopes)}) and turn in (select value from json_each(?)))",
-            *scopes,
-            turns,
-        )
+        sourced = f"scope_id in ({placeholders(scopes)}) and turn in (select value from json_each(?))"
+        add(f"m.n in (select memory_n from memory_sources where {sourced})", *scopes, turns)
     if select.states:
-        add(f"m.state in ({marks(select.states)})", *(state.value for state in select.states))
+        add(f"m.state in ({placeholders(select.states)})", *(state.value for state in select.states))
     if select.current:
         add("m.superseded_by is null")
     if select.live_kind is not None:  # these words, not bound values, are what the index `one_live_text` is known by
@@ -108,15 +109,18 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
 
 
 def turns(scopes: Sequence[int], select: Turns) -> Sql:
-    """The conditions, order and limit behind `from conversation_turns t`."""
+    """Return the conditions, order and limit of a query on `conversation_turns t`."""
     by_number = select.ns is not None or select.suffix is not None
-    parts, values = [f"{'+' if by_number or select.after is not None else ''}t.scope_id in ({marks(scopes)})"], list[Any](scopes)
+    parts, values = (
+        [f"{'+' if by_number or select.after is not None else ''}t.scope_id in ({placeholders(scopes)})"],
+        list[Any](scopes),
+    )
 
     def add(sql: str, *bound: Any) -> None:
         parts.append(sql)
         values.extend(bound)
 
-    for sql, bound in _alike(select, "conversation_turns", "t", scopes):
+    for sql, bound in _common_conditions(select, "conversation_turns", "t", scopes):
         add(sql, *bound)
     in_order = select.session is not None and select.order == "position" and len(scopes) == 1
     if in_order:
@@ -124,7 +128,7 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
         add("t.session_n = (select n from sessions where scope_id = ? and id = ?)", *scopes, select.session)
     elif select.session is not None:
         add(
-            f"t.session_n in (select n from sessions where scope_id in ({marks(scopes)}) and id = ?)",
+            f"t.session_n in (select n from sessions where scope_id in ({placeholders(scopes)}) and id = ?)",
             *scopes,
             select.session,
         )
@@ -134,7 +138,7 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
             json.dumps(list(select.external_ids), ensure_ascii=False),
         )
     if select.roles:
-        add(f"t.role in ({marks(select.roles)})", *select.roles)
+        add(f"t.role in ({placeholders(select.roles)})", *select.roles)
     if select.tool is not None:
         add("exists (select 1 from json_each(t.tool_calls) j where json_extract(j.value, '$.name') = ?)", select.tool)
     if select.blob is not None:
@@ -153,15 +157,17 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
     return _finished(parts, values, order, select)
 
 
-def _ends(table: str, alias: str, scopes: Sequence[int], length: int) -> str:
-    """Whether an id ends so. Those with the same last ENDING characters are few; of a shorter end all ids of the scopes are looked at."""
+def _id_ends_with(table: str, alias: str, scopes: Sequence[int], length: int) -> str:
+    """Return the condition that an id has this suffix; short suffixes scan the scopes' ids."""
     known = f"substr(id, -{ENDING}) = ? and " if length >= ENDING else ""
     by = f"indexed by {ENDINGS[table]} " if known else ""
-    return f"{alias}.n in (select n from {table} {by}where scope_id in ({marks(scopes)}) and {known}substr(id, -?) = ?)"
+    return f"{alias}.n in (select n from {table} {by}where scope_id in ({placeholders(scopes)}) and {known}substr(id, -?) = ?)"
 
 
-def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[int]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """What both may be selected by: row numbers, ids, the end of an id, a window of time."""
+def _common_conditions(
+    select: Memories | Turns, table: str, alias: str, scopes: Sequence[int]
+) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Return the conditions common to both: row numbers, ids, id suffix, time window."""
     if select.ns is not None:
         yield f"{alias}.n in (select value from json_each(?))", (json.dumps(list(select.ns)),)
     if select.after is not None:
@@ -170,7 +176,7 @@ def _alike(select: Memories | Turns, table: str, alias: str, scopes: Sequence[in
         yield f"{alias}.id in (select value from json_each(?))", (json.dumps(list(select.ids)),)
     if select.suffix is not None:
         length, known = len(select.suffix), ([select.suffix[-ENDING:]] if len(select.suffix) >= ENDING else [])
-        yield _ends(table, alias, scopes, length), (*scopes, *known, length, select.suffix)
+        yield _id_ends_with(table, alias, scopes, length), (*scopes, *known, length, select.suffix)
     if select.since is not None:
         yield f"{alias}.said_at >= ?", (micros(select.since),)
     elif select.order == "said" and select.limit is not None and getattr(select, "session", None) is None:
@@ -191,8 +197,8 @@ def journal(
     after: int | None,
     limit: int | None,
 ) -> Sql:
-    """The conditions, order and limit behind `from changes`, newest first; those after a number oldest first."""
-    parts, values = [f"scope_id in ({marks(scopes)})"], list[Any](scopes)
+    """Return the conditions, order and limit of a query on `changes`: newest first, or oldest first after a number."""
+    parts, values = [f"scope_id in ({placeholders(scopes)})"], list[Any](scopes)
     if transaction is not None:
         parts.append("tx = ?")
         values.append(transaction)
@@ -216,7 +222,7 @@ def journal(
 
 
 def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias: str) -> Sql:
-    """One filter as a condition."""
+    """Compile one filter to a condition."""
     match item:
         case Group(how="not", parts=parts):
             sql, values = filter_sql(Group("or", parts), fields, sets, alias)
@@ -240,7 +246,7 @@ def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias
 
 
 def _any_of(values_sql: str, operator: str, value: Any) -> Sql:
-    """Whether any of several values fits; with `ne` and `nin`, whether none does."""
+    """Compile a filter on a list of values: any fits, or with `ne` and `nin` none."""
     if operator == "exists":
         return f"exists ({values_sql}) = ?", [int(bool(value))]
     positive = {"ne": "eq", "nin": "in", "contains": "eq"}.get(operator, operator)
@@ -280,7 +286,7 @@ def _finished(parts: list[str], values: list[Any], order: Sequence[str], select:
 
 
 def order_of(select: Memories | Turns) -> Callable[[Any], tuple[Any, ...]]:
-    """The order of a selection as a sort key of what it gives: the same as in SQL."""
+    """Return the sort key equivalent to a selection's SQL order."""
     if select.order == "n":
         return lambda item: (item.n,)
     if select.order == "position":

@@ -1,5 +1,5 @@
 """
-How each change lies in the tables, and what the journal keeps of it.
+Apply changes to the tables and the journal.
 
 Everything here runs inside one transaction that the store has begun, with the gate held. The journal
 row comes first, so that a memory row can carry the number of its last change. An insert has no image;
@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, names, records, rows
+from yiku.store import erase, index, jobs, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -74,7 +74,7 @@ UNPLACED = """
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """All or nothing: begin immediate, then commit, or roll back whatever went wrong."""
+    """Run a transaction: begin immediate, then commit, or roll back on any error."""
     connection.execute("begin immediate")
     try:
         yield
@@ -86,35 +86,35 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 def marks(connection: apsw.Connection, scope: int, slots: Iterable[str], hashes: Iterable[bytes]) -> Expect:
-    """The last change numbers of slots and texts; 0 where nothing was ever there."""
+    """Return the last change numbers of slots and texts; 0 if there was none."""
     return Expect(
-        slots={slot: index.one(connection, LAST_OF_SLOT, scope, slot)[0] for slot in slots},
-        hashes={text: index.one(connection, LAST_OF_HASH, scope, text)[0] for text in hashes},
+        slots={slot: index.fetch_one(connection, LAST_OF_SLOT, scope, slot)[0] for slot in slots},
+        hashes={text: index.fetch_one(connection, LAST_OF_HASH, scope, text)[0] for text in hashes},
     )
 
 
 def pair_mark(connection: apsw.Connection, scope: int, subject: str, predicate: str) -> int:
-    """The last change number of all that is said of a subject with a predicate."""
-    last: int = index.one(connection, LAST_OF_PAIR, scope, subject, predicate)[0]
+    """Return the last change number of a (subject, predicate) pair."""
+    last: int = index.fetch_one(connection, LAST_OF_PAIR, scope, subject, predicate)[0]
     return last
 
 
-def check(connection: apsw.Connection, scope: int, expect: Expect) -> None:
+def check_expectations(connection: apsw.Connection, scope: int, expect: Expect) -> None:
     """Raise Stale unless everything is as the decision saw it."""
     seen = marks(connection, scope, expect.slots, expect.hashes)
     if seen.slots != expect.slots or seen.hashes != expect.hashes:
         raise Stale
     if any(pair_mark(connection, scope, *pair) != last for pair, last in expect.pairs.items()):
         raise Stale
-    if expect.erasure is not None and index.one(connection, LAST_ERASURE)[0] != expect.erasure:
+    if expect.erasure is not None and index.fetch_one(connection, LAST_ERASURE)[0] != expect.erasure:
         raise Stale
     for n, changed in expect.rows.items():
         if connection.execute("select changed from memories where scope_id = ? and n = ?", (scope, n)).fetchone() != (changed,):
             raise Stale
 
 
-def write(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, key: bytes) -> Applied:
-    """Do the changes in order; the rows of each, and the number under which the journal has them. The key is the digests'."""
+def apply_changes(connection: apsw.Connection, scope: int, changes: Sequence[Change], cause: Cause, key: bytes) -> Applied:
+    """Apply changes in order; return their rows and the journal number."""
     journal = Journal(connection, scope, cause, key)
     done = tuple(tuple(_write(connection, scope, change, journal)) for change in changes)
     return Applied(journal.transaction, done, journal.last if journal.transaction else 0)
@@ -131,15 +131,15 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
         case UpdateMemory():
             return _update_memory(connection, scope, change, journal)
         case AddSource(n=n, source=source):
-            _there(connection, "memories", scope, n)
+            _require_row(connection, "memories", scope, n)
             seq = _add_sources(connection, scope, n, (source,))
-            return _touched(connection, n, journal.note("insert", "memory_sources", n, {"seq": seq}))
+            return _touch(connection, n, journal.note("insert", "memory_sources", n, {"seq": seq}))
         case RemoveSources():
             return _remove_sources(connection, scope, change, journal)
         case SetTurnHidden():
             return _set_turn_hidden(connection, scope, change, journal)
         case CountAccess():
-            return _count_access(connection, scope, change, rows.micros(journal.cause.at))
+            return _count_access(connection, scope, change, row_codec.micros(journal.cause.at))
         case Receipt():
             return _keep_receipt(connection, scope, change, journal)
         case Erase():
@@ -159,20 +159,20 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
         case Drop():
             return records.drop(connection, scope, change, journal)
         case _:
-            return _work(connection, scope, change, rows.micros(journal.cause.at))
+            return _work(connection, scope, change, row_codec.micros(journal.cause.at))
 
 
 def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> Iterable[int]:
-    """Changes of work in progress, which the journal does not tell."""
+    """Apply a change to work in progress, which is not journaled."""
     match change:
         case Learned():
-            return jobs.learned(connection, scope, change, at)
+            return jobs.mark_learned(connection, scope, change, at)
         case SetLearning():
             return jobs.set_learning(connection, scope, change)
         case SetSession():
             return jobs.set_session(connection, scope, change)
         case MarkCompressed():
-            return jobs.compressed(connection, scope, change, at)
+            return jobs.mark_compressed(connection, scope, change, at)
         case AddJobs():
             return jobs.add(connection, scope, change)
         case ClaimJobs():
@@ -187,15 +187,15 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
 
 
 def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: Journal) -> Iterable[int]:
-    """The changes of another operation, as one of its own inside this transaction; the rows of all of them."""
+    """Apply another operation's changes within this transaction; return their rows."""
     inner = Journal(connection, scope, change.cause, journal.key)
     done = [n for each in change.changes for n in _write(connection, scope, each, inner)]
     journal.continued(inner)
     return done
 
 
-def _there(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
-    """Raise Stale unless the scope has this row: no change reaches into another scope, whatever number it carries."""
+def _require_row(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
+    """Raise Stale unless the scope contains this row."""
     if not connection.execute(f"select 1 from {table} where scope_id = ? and n = ?", (scope, n)).fetchone():
         raise Stale
 
@@ -204,7 +204,7 @@ def _there(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
 
 
 class Journal:
-    """The rows of one transaction; its number is that of its first row."""
+    """Journal rows of one transaction; its number is that of the first."""
 
     def __init__(self, connection: apsw.Connection, scope: int, cause: Cause, key: bytes) -> None:
         self.connection = connection
@@ -215,20 +215,20 @@ class Journal:
         self.last: int
         self._digest: bytes
         last = "select number, digest from changes union all select 0, x'' order by number desc limit 1"
-        self.last, self._digest = index.one(connection, last)
+        self.last, self._digest = index.fetch_one(connection, last)
 
     def continued(self, inner: Journal) -> None:
-        """Go on behind the rows of an operation inside this one."""
+        """Continue after the rows of a nested operation."""
         self.transaction = self.transaction or inner.transaction
         self.last, self._digest = inner.last, inner._digest
 
     def restart(self) -> None:
-        """A row that begins a chain."""
+        """Write a row that starts a chain."""
         self._digest = b""
         self.note(RESTART, "meta", 0)
 
-    def go_on(self, after: int) -> None:
-        """A row behind a gap, so that no number is given twice; it says behind which row the gap begins."""
+    def resume_numbering(self, after: int) -> None:
+        """Write a row that skips numbers, saying where the gap starts."""
         held, self.last = self.last, max(self.last, after)
         self.note(RESTORED, "changes", held)
 
@@ -242,28 +242,28 @@ class Journal:
         count: int = 1,
         scope: int | None = None,
     ) -> int:
-        """Write one row, chained to the one before; its number."""
+        """Write one row, chained to the previous one; return its number."""
         self.last += 1
         self.transaction = self.transaction or self.last
         cause = self.cause
         scope = self.scope if scope is None else scope
-        header = (self.last, self.transaction, scope, rows.micros(cause.at), cause.operation, action, table, row, count)
+        header = (self.last, self.transaction, scope, row_codec.micros(cause.at), cause.operation, action, table, row, count)
         self._digest = digest(self.key, self._digest, header)
         image = json.dumps(before, ensure_ascii=False, separators=(",", ":")) if before is not None else None
         self.connection.execute(
-            f"insert into changes ({CHAINED}, actor, run, reason, before, digest) values ({index.marks(range(14))})",
+            f"insert into changes ({CHAINED}, actor, run, reason, before, digest) values ({index.placeholders(range(14))})",
             (*header, cause.actor, cause.run, cause.reason, image, self._digest),
         )
         return self.last
 
 
 def fingerprint(key: bytes) -> bytes:
-    """What tells one key from another, and says nothing of either: `key` in meta."""
+    """Return a fingerprint of a key that reveals nothing of it: `key` in meta."""
     return hashlib.blake2b(b"yiku", digest_size=8, key=key).digest()
 
 
-def key_known(connection: apsw.Connection, key: bytes, at: datetime) -> None:
-    """The journal goes on with this key; where the one before was lost, its chain begins anew, and the journal says so."""
+def register_key(connection: apsw.Connection, key: bytes, at: datetime) -> None:
+    """Continue the journal with this key; if the previous key was lost, start a new chain."""
     mark = fingerprint(key)
     known = connection.execute("select value from meta where key = 'key'").fetchone()
     if known == (mark,):
@@ -278,7 +278,7 @@ CHAINED = "number, tx, scope_id, at, operation, action, tbl, row_n, count"
 
 def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
     """
-    The link of a journal row: a keyed hash of what was done, CHAINED, and of the link before.
+    Return the keyed hash of a journal row, its CHAINED columns and the previous link.
 
     By whom, why, and the image are not in it, so that erasing them breaks nothing.
     """
@@ -289,11 +289,11 @@ def digest(key: bytes, previous: bytes, header: Sequence[Any]) -> bytes:
 
 
 def _add_scope(connection: apsw.Connection, change: AddScope, journal: Journal) -> Iterable[int]:
-    name = names.written(change.name)
+    name = scope_names.encode(change.name)
     if connection.execute("select 1 from scopes where name = ?", (name,)).fetchone():
         return ()
     sql = "insert into scopes (name, label, created_at) values (?, ?, ?) returning id"
-    number = index.one(connection, sql, name, change.label, rows.micros(journal.cause.at))[0]
+    number = index.fetch_one(connection, sql, name, change.label, row_codec.micros(journal.cause.at))[0]
     journal.note("insert", "scopes", number, scope=number)
     if change.learning:
         jobs.set_learning(connection, number, SetLearning(LearningState(change.learning)))
@@ -312,8 +312,8 @@ def _add_turns(connection: apsw.Connection, scope: int, change: AddTurns, journa
     first = _next_n(connection, "conversation_turns")
     places = _places(connection, scope, [turn for _, turn in fresh])
     connection.executemany(
-        f"insert into conversation_turns values ({index.marks(range(23))})",
-        (rows.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
+        f"insert into conversation_turns values ({index.placeholders(range(23))})",
+        (row_codec.turn_values(first + k, scope, *places[k], turn) for k, (_, turn) in enumerate(fresh)),
     )
     _index_turns(connection, "turn", scope, [(first + k, change.tokens[i]) for k, (i, _) in enumerate(fresh)])
     tools = [
@@ -339,10 +339,10 @@ def _next_n(connection: apsw.Connection, table: str) -> int:
 
 
 def _places(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> list[tuple[int, int]]:
-    """(session number, position) of each turn; sessions are made and their ends moved."""
+    """Return session number and position for each turn, creating sessions as needed."""
     spans: dict[str, list[int]] = {}
     for turn in turns:
-        at = rows.micros(turn.said_at)
+        at = row_codec.micros(turn.said_at)
         span = spans.setdefault(turn.session, [0, at, at])
         span[:] = span[0] + 1, min(span[1], at), max(span[2], at)
     starts: dict[str, tuple[int, int]] = {}
@@ -351,7 +351,7 @@ def _places(connection: apsw.Connection, scope: int, turns: Sequence[Turn]) -> l
             "insert into sessions (scope_id, id, turns, started_at, ended_at) values (?1, ?2, ?3, ?4, ?5) on conflict (scope_id, id)"
             " do update set turns = turns + ?3, started_at = min(started_at, ?4), ended_at = max(ended_at, ?5) returning n, turns"
         )
-        n, total = index.one(connection, sql, scope, session, count, start, end)
+        n, total = index.fetch_one(connection, sql, scope, session, count, start, end)
         starts[session] = (n, total - count)
     placed = []
     for turn in turns:
@@ -368,20 +368,20 @@ def _index_turns(connection: apsw.Connection, name: Index, scope: int, items: Se
         f"insert into {name}_index (rowid, tokens) values (?, ?)",
         ((n * index.STEPS + index.step(len(tokens.words)), index.prefixed(tokens, scope, False)) for n, tokens in items),
     )
-    index.count(connection, name, scope, len(items), sum(len(tokens.words) for _, tokens in items))
+    index.add_totals(connection, name, scope, len(items), sum(len(tokens.words) for _, tokens in items))
 
 
 def _set_turn_hidden(connection: apsw.Connection, scope: int, change: SetTurnHidden, journal: Journal) -> Iterable[int]:
-    _there(connection, "conversation_turns", scope, change.n)
+    _require_row(connection, "conversation_turns", scope, change.n)
     row = connection.execute("select hidden_at from turn_state where turn_n = ?", (change.n,)).fetchone()
-    was, is_ = row[0] if row else None, None if change.hidden_at is None else rows.micros(change.hidden_at)
+    was, is_ = row[0] if row else None, None if change.hidden_at is None else row_codec.micros(change.hidden_at)
     if (was is None) == (is_ is None):
         return ()
     journal.note("update", "turn_state", change.n, {"hidden_at": was})
     sql = "insert into turn_state (turn_n, scope_id, hidden_at) values (?1, ?2, ?3) on conflict do update set hidden_at = ?3"
     connection.execute(sql, (change.n, scope, is_))
-    index.take(connection, "turn", scope, change.n, change.tokens, past=was is not None)
-    index.put(connection, "turn", scope, change.n, change.tokens, past=is_ is not None)
+    index.remove(connection, "turn", scope, change.n, change.tokens, past=was is not None)
+    index.add(connection, "turn", scope, change.n, change.tokens, past=is_ is not None)
     return (change.n,)
 
 
@@ -392,27 +392,27 @@ def _add_memory(connection: apsw.Connection, scope: int, change: AddMemory, jour
     memory = change.memory
     n = _next_n(connection, "memories")
     changed = journal.note("insert", "memories", n)
-    connection.execute(rows.MEMORY_INSERT, rows.memory_values(n, scope, changed, memory))
+    connection.execute(row_codec.MEMORY_INSERT, row_codec.memory_values(n, scope, changed, memory))
     _add_sources(connection, scope, n, memory.sources)
     connection.executemany(
         "insert or ignore into memory_entities values (?, ?, ?)", [(scope, n, entity) for entity in memory.entities]
     )
-    created = rows.micros(memory.created_at)
+    created = row_codec.micros(memory.created_at)
     connection.executemany(
         "insert into memory_relations (scope_id, memory_n, subject, relation_type, object, confidence, created, superseded)"
         " values (?, ?, ?, ?, ?, ?, ?, ?)",
         [(scope, n, *relation, memory.confidence, created, int(not memory.live)) for relation in memory.relations],
     )
     _set_tags(connection, scope, n, memory.tags)
-    index.put(connection, "memory", scope, n, change.tokens, past=not memory.live)
+    index.add(connection, "memory", scope, n, change.tokens, past=not memory.live)
     return (n,)
 
 
 def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory, journal: Journal) -> Iterable[int]:
-    _there(connection, "memories", scope, change.n)
-    columns = {name: rows.column(value) for name, value in change.columns.items() if name != "tags"}
-    sql = f"select {rows.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
-    row = dict(zip(rows.MEMORY_DIGESTED.split(", "), index.one(connection, sql, scope, change.n), strict=True))
+    _require_row(connection, "memories", scope, change.n)
+    columns = {name: row_codec.column(value) for name, value in change.columns.items() if name != "tags"}
+    sql = f"select {row_codec.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
+    row = dict(zip(row_codec.MEMORY_DIGESTED.split(", "), index.fetch_one(connection, sql, scope, change.n), strict=True))
     before = {name: row[name] for name in columns}
     if "tags" in change.columns:
         before["tags"] = _tags(connection, scope, change.n)
@@ -420,14 +420,14 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
     was = row["state"] == State.ACTIVE and row["superseded_by"] is None
     row |= columns
     is_ = row["state"] == State.ACTIVE and row["superseded_by"] is None
-    columns["digest"] = rows.digest(tuple(row.values()))
+    columns["digest"] = row_codec.digest(tuple(row.values()))
     columns["changed"] = journal.note("update", "memories", change.n, before)
-    columns["updated_at"] = rows.micros(journal.cause.at)
+    columns["updated_at"] = row_codec.micros(journal.cause.at)
     assignments = ", ".join(f"{name} = ?" for name in columns)
     connection.execute(f"update memories set {assignments} where scope_id = ? and n = ?", (*columns.values(), scope, change.n))
     if was != is_:
-        index.take(connection, "memory", scope, change.n, change.tokens, past=not was)
-        index.put(connection, "memory", scope, change.n, change.tokens, past=not is_)
+        index.remove(connection, "memory", scope, change.n, change.tokens, past=not was)
+        index.add(connection, "memory", scope, change.n, change.tokens, past=not is_)
         connection.execute(
             "update memory_relations set superseded = ? where scope_id = ? and memory_n = ?",
             (int(not is_), scope, change.n),
@@ -436,12 +436,12 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
 
 
 def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Sequence[Source]) -> int:
-    """The sources behind those that are there; the number of the last."""
+    """Append sources; return the number of the last."""
     sql = "select coalesce(max(seq), 0) from memory_sources where scope_id = ? and memory_n = ?"
-    last: int = index.one(connection, sql, scope, n)[0]
+    last: int = index.fetch_one(connection, sql, scope, n)[0]
     connection.executemany(
-        f"insert into memory_sources values ({index.marks(range(14))})",
-        [(scope, n, last + k, *rows.source_values(source)) for k, source in enumerate(sources, 1)],
+        f"insert into memory_sources values ({index.placeholders(range(14))})",
+        [(scope, n, last + k, *row_codec.source_values(source)) for k, source in enumerate(sources, 1)],
     )
     if any(source.start is not None for source in sources):
         connection.execute(f"{UNPLACED} and scope_id = ? and memory_n = ? and seq > ?", (scope, n, last))
@@ -449,16 +449,18 @@ def _add_sources(connection: apsw.Connection, scope: int, n: int, sources: Seque
 
 
 def _remove_sources(connection: apsw.Connection, scope: int, change: RemoveSources, journal: Journal) -> Iterable[int]:
-    _there(connection, "memories", scope, change.n)
-    among = f"scope_id = ? and memory_n = ? and seq in ({index.marks(change.seqs)})"
+    _require_row(connection, "memories", scope, change.n)
+    among = f"scope_id = ? and memory_n = ? and seq in ({index.placeholders(change.seqs)})"
     values = (scope, change.n, *change.seqs)
-    gone = connection.execute(f"select {rows.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values).fetchall()
+    gone = connection.execute(
+        f"select {row_codec.SOURCE_COLUMNS} from memory_sources where {among} order by seq", values
+    ).fetchall()
     connection.execute(f"delete from memory_sources where {among}", values)
-    return _touched(connection, change.n, journal.note("delete", "memory_sources", change.n, {"sources": gone}, count=len(gone)))
+    return _touch(connection, change.n, journal.note("delete", "memory_sources", change.n, {"sources": gone}, count=len(gone)))
 
 
-def _touched(connection: apsw.Connection, n: int, number: int) -> Iterable[int]:
-    """A row bears the number of its last change, though the change lies beside it."""
+def _touch(connection: apsw.Connection, n: int, number: int) -> Iterable[int]:
+    """Set a row's last change, for changes in other tables."""
     connection.execute("update memories set changed = ? where n = ?", (number, n))
     return (n,)
 
@@ -476,7 +478,7 @@ def _set_tags(connection: apsw.Connection, scope: int, n: int, tags: Sequence[st
 
 
 def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, at: int) -> Iterable[int]:
-    access, since = change.access, None if change.since is None else rows.micros(change.since)
+    access, since = change.access, None if change.since is None else row_codec.micros(change.since)
     sql = (
         f"update memories set {access} = {access} + 1, last_{access} = ?1 where scope_id = ?2 and n = ?3"
         f" and (?4 is null or last_{access} is null or last_{access} < ?4) returning n"
@@ -484,7 +486,7 @@ def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, 
     counted: list[Any] = [row[0] for n in change.ns for row in connection.execute(sql, (at, scope, n, since)).fetchall()]
     sql = "insert into access_log (scope_id, memory_n, access, at) values (?, ?, ?, ?)"
     connection.executemany(sql, [(scope, n, access, at) for n in counted])
-    records.shown(connection, scope, change.episodes)
+    records.count_shown(connection, scope, change.episodes)
     return counted
 
 
@@ -493,5 +495,5 @@ def _keep_receipt(connection: apsw.Connection, scope: int, change: Receipt, jour
         raise Stale  # another process was first: read its result
     result = json.dumps({**change.result, "operation": journal.transaction}, ensure_ascii=False)
     sql = "insert into receipts (scope_id, key, digest, result, at) values (?, ?, ?, ?, ?)"
-    connection.execute(sql, (scope, change.key, change.digest, result, rows.micros(journal.cause.at)))
+    connection.execute(sql, (scope, change.key, change.digest, result, row_codec.micros(journal.cause.at)))
     return ()

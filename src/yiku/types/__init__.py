@@ -6,49 +6,6 @@ datetimes in the offset in which they were said; the store keeps them as microse
 The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
-from yiku.types.answers import (
-    Backup,
-    BackupFile,
-    BadRecord,
-    Checked,
-    Compressed,
-    Confirmed,
-    Context,
-    EmbedReport,
-    Ended,
-    Erased,
-    Explanation,
-    Exported,
-    Flagged,
-    Forgotten,
-    Hit,
-    Hits,
-    ImportRecord,
-    ImportReport,
-    LearnReport,
-    Link,
-    MemoryRecord,
-    New,
-    OperationRecord,
-    Outcome,
-    Past,
-    Place,
-    Recorded,
-    Refused,
-    Relearned,
-    Repaired,
-    Replaced,
-    Restored,
-    Retracted,
-    Secret,
-    Settings,
-    SkippedRecord,
-    Stats,
-    Status,
-    ToReview,
-    TurnRecord,
-    Undone,
-)
 from yiku.types.arguments import SettingsArguments
 from yiku.types.changes import (
     AddJobs,
@@ -62,6 +19,7 @@ from yiku.types.changes import (
     ChangeRow,
     ClaimJobs,
     Condition,
+    ConflictSet,
     Copied,
     CountAccess,
     Drop,
@@ -79,7 +37,6 @@ from yiku.types.changes import (
     Lift,
     MarkCompressed,
     Memories,
-    Met,
     Posting,
     Postings,
     Put,
@@ -96,6 +53,21 @@ from yiku.types.changes import (
     Turns,
     UpdateMemory,
 )
+from yiku.types.hits import (
+    Context,
+    Explanation,
+    Hit,
+    Hits,
+    Link,
+)
+from yiku.types.imports import (
+    BadRecord,
+    ImportRecord,
+    MemoryRecord,
+    OperationRecord,
+    SkippedRecord,
+    TurnRecord,
+)
 from yiku.types.learning import (
     Action,
     Draft,
@@ -105,21 +77,7 @@ from yiku.types.learning import (
     ModelCall,
     Priority,
 )
-from yiku.types.search import Embedded, Item, Similar, TurnColumns, Vector
-from yiku.types.sessions import (
-    ActionNode,
-    Attachment,
-    Direction,
-    Episode,
-    EpisodeOutcome,
-    EpisodeSource,
-    Messages,
-    Scratchpad,
-    ScratchpadPatch,
-    Session,
-    Task,
-)
-from yiku.types.words import (
+from yiku.types.memories import (
     Access,
     Cardinality,
     CardinalityName,
@@ -146,6 +104,56 @@ from yiku.types.words import (
     TurnDetails,
     TurnDraft,
 )
+from yiku.types.outcomes import (
+    Confirmed,
+    Erased,
+    Flagged,
+    Forgotten,
+    New,
+    Outcome,
+    Past,
+    Place,
+    Recorded,
+    Refused,
+    Replaced,
+    Retracted,
+    Undone,
+)
+from yiku.types.reports import (
+    Backup,
+    BackupFile,
+    Checked,
+    Compressed,
+    EmbedReport,
+    Ended,
+    Exported,
+    ImportReport,
+    LearnReport,
+    Relearned,
+    Repaired,
+    Restored,
+    Stats,
+    Status,
+    ToReview,
+)
+from yiku.types.search import Embedded, Item, Similar, TurnColumns, Vector
+from yiku.types.sessions import (
+    ActionNode,
+    Attachment,
+    Direction,
+    Episode,
+    EpisodeOutcome,
+    EpisodeSource,
+    Messages,
+    Scratchpad,
+    ScratchpadPatch,
+    Session,
+    Task,
+)
+from yiku.types.settings import (
+    Secret,
+    Settings,
+)
 
 __all__ = [
     "Access",
@@ -171,6 +179,7 @@ __all__ = [
     "Compressed",
     "Condition",
     "Confirmed",
+    "ConflictSet",
     "Context",
     "Copied",
     "CountAccess",
@@ -218,7 +227,6 @@ __all__ = [
     "Memories",
     "MemoryRecord",
     "Messages",
-    "Met",
     "ModelCall",
     "MoreDetails",
     "MoreTurnDetails",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from yiku.types.answers import Secret
+from yiku.types.settings import Secret
 
 
 class SettingsArguments(TypedDict, total=False):

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
+from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
-from yiku.types.words import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -353,7 +353,7 @@ class Expect:
 
 
 @value(frozen=True, slots=True, kw_only=True)
-class Met:
+class ConflictSet:
     """
     What a new statement meets in its scope, and what a decision on that rests on.
 

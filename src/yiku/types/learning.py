@@ -8,8 +8,8 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
+from yiku.types.memories import Kind, Relation, SemanticMemory, Slot, Standing, State
 from yiku.types.value import value
-from yiku.types.words import Kind, Relation, SemanticMemory, Slot, Standing, State
 
 JobKind = Literal["extract", "episode", "scratchpad"]
 Action = Literal["state", "retract"]

@@ -46,7 +46,7 @@ class Vector:
     item: Item
     n: int
     part: int
-    unspaced: bool
+    is_cjk: bool
     values: np.ndarray[Any, Any]
 
 
@@ -63,7 +63,7 @@ class Similar:
 
     ns: np.ndarray[Any, Any]
     memories: np.ndarray[Any, Any]
-    unspaced: np.ndarray[Any, Any]
+    is_cjk: np.ndarray[Any, Any]
     alike: np.ndarray[Any, Any]
 
 

@@ -11,7 +11,7 @@ import sampling
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound, StoreMismatch, WasErased
-from yiku.flows.erase.repeat import repeat
+from yiku.flows.erase.reapply import reapply
 from yiku.types import Confirmed, MemoryRecord, New, Refused, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_900
@@ -270,9 +270,9 @@ def test_an_older_home_that_is_migrated_is_swept_when_it_is_a_backup(memory, hom
         "done": True,
     }
     memory.record_turn("user", "hello")
-    repeat(memory._handle, [entry])
+    reapply(memory._handle, [entry])
 
-    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erasures.sealed([bytes(16)])])
+    assert (1, [bytes(16)]) == (memory.admin.stats().turns, [*memory._handle.store.erasures.tombstoned([bytes(16)])])
 
 
 def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, clock):
@@ -282,7 +282,7 @@ def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, cl
     entry = {"scope": memory._handle.own()[0], "at": int(clock.now.timestamp() * 1_000_000), "seals": [], "number": 1, "done": True}
     clock.advance(days=1)
     new = memory.record_turn("user", "New things. 新事")
-    repeat(memory._handle, [entry | {"rows": {"whole_scope": True, "memories": [told.id], "turns": [old.id]}}])
+    reapply(memory._handle, [entry | {"rows": {"whole_scope": True, "memories": [told.id], "turns": [old.id]}}])
 
     assert [new.id] == [item.id for item in memory.timeline()]
 

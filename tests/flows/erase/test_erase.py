@@ -26,7 +26,8 @@ from workers import READY
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
 from yiku.flows.erase import erase
-from yiku.rules import conflict, erasure
+from yiku.rules.deciding import conflict
+from yiku.rules.privacy import erasure
 from yiku.types import Turn, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_050  # twice it is a text that becomes a blob

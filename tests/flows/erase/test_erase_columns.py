@@ -8,7 +8,7 @@ import pytest
 from store import filled
 
 from yiku import Memory
-from yiku.rules import scopes
+from yiku.rules.privacy import scopes
 from yiku.types import Place
 
 WORD, HAN = "zqvblorptinx", "𩺙𨏏𢝫𤍚"

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from yiku import Memory
-from yiku.rules import fence, pack
+from yiku.rules.finding import pack
+from yiku.rules.privacy import fence
 
 
 @pytest.mark.parametrize(

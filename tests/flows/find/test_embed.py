@@ -579,7 +579,7 @@ def test_closing_does_not_wait_for_a_slow_model(open_it, monkeypatch, home):
     assert worker.stop(600)
     assert memory._handle.vectors._connection is None
     with pytest.raises(Closed):
-        memory._handle.vectors.embedded(1, "any")
+        memory._handle.vectors.progress_of(1, "any")
     assert 4 == len(rows(home))
 
 
@@ -664,7 +664,7 @@ def test_an_erasure_that_was_cut_short_takes_all_vectors(memory, home, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("yiku.flows.erase.verify._vectors_gone", killed)
+        patch.setattr("yiku.flows.erase.verify._delete_vectors", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.admin.erase(secret)
     assert in_the_files(home, old[0])

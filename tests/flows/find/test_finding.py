@@ -10,7 +10,7 @@ from embedders import Hashed
 
 from yiku import Memory
 from yiku.errors import ModelUnavailable
-from yiku.rules import analyze
+from yiku.rules.text import analyze
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from yiku.rules import keys, measures, redaction, values
 from yiku.rules.finding import said_later
 from yiku.rules.lexicon import built_in
+from yiku.rules.privacy import redaction
+from yiku.rules.statements import keys
 from yiku.rules.statements.question import question as asked
 from yiku.rules.statements.read import read
+from yiku.rules.values import canonical, measures
 
 
 def say(memory, clock, *lines, hours=30):
@@ -189,7 +191,7 @@ def test_an_erasure_empties_what_was_known_of_its_slot(memory):
     """Subject, predicate and value, too, in whatever form they were compared."""
     told = memory.remember("My gym is Iron Yard 健身房")
     memory.remember("My weight is 70 kg")
-    known = (keys._words, values.form, measures.scan, redaction._runs)
+    known = (keys._words, canonical.form, measures.scan, redaction._runs)
     memory.admin.erase(told.memory.id)
 
     assert {0} == {each.cache_info().currsize for each in known}

@@ -8,8 +8,9 @@ from store.test_unreadable import poisoned
 from yiku import Memory
 from yiku.errors import InvalidInput
 from yiku.flows.find.standing_rules import standing_rules
-from yiku.rules import fence, pack
+from yiku.rules.finding import pack
 from yiku.rules.lexicon.lists import label
+from yiku.rules.privacy import fence
 from yiku.types import MemoryRecord
 
 FAR_FROM_IT = {"en": "who won the football match?", "zh": "昨天的球赛谁赢了？"}

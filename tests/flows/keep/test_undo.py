@@ -66,7 +66,7 @@ def scene(memory, clock):
         "attached": lambda: memory.sessions.attach("/tmp/狗.jpg", session="s"),
         "described": lambda: memory.sessions.describe(cat.id, description="two cats 两只猫"),
         "patched": lambda: memory.sessions.patch_scratchpad(add_next_steps=["发布 release"], settle_next_steps=["浇花"]),
-        "told an episode": lambda: episodes.tell(handle, [memory.get(id) for id in turns], "context_compress", None),
+        "told an episode": lambda: episodes.create(handle, [memory.get(id) for id in turns], "context_compress", None),
         "recorded": lambda: memory.record([{"role": "user", "content": "晚"}, {"role": "assistant", "content": "Good night"}]),
     }
 

@@ -14,7 +14,7 @@ from texts import CHAT_CHARS
 
 from yiku import Memory
 from yiku.errors import KeptOut
-from yiku.rules import pack
+from yiku.rules.finding import pack
 
 SOON_S = 5.0  # of CPU, a hundred times of what they take: what backtracks takes hours
 TEXTS = [

@@ -18,10 +18,10 @@ from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, Paused
 from yiku.flows.keep.remember import remember
 from yiku.flows.learn import by_rules, relearn
-from yiku.rules import slots
+from yiku.rules.deciding import slots
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.store.sqlite import SqliteStore
 from yiku.types import (
     AddSource,
@@ -89,7 +89,7 @@ def older(memory, version=1):
 def seen(memory) -> list[object]:
     """All that is known, without what differs between two homes: ids and times of the clock."""
     handle = memory._handle
-    rows = handle.store.filled(handle.store.memories(handle.own(), Memories()))
+    rows = handle.store.with_details(handle.store.memories(handle.own(), Memories()))
     by_id = {row.id: row.content for row in rows}
     turns = {turn.id: turn.content for turn in memory.search_traces(limit=1_000)}
     return sorted(

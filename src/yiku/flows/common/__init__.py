@@ -1,1 +1,1 @@
-"""What every flow is built on: the handle, checks, cleaning, looking up, tombstones."""
+"""Shared by all flows: the handle, argument checks, cleaning, id lookup, tombstones."""

@@ -1,5 +1,5 @@
 """
-The checks where a flow begins: what comes in is of the right type, size and form, or is refused.
+Argument validation: types, sizes, formats, the `where` grammar.
 
 Each function returns the value as the flow uses it, or raises InvalidInput (or one of its children)
 with the name of the argument and what to do. Nothing is written before all checks have passed.
@@ -45,7 +45,7 @@ _JSON_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # not the six characters tha
 
 
 def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = False) -> str:
-    """A string without NUL and lone surrogates, of at most so many bytes in UTF-8."""
+    """Check a string: no NUL or lone surrogates, at most so many bytes in UTF-8."""
     if not isinstance(value, str):
         refuse(name, f"must be text, not {type(value).__name__}")
     if len(value) > at_most:
@@ -63,7 +63,7 @@ def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = F
 
 
 def name(value: object, what: str) -> str:
-    """A short name on one line, without surrounding space."""
+    """Check a short name: one line, without surrounding space."""
     if type(value) is str and len(value) <= NAME_CHARS and value.isprintable() and value == value.strip() != "":
         return value  # nearly every name there is, at a tenth of the cost
     found = text(value, what, at_most=NAME_CHARS * 4).strip()
@@ -73,12 +73,12 @@ def name(value: object, what: str) -> str:
 
 
 def optional_name(value: object, what: str) -> str | None:
-    """A name, or None."""
+    """Check a name, or None."""
     return None if value is None else name(value, what)
 
 
 def names(value: object, what: str) -> tuple[str, ...]:
-    """Distinct names, in order."""
+    """Check a list of names; return them distinct, in order."""
     if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, Mapping):
         refuse(what, "must be a list of names")
     found = [name(item, what) for item in islice(value, LIST_AT_MOST + 1)]
@@ -88,7 +88,7 @@ def names(value: object, what: str) -> tuple[str, ...]:
 
 
 def lines(value: object, what: str) -> tuple[str, ...]:
-    """Texts, in order."""
+    """Check a list of texts."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         refuse(what, "must be a list of texts")
     found = [text(item, what, empty=True) for item in islice(value, LIST_AT_MOST + 1)]
@@ -98,7 +98,7 @@ def lines(value: object, what: str) -> tuple[str, ...]:
 
 
 def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
-    """Relations: (subject, relation type, object) each."""
+    """Check relations: (subject, relation type, object) each."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         refuse(what, "must be a list of (subject, relation type, object)")
     if len(value) > LIST_AT_MOST:
@@ -109,29 +109,29 @@ def triples(value: object, what: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((name(s, what), name(r, what), name(o, what)) for s, r, o in found)
 
 
-def share(value: object, what: str) -> float:
-    """A number from 0 to 1."""
+def fraction(value: object, what: str) -> float:
+    """Check a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:  # not-a-number fails it too
         refuse(what, "must be a number from 0 to 1")
     return float(value)
 
 
-def whole(value: object, what: str, *, at_least: int = 0, at_most: int = LIMIT_AT_MOST) -> int:
-    """A whole number within bounds."""
+def integer(value: object, what: str, *, at_least: int = 0, at_most: int = LIMIT_AT_MOST) -> int:
+    """Check an integer within bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
         refuse(what, f"must be a whole number from {at_least} to {at_most:,}")
     return value
 
 
 def flag(value: object, what: str) -> bool:
-    """True or False, not something like it."""
+    """Check a bool; truthy values are refused."""
     if not isinstance(value, bool):
         refuse(what, "must be true or false")
     return value
 
 
 def path(value: object, what: str) -> Path:
-    """The path of a file or folder, absolute."""
+    """Check a path; return it absolute."""
     found = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(found, str):
         refuse(what, "must be a path")
@@ -142,25 +142,25 @@ def path(value: object, what: str) -> Path:
 
 
 def optional_call(value: object, what: str) -> None:
-    """Refuse what is neither None nor can be called."""
+    """Check a callable, or None."""
     if value is not None and not callable(value):
         refuse(what, "must be a function")
 
 
 def optional_seconds(value: object, what: str) -> None:
-    """Refuse what is neither None nor a number of seconds, 0 or more."""
+    """Check a number of seconds, 0 or more, or None."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0):
         refuse(what, "must be a number of seconds, 0 or more")
 
 
-def can(value: object, does: str, what: str) -> None:
-    """Refuse what is neither None nor has this method, as an object of the caller's own has it."""
+def has_method(value: object, does: str, what: str) -> None:
+    """Check that an object of the caller's has this method, or is None."""
     if value is not None and not callable(getattr(value, does, None)):
         refuse(what, f"must be an object with `{does}`, not {type(value).__name__}")
 
 
-def one_of(value: object, options: type[E], what: str) -> E:
-    """A member of an enumeration, by its name or an alias."""
+def enum_member(value: object, options: type[E], what: str) -> E:
+    """Look up a member of an enumeration by name or alias."""
     if isinstance(value, str) and len(value) <= NAME_CHARS:
         with suppress(ValueError):
             return options(value)
@@ -168,7 +168,7 @@ def one_of(value: object, options: type[E], what: str) -> E:
 
 
 def time(value: Any, what: str, *, now: datetime) -> datetime:
-    """An aware time: a datetime, or a date or time as ISO 8601 text; without an offset it is taken in that of `now`."""
+    """Check a time: a datetime or ISO 8601 text; without an offset, that of `now`."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip() if len(value) <= NAME_CHARS else "")
@@ -192,12 +192,12 @@ def time(value: Any, what: str, *, now: datetime) -> datetime:
 
 
 def optional_time(value: object, what: str, *, now: datetime) -> datetime | None:
-    """A time, or None."""
+    """Check a time, or None."""
     return None if value is None else time(value, what, now=now)
 
 
-def said(value: object, *, now: datetime) -> tuple[datetime, bool]:
-    """When it was said, and whether that lay more than a day ahead of the clock and counts as now."""
+def said_at(value: object, *, now: datetime) -> tuple[datetime, bool]:
+    """Check when something was said; a time over a day ahead counts as now. Return it, and whether it was ahead."""
     if value is None:
         return now, False
     at = time(value, "said_at", now=now)
@@ -205,14 +205,14 @@ def said(value: object, *, now: datetime) -> tuple[datetime, bool]:
 
 
 def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_BYTES) -> dict[str, Any]:
-    """A JSON object of bounded size and depth."""
+    """Check a JSON object of bounded size and depth."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         refuse(what, "must be a JSON object with text keys")
-    return dict(plain(dict(value), what, at_most=at_most))
+    return dict(json_value(dict(value), what, at_most=at_most))
 
 
-def plain(value: Any, what: str, *, at_most: int) -> Any:
-    """A value made of JSON's types alone, bounded in size and depth."""
+def json_value(value: Any, what: str, *, at_most: int) -> Any:
+    """Check a JSON value of bounded size and depth."""
     bounded(value, what, at_most)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -225,7 +225,7 @@ def plain(value: Any, what: str, *, at_most: int) -> Any:
 
 
 def bounded(value: Any, what: str, at_most: int) -> None:
-    """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive touches it."""
+    """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive runs."""
     layer, most = [value], min(at_most, JSON_ENTRIES)
     for _ in range(JSON_DEPTH):
         layer = list(islice((item for outer in layer if type(outer) not in _LEAVES for item in _inside(outer, what)), most + 1))
@@ -239,7 +239,7 @@ def bounded(value: Any, what: str, at_most: int) -> None:
 
 
 def _inside(value: Any, what: str) -> Iterable[Any]:
-    """The values in a JSON object or list; nothing for others."""
+    """Return the values in a JSON object or list."""
     if not isinstance(value, Mapping):
         return value if isinstance(value, (list, tuple, set, frozenset)) else ()
     if strange := [key for key in value if not isinstance(key, str)]:
@@ -270,13 +270,13 @@ _ALIASES = {
 
 
 def where(value: object, *, now: datetime) -> Filter | None:
-    """A `where`: {field: value or {operator: value}}, joined by "and"; groups under AND, OR, NOT."""
+    """Parse a `where` filter: {field: value or {operator: value}}, with groups under AND, OR, NOT."""
     if value is None:
         return None
     if not isinstance(value, Mapping):
         raise InvalidFilter(f"{shown(value)} is not an object")
     bounded(value, "where", METADATA_BYTES)
-    plain(_jsonable(value), "where", at_most=METADATA_BYTES)
+    json_value(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
     return _group(value, now, count)
 
@@ -351,12 +351,12 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
     if isinstance(value, datetime):
         raise InvalidFilter(f"{field} is not a time; compare it with text")
     if field == "kind":
-        return one_of(value, Kind, "where kind")
+        return enum_member(value, Kind, "where kind")
     return value
 
 
 def shown(value: object) -> str:
-    """A value as a message may show it: short, on one line, and without asking a stranger's object for its text."""
+    """Return a value as an error message may show it: short, on one line, without calling the object's own repr."""
     if isinstance(value, str):
         return repr(value[:40])
     if value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**20):
@@ -365,5 +365,5 @@ def shown(value: object) -> str:
 
 
 def refuse(what: str, why: str) -> NoReturn:
-    """Say which argument it was and why."""
+    """Raise InvalidInput, naming the argument and the reason."""
     raise InvalidInput(f"{what} {why}")

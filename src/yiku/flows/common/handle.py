@@ -1,5 +1,5 @@
 """
-What a flow is handed: the store, the scope it writes, the scopes it reads, the clock, fresh ids.
+`Handle`: store, scopes, clock and id source of a memory; `retry_if_stale`.
 
 A handle writes one scope and reads it, `public`, and the further scopes its settings name. The numbers
 of scopes are looked up once; a scope gets its number when something is first written to it.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from yiku.errors import IdempotencyMismatch, Stale
 from yiku.files.vault import Home
 from yiku.rules.learning.reread import LEARNING_VERSION
-from yiku.rules.scopes import PUBLIC
+from yiku.rules.privacy.scopes import PUBLIC
 from yiku.store.api import Store, Vectors
 from yiku.types import AddScope, Cause, Settings
 
@@ -30,12 +30,12 @@ T = TypeVar("T")
 
 
 def local_time() -> datetime:
-    """The clock of every handle that is not given another."""
+    """Return the current time in the local offset, the default clock."""
     return datetime.now().astimezone()
 
 
-class Recent:
-    """The last so many ids that something was done with: turns from which this process learned. Safe to share between threads."""
+class RecentIds:
+    """The last ids that were processed, bounded in number. Thread-safe."""
 
     MOST = 10_000
 
@@ -53,7 +53,7 @@ class Recent:
 
 @dataclass(slots=True)
 class Handle:
-    """One memory as seen by one caller. Safe to share between threads."""
+    """A memory as one caller sees it. Safe to share between threads."""
 
     store: Store
     settings: Settings
@@ -65,7 +65,7 @@ class Handle:
     given: Embedder | None = None
     given_chat: ChatModel | None = None
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
-    learned: Recent = field(default_factory=Recent)
+    learned: RecentIds = field(default_factory=RecentIds)
     read: list[int] = field(default_factory=list)  # turns that were learned from at once, until that is written
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
@@ -73,23 +73,23 @@ class Handle:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> datetime:
-        """The time, in the local offset."""
+        """Return the time, in the local offset."""
         return self.clock()
 
     def embedder(self) -> tuple[Embedder | None, str | None]:
-        """The model that makes vectors, by the settings; else None, and a line that says what is missing. Raises ModelError."""
+        """Return the embedding model of the settings, or None and a line that says what is missing. Raises ModelError."""
         if self.given is not None:
             return self.given, None
         if self._model is None:
-            from yiku.models.choose import embedder
+            from yiku.models.select import embedder
 
             self._model = embedder(self.settings)
         return self._model
 
     def chat(self) -> ChatModel | None:
-        """The model that reads and writes text, by the settings; None without one. Raises SettingsError."""
+        """Return the chat model of the settings, or None. Raises SettingsError."""
         if self.given_chat is None and self.settings.chat_url:
-            from yiku.models.choose import chat
+            from yiku.models.select import chat
 
             self.given_chat = chat(self.settings)
         return self.given_chat
@@ -101,28 +101,28 @@ class Handle:
 
     @property
     def paths(self) -> Home:
-        """Where everything of this home lies."""
+        """The paths of this home."""
         return Home(self.home)
 
-    def sealed(self, text: str) -> bytes:
-        """The seal of a text as it is said in this scope."""
+    def scope_seal(self, text: str) -> bytes:
+        """Return the seal of a text in this scope."""
         return self.seal(f"{self.scope}\0{text}")
 
     def seal(self, text: str) -> bytes:
-        """16 bytes that stand for a text, and say nothing of it to who has not the home's key."""
+        """Return 16 bytes that identify a text and reveal nothing of it without the home's key."""
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
     def cause(self, operation: str, reason: str | None = None) -> Cause:
-        """The journal's header for what this call does."""
+        """Return the journal header for an operation of this handle."""
         return Cause(operation, self.now(), actor=self.settings.actor, run=self.run, reason=reason)
 
     def reads(self) -> list[int]:
-        """The numbers of the scopes this handle may see: its own first."""
+        """Return the numbers of the scopes this handle reads, its own first."""
         names = dict.fromkeys((self.scope, PUBLIC, *self.settings.reads))
         return [number for name in names if (number := self.store.scope(name)) is not None]
 
     def writes(self) -> int:
-        """The number of the one scope this handle writes, made now if it is new."""
+        """Return the number of the scope this handle writes, creating it if it is new."""
         number = self.store.scope(self.scope)
         if number is None:
             self.store.apply(0, [AddScope(self.scope, learning=LEARNING_VERSION)], self.cause("open scope"))
@@ -131,12 +131,12 @@ class Handle:
         return number
 
     def own(self) -> list[int]:
-        """The scope this handle writes, for reads that precede a change; empty while it is unused."""
+        """Return the scope this handle writes, for reads before a change; empty if it is unused."""
         number = self.store.scope(self.scope)
         return [] if number is None else [number]
 
     def first_result(self, key: str, digest: bytes) -> Mapping[str, Any] | None:
-        """What the first call under this idempotency key came to. Raises IdempotencyMismatch if it was another call."""
+        """Return the result of the first call under this idempotency key. Raises IdempotencyMismatch for another call."""
         own = self.own()
         found = self.store.receipt(own[0], key) if own else None
         if found is not None and found[0] != digest:
@@ -144,7 +144,7 @@ class Handle:
         return found and found[1]
 
     def new_id(self, now: datetime | None = None) -> str:
-        """A UUIDv7: 48 bits of milliseconds, 12 of a count within one, 62 of chance. Ids of a handle are in order."""
+        """Return a UUIDv7: 48 bits of milliseconds, 12 of counter, 62 random; increasing per handle."""
         milliseconds = int((now or self.clock()).timestamp() * 1000)
         with self._lock:
             last, count = self._last_id
@@ -159,13 +159,13 @@ class Handle:
 
 
 def content_hash(content: str) -> bytes:
-    """What a turn's whole content is told again by: 16 bytes."""
+    """Return a 16-byte hash of a turn's whole content."""
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
 def retry_if_stale(handle: Handle, attempt: Callable[[], T]) -> T:
     """
-    Decide and apply; if what the decision rested on has changed meanwhile, decide once more with every other writer waiting.
+    Decide and apply; if another writer interfered, once more with all other writers locked out.
 
     The first attempt holds nothing while it decides, so writers do not wait for each other's rules. The
     second cannot be overtaken.

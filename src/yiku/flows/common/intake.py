@@ -1,5 +1,5 @@
 """
-What comes in is cleaned before anything is hashed, indexed or put aside: private parts out, secrets masked.
+Sanitize input before it is hashed, indexed or stored: drop private parts, mask secrets.
 
 A flow cleans each value once it has been checked, so that what is nested is known to be small and plain.
 """
@@ -13,8 +13,7 @@ from typing import TypeVar, cast
 
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.rules import private
-from yiku.rules.privacy import secrets
+from yiku.rules.privacy import private, secrets
 
 T = TypeVar("T")
 
@@ -24,7 +23,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def clean(handle: Handle, value: T) -> T:
-    """The value with every text in it cleaned, keys of objects too; what is not text stays as it is."""
+    """Return the value with every text in it cleaned, including keys."""
     if isinstance(value, str):
         return cast(T, _text(handle, value))
     if isinstance(value, Mapping):
@@ -35,12 +34,12 @@ def clean(handle: Handle, value: T) -> T:
 
 
 def name(handle: Handle, value: object, what: str) -> str:
-    """A name, checked and cleaned."""
+    """Check and clean a name."""
     return clean(handle, checks.name(value, what))
 
 
 def clean_file(handle: Handle, content: bytes) -> bytes:
-    """The content of a file, cleaned if it is a text in UTF-8, UTF-16 or GB 18030; what has a NUL byte is none."""
+    """Clean the content of a file if it is text in UTF-8, UTF-16 or GB 18030."""
     for encoding in ("utf-16",) if content.startswith(_UTF_16) else ("utf-8", "gb18030", "latin-1"):
         with suppress(UnicodeDecodeError):
             text = content.decode(encoding)

@@ -1,5 +1,5 @@
 """
-Look up what an id means, and whom a name means.
+Resolve full or shortened ids, and names to entities.
 
 An id may be given whole or by its last characters. What a handle may not see is not found, in the same
 words as what is not there. A name that was told leads to whom it names: after `my sister is called Rain`,
@@ -15,7 +15,7 @@ from typing import Any
 from yiku.errors import Ambiguous, Damaged, InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.rules.analyze import fold
+from yiku.rules.text.analyze import fold
 from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -26,13 +26,13 @@ AT_MOST = 200  # statements of names that a name is looked for in
 
 
 def may_be_id(text: str) -> bool:
-    """Whether a text has the form of an id or of the end of one."""
+    """Tell whether a text has the form of an id or of the end of one."""
     return _SHORT.fullmatch(text) is not None
 
 
 def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn:
     """
-    The memory or turn with this id or ending, in these scopes.
+    Return the memory or turn with this id or id suffix, in these scopes.
 
     Raises NotFound, Ambiguous, InvalidInput where fewer than four characters are given, or Damaged where it cannot be read.
     """
@@ -57,7 +57,7 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
 
 
 def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory:
-    """The memory with this id or ending. Raises NotFound for a turn's id, too."""
+    """Return the memory with this id or id suffix. Raises NotFound for a turn."""
     found = find(handle, id, scopes)
     if isinstance(found, Turn):
         raise NotFound(f"there is no memory with the id {found.id} (this id is a turn's)")
@@ -67,19 +67,19 @@ def find_memory(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMe
 # ------------------------------------------------------------------ names
 
 
-def owner(handle: Handle, subject: str) -> str:
-    """The subject under which what is said of somebody is kept: their name, unless it is known whose name that is."""
+def canonical_subject(handle: Handle, subject: str) -> str:
+    """Return the subject that a name stands for: the name itself, unless it is known whose name it is."""
     found = {memory.subject for memory in _names(handle, handle.own(), [subject]) if memory.subject}
     return found.pop() if len(found) == 1 else subject
 
 
-def owners(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> set[str]:
-    """Whom these names name."""
+def resolve_names(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> set[str]:
+    """Return the entities that have these names."""
     return {memory.subject for memory in _names(handle, scopes, names) if memory.subject}
 
 
 def _names(handle: Handle, scopes: Sequence[int], names: Collection[str]) -> list[SemanticMemory]:
-    """The live statements that somebody has one of these names."""
+    """Return the live statements that somebody has one of these names."""
     if not scopes or not names:
         return []
     named = Condition("predicate", "eq", NAME)

@@ -1,5 +1,5 @@
 """
-pause and resume, and folders that are switched off: when nothing new is kept.
+Pause and resume, and folders in which recording is switched off.
 
 The file `paused` in the home says until when, or nothing: then until `resume`. Every process looks for it at each
 call, so a pause holds for all of them at once. Looking, forgetting and restoring go on. A folder is switched off
@@ -24,7 +24,7 @@ SWITCH = ".yiku-off"  # in a folder
 
 
 def pause(handle: Handle, until: datetime | str | None = None) -> datetime | None:
-    """Keep nothing new until then, or until `resume`. A second pause takes the place of the first."""
+    """Pause writing until a time or `resume`; a second pause replaces the first."""
     handle.store.upkeep.about()  # a memory that was closed says so
     end = checks.optional_time(until, "until", now=handle.now())
     if end is not None and end <= handle.now():
@@ -34,7 +34,7 @@ def pause(handle: Handle, until: datetime | str | None = None) -> datetime | Non
 
 
 def resume(handle: Handle) -> bool:
-    """End a pause; whether there was one."""
+    """End a pause; return whether there was one."""
     handle.store.upkeep.about()
     there = paused(handle)[0]
     try:
@@ -46,7 +46,7 @@ def resume(handle: Handle) -> bool:
 
 
 def paused(handle: Handle) -> tuple[bool, datetime | None]:
-    """Whether memory is paused now, and until when; what cannot be read holds until `resume`."""
+    """Return whether memory is paused, and until when; an unreadable pause file counts as one."""
     try:
         text = content_of(_file(handle)).decode("ascii").strip()
         end = datetime.fromisoformat(text) if text else None
@@ -75,27 +75,27 @@ def _file(handle: Handle) -> Path:
 
 
 def folders_of(said: Mapping[str, Any]) -> list[str]:
-    """The folders in which something was said, as far as it says: its project, if that is a path, and `cwd` in its metadata."""
+    """Return the folders in which something was said: its project, if that is a path, and `cwd` in its metadata."""
     metadata = said.get("metadata")
     told = (said.get("project"), metadata.get("cwd") if isinstance(metadata, Mapping) else None)
     return [path for path in told if isinstance(path, str) and path.startswith(("/", "~"))]
 
 
 def private_folder(path: str, folders: Sequence[str]) -> str | None:
-    """Which of these folders a path is, or lies below."""
+    """Return the private folder that a path is in, if any."""
     here = Path(_real(path))
     return next((folder for folder in folders if here.is_relative_to(_real(folder))), None)
 
 
 def switched_off(path: str, folders: Sequence[str]) -> str | None:
-    """The setting or the file that switches a folder off."""
+    """Return the setting or file that switches a folder off."""
     here = Path(_real(path))
     switches = (folder / SWITCH for folder in (here, *here.parents))
     return private_folder(path, folders) or next((str(switch) for switch in switches if os.path.lexists(switch)), None)
 
 
 def in_private_folder(handle: Handle, said: Mapping[str, Any]) -> bool:
-    """Whether something was said in a folder of the setting `private_folders`, as far as it says."""
+    """Tell whether something was said in a folder of `private_folders`."""
     folders = handle.settings.private_folders
     return bool(folders) and any(private_folder(path, folders) for path in folders_of(said))
 

@@ -1,5 +1,5 @@
 """
-The texts that models are asked with: one file a language beside each other in `yiku/prompts`.
+Load model prompts from `yiku/prompts`, one file per language.
 """
 
 from __future__ import annotations
@@ -10,5 +10,5 @@ from importlib.resources import files
 
 @cache
 def text(name: str, language: str) -> str:
-    """A prompt in a language, en or zh."""
+    """Return a prompt in a language, en or zh."""
     return files("yiku.prompts").joinpath(f"{name}.{language}.md").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 """
-Tombstones: what was erased stays out on every way in, and is noticed where an older copy was laid over the home.
+Tombstones: reject erased content on every input path; detect a restored older copy.
 
 A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
 that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old
@@ -20,9 +20,10 @@ from yiku.files import blobs
 from yiku.files import mirror as mirrored
 from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import blob_names, content, texts, without
-from yiku.rules import analyze, erasure, redaction
-from yiku.store.api import Store, identified
+from yiku.flows.common.turn_texts import blob_names, content, rewrite, texts
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
+from yiku.store.api import Store, with_id
 from yiku.types import Attachment, Lift, Memories, Record, Records, Scratchpad, SemanticMemory, State, Turn, Turns
 
 TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure has them
@@ -31,9 +32,9 @@ TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure 
 # ------------------------------------------------------------------ statements
 
 
-def since(handle: Handle, memory: SemanticMemory) -> datetime | None:
-    """When a statement was erased; None when it was not, or another that stayed says just that."""
-    found = _found(handle, erasure.of_statement(memory))
+def erased_since(handle: Handle, memory: SemanticMemory) -> datetime | None:
+    """Return when a statement was erased; None if it was not, or another live one says the same."""
+    found = _erased_texts(handle, erasure.of_statement(memory))
     if found and not any(text.startswith(TEXT) for text in found):
         return max(found.values())
     own = handle.own()
@@ -42,8 +43,8 @@ def since(handle: Handle, memory: SemanticMemory) -> datetime | None:
 
 
 def lift(handle: Handle, memory: SemanticMemory) -> None:
-    """Let a statement be kept again."""
-    seals = [handle.sealed(text) for text in erasure.of_statement(memory)]
+    """Remove the tombstones of a statement, so that it can be stored again."""
+    seals = [handle.scope_seal(text) for text in erasure.of_statement(memory)]
     handle.store.apply(handle.writes(), [Lift(seals)], handle.cause("lift"))
     mirror(handle)
     mirrored.allow(handle.paths, handle.store.store_id, seals)
@@ -53,36 +54,36 @@ def lift(handle: Handle, memory: SemanticMemory) -> None:
 
 
 def mirror(handle: Handle) -> None:
-    """Each erasure has a file beside the database; what an earlier version wrote there is taken over."""
+    """Write a file for each erasure beside the database, converting entries of earlier versions."""
     home, store = handle.paths, handle.store
-    mirrored.write(home, store.store_id, [*map(identified, mirrored.lines(home)), *store.erasures.all()])
+    mirrored.write(home, store.store_id, [*map(with_id, mirrored.lines(home)), *store.erasures.all()])
 
 
-def unknown(home: Home, store: Store) -> list[Mapping[str, Any]]:
-    """The erasures that lie beside a database which does not know of them: an older copy was laid over it."""
-    told = [*map(identified, mirrored.lines(home))]
+def unknown_erasures(home: Home, store: Store) -> list[Mapping[str, Any]]:
+    """Return erasures recorded beside a database that lacks them: an older copy was restored over it."""
+    told = [*map(with_id, mirrored.lines(home))]
     missing = _missing(home, store)
     known = [entry for entry in told if entry["id"] in missing]
     others = sorted(missing - {entry["id"] for entry in known})
     return sorted([*known, *mirrored.entries(home, store.store_id, others)], key=lambda entry: entry["at"])
 
 
-def named(home: Home, store_id: str) -> set[str]:
-    """The ids of all erasures that the files beside a database tell of."""
+def mirrored_ids(home: Home, store_id: str) -> set[str]:
+    """Return the ids of all erasures recorded in files beside the database."""
     found = set(mirrored.names(home, store_id))
     with suppress(OSError, ValueError, KeyError):  # one that cannot be read hides nothing that a file of its own tells
-        found |= {identified(entry)["id"] for entry in mirrored.lines(home)}
+        found |= {with_id(entry)["id"] for entry in mirrored.lines(home)}
     return found
 
 
 def _missing(home: Home, store: Store) -> set[str]:
-    """The ids of the erasures that files tell of and the store does not know."""
-    told = named(home, store.store_id)
+    """Return the ids of erasures in files that the store does not know."""
+    told = mirrored_ids(home, store.store_id)
     return told - store.erasures.known(sorted(told)) if told else set()
 
 
-def compare(home: Home, store: Store) -> None:
-    """Raise ErasureUndone where an older copy was laid over a home. Only names are read, and one look-up; nothing is written."""
+def refuse_older_copy(home: Home, store: Store) -> None:
+    """Raise ErasureUndone if an older copy was restored over the home. Reads names only, writes nothing."""
     if missing := _missing(home, store):
         what = "what an erasure took" if len(missing) == 1 else f"what {len(missing):,} erasures took"
         raise ErasureUndone(f"{home.database} holds {what} since the copy was made that lies over it")
@@ -91,21 +92,21 @@ def compare(home: Home, store: Store) -> None:
 # ------------------------------------------------------------------ turns
 
 
-def turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
-    """The turns that may be stored, without the sentences that were erased after they were said."""
+def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
+    """Return the turns that may be stored, without sentences erased after they were said."""
     told = {text for turn in given for text in _sealed_of(handle, turn)}
-    found = _found(handle, told)
-    spared = {text for text, at in found.items() if _still_said(handle, text, at)}
+    found = _erased_texts(handle, told)
+    spared = {text for text, at in found.items() if _said_by_turn(handle, text, at)}
     erased = {text: at for text, at in found.items() if text not in spared}
     if not erased:
         return [*given]
     kept = [left for turn in given if (left := _allowed(handle, turn, erased, spared)) is not None]
-    tidied(handle, given, kept)
+    delete_unused_blobs(handle, given, kept)
     return kept
 
 
-def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
-    """Long contents that were put aside before it was known that they stay out go, unless a turn that is there names them."""
+def delete_unused_blobs(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
+    """Delete blobs stored for turns that were then rejected, unless another turn refers to them."""
     named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}
     for name in sorted(named):
         with handle.store.exclusive():
@@ -114,7 +115,7 @@ def tidied(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> 
 
 
 def is_named(handle: Handle, blob: str) -> bool:
-    """Whether a turn or an attachment of any scope names a blob."""
+    """Tell whether a turn or attachment of any scope refers to a blob."""
     every = [number for number, *_ in handle.store.scopes()]
     if not every:
         return False
@@ -135,17 +136,17 @@ def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared:
 
     if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):
         return None
-    return without(handle, turn, left)
+    return rewrite(handle, turn, left)
 
 
 def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
-    """All of a turn that a tombstone may stand for."""
+    """Return every part of a turn that a tombstone may stand for."""
     said = [text for told in texts(handle, turn) for text in erasure.runs(told)]
     return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
 
 
-def _still_said(handle: Handle, text: str, at: datetime) -> bool:
-    """Whether a turn that was there before an erasure, and stayed, says a sentence."""
+def _said_by_turn(handle: Handle, text: str, at: datetime) -> bool:
+    """Tell whether a turn from before the erasure, which stayed, contains a sentence."""
     words, own = analyze.tokens(text.removeprefix(TEXT)), handle.own()
     terms = list(dict.fromkeys([*words.words, *words.characters]))
     if not text.startswith(TEXT) or not own or not terms:
@@ -157,18 +158,18 @@ def _still_said(handle: Handle, text: str, at: datetime) -> bool:
     return any(text in erasure.of_turn(turn) or text in erasure.runs(content(handle, turn)) for turn in there)
 
 
-def _found(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
-    """Which of these texts stand for something that was erased, and since when."""
-    seals = {handle.sealed(text): text for text in told}
-    return {seals[seal]: at for seal, at in handle.store.erasures.sealed(list(seals)).items()}
+def _erased_texts(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
+    """Return which of these texts have a tombstone, and since when."""
+    seals = {handle.scope_seal(text): text for text in told}
+    return {seals[seal]: at for seal, at in handle.store.erasures.tombstoned(list(seals)).items()}
 
 
 # ------------------------------------------------------------------ records
 
 
 def is_erased(handle: Handle, record: Record) -> bool:
-    """Whether an episode, a scratchpad or an attachment was erased since, or its session, or a sentence that it says."""
+    """Tell whether an episode, scratchpad or attachment was erased since, or its session or a sentence in it."""
     said = [text for told in erasure.strings(record) for text in erasure.runs(told)]
     session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
-    found = _found(handle, [erasure.of_record(record.id), *session, *said])
+    found = _erased_texts(handle, [erasure.of_record(record.id), *session, *said])
     return any(record.updated_at <= at for at in found.values())

@@ -1,5 +1,5 @@
 """
-What a turn says: for its index, for the place of a quotation in it, and what is left of it when something is taken out.
+The full text of a turn, for indexing, quoting and redaction.
 
 A long content lies in a blob; here it is read whole.
 """
@@ -14,7 +14,8 @@ from typing import Any
 from yiku.errors import Damaged, NotFound
 from yiku.files import blobs
 from yiku.flows.common.handle import Handle, content_hash
-from yiku.rules import analyze, erasure, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import STOPS
 from yiku.types import Tokens, Turn
 
@@ -22,17 +23,17 @@ from yiku.types import Tokens, Turn
 
 
 def tokens(turn: Turn) -> Tokens:
-    """What a turn is found by: its speaker's name and what was said."""
-    return analyze.tokens(spoken(turn))
+    """Return a turn's search tokens: its speaker's name and content."""
+    return analyze.tokens(with_speaker(turn))
 
 
-def spoken(turn: Turn) -> str:
-    """What was said, behind the name of who said it."""
+def with_speaker(turn: Turn) -> str:
+    """Return the content, preceded by the speaker's name."""
     return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
 
 
 def tool_tokens(turn: Turn) -> Tokens | None:
-    """What its tool calls are found by: names, inputs and results."""
+    """Return the search tokens of tool calls: names, inputs and results."""
     if not turn.tool_calls and not turn.tool_results:
         return None
     called = (f"{call.get('name', '')} {json.dumps(call.get('input'), ensure_ascii=False)}" for call in turn.tool_calls)
@@ -43,12 +44,12 @@ def tool_tokens(turn: Turn) -> Tokens | None:
 
 
 def content(handle: Handle, turn: Turn) -> str:
-    """What was said, whole."""
+    """Return the full content of a turn."""
     return turn.content if turn.blob is None else blob(handle, turn.blob, turn.content)
 
 
 def blob(handle: Handle, name: str, otherwise: str = "") -> str:
-    """A long content as text; of a copy of the store the blob may be gone already."""
+    """Return a long content as text; in a copy of the store the blob may be missing."""
     try:
         return blobs.get_bytes(handle.blobs, name).decode(errors="replace")
     except (NotFound, Damaged):
@@ -56,20 +57,20 @@ def blob(handle: Handle, name: str, otherwise: str = "") -> str:
 
 
 def texts(handle: Handle, turn: Turn) -> list[str]:
-    """Everything that a turn says, and its tools, long contents whole."""
+    """Return every text of a turn and its tools, long contents in full."""
     told = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
     long = [blob(handle, name) for name in blob_names(turn) if name != turn.blob]
     return [content(handle, turn), *told, *long]
 
 
 def blob_names(turn: Turn) -> list[str]:
-    """The long contents that a turn names."""
+    """Return the blobs that a turn refers to."""
     named = (turn.blob, *(result.get("blob") for result in turn.tool_results))
     return [name for name in named if isinstance(name, str)]
 
 
 def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
-    """Where words stand verbatim in the whole content of a turn: the first place, in characters; None where they do not."""
+    """Return the first place where words occur verbatim in the full content of a turn, in characters, or None."""
     words = words.strip()
     if (at := turn.content.find(words)) < 0:
         words = words.rstrip(STOPS)
@@ -82,11 +83,11 @@ def span(handle: Handle, turn: Turn, words: str) -> tuple[int, int] | None:
 # ------------------------------------------------------------------ what is left of it
 
 
-def without(
+def rewrite(
     handle: Handle, turn: Turn, left: Callable[[str], str], *, of_content: Callable[[str], str] | None = None, keep: bool = True
 ) -> Turn:
     """
-    The turn with what a function leaves of each of its texts; itself when that is all.
+    Return the turn with a function applied to each of its texts; unchanged if nothing changes.
 
     of_content: another function for what was said
     keep:       its blobs are on the disk
@@ -107,7 +108,7 @@ def without(
 
 
 def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
-    """What is left of a tool's result; a long one lies in a blob."""
+    """Apply a function to a tool's result; a long one is in a blob."""
     rest = {key: value if key == "blob" else redaction.rewritten(value, left) for key, value in result.items()}
     if not isinstance(name := result.get("blob"), str):
         return rest

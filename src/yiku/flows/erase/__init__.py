@@ -1,1 +1,1 @@
-"""Erasing: what was said is gone from every copy in the home."""
+"""Erasure: remove content from every copy in the home."""

@@ -1,5 +1,5 @@
 """
-What an erasure takes of what grew out of sessions: episodes, the scratchpad, attachments, state, what waits for a model.
+Find session data to erase: episodes, the scratchpad, attachments, state, queued jobs.
 
 An episode that tells of a turn that goes, or loses a sentence, goes with it: it can be told again from what is left. An
 attachment of a turn that goes wholly goes, with its blob. Of the rest goes what says it: one of its sentences, or a word
@@ -20,8 +20,9 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import redact
 from yiku.flows.keep import attach
 from yiku.flows.learn import episodes
-from yiku.rules import analyze, erasure, redaction
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import pieces, sure_sentences
 from yiku.store.api import RECORD_KINDS, RECORD_TABLES, record_was
 from yiku.types import (
@@ -45,7 +46,7 @@ Window = tuple[datetime | None, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """What goes besides statements and turns, and what comes back with less."""
+    """Records that an erasure deletes or shortens, besides statements and turns."""
 
     gone: Sequence[Record] = ()
     left: Sequence[tuple[Scratchpad, Scratchpad]] = ()  # before, and what is left, under a new id
@@ -58,37 +59,37 @@ class DerivedRecords:
         return bool(self.gone or self.left or self.images or self.states)
 
     def ids(self) -> dict[str, list[str]]:
-        """The records that go, those too that come back with less, by their tables."""
+        """Return the ids of the affected records, by table."""
         found: dict[str, list[str]] = {}
         for record in (*self.gone, *(before for before, _ in self.left)):
             found.setdefault(RECORD_TABLES[type(record)], []).append(record.id)
         return found
 
     def blobs(self) -> set[str]:
-        """The contents that attachments among them had kept."""
+        """Return the blobs of deleted attachments."""
         return {record.blob for record in self.gone if isinstance(record, Attachment) and record.blob}
 
     def put(self) -> list[Change]:
-        """What stands in their places."""
+        """Return the shortened records."""
         again: list[Change] = [Put(after) for _, after in self.left]
         for one in self.unlinked:
             again.append(Put(one, episodes.tokens(one) if isinstance(one, Episode) else attach.tokens(one)))
         return again
 
     def texts(self) -> list[str]:
-        """What they say that does not stay."""
+        """Return the texts that are deleted."""
         found = [*erasure.strings(self.gone), *erasure.strings([*self.images.values()])]
         for before, after in self.left:
-            stays = {*_lines(after)}
-            found += [line for line in _lines(before) if line not in stays]
+            stays = {*_texts_of(after)}
+            found += [line for line in _texts_of(before) if line not in stays]
         for state in self.states:
-            found += [state.id, *_of_state(state)]
+            found += [state.id, *_texts_of_state(state)]
         return [*found, *(text for job in self.jobs for text in (job.session, job.reply, job.error) if text)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureContext:
-    """What goes of statements and turns: what other texts are held against."""
+    """The statements and turns of an erasure, to test other texts against."""
 
     statements: Sequence[SemanticMemory]  # all that they say goes
     memories: Sequence[SemanticMemory]  # all rows that go, also of statements that are told anew
@@ -102,8 +103,8 @@ class ErasureContext:
     ids: Collection[str] = ()  # of records that go in any case: they did in another copy
 
 
-def everything(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> DerivedRecords:
-    """All of a scope; of what was there at a time, and of records that went then."""
+def select_all(handle: Handle, *, until: datetime | None = None, ids: Collection[str] = ()) -> DerivedRecords:
+    """Select all records of a scope, up to a time, and those of earlier erasures."""
     own = handle.own()
     if not own:
         return DerivedRecords()
@@ -116,8 +117,8 @@ def everything(handle: Handle, *, until: datetime | None = None, ids: Collection
     )
 
 
-def named(handle: Handle, ids: Collection[str], *, suffix: str | None = None) -> list[Record]:
-    """The records with these ids, or the one whose id ends so."""
+def select_by_id(handle: Handle, ids: Collection[str], *, suffix: str | None = None) -> list[Record]:
+    """Select the records with these ids, or the one with this id suffix."""
     own, found = handle.own(), list[Record]()
     select = Records(suffix=suffix) if suffix is not None else Records(ids=[*ids])
     for kind in RECORD_TABLES if own and (ids or suffix) else ():
@@ -125,8 +126,8 @@ def named(handle: Handle, ids: Collection[str], *, suffix: str | None = None) ->
     return found if suffix is None or len(found) == 1 else []
 
 
-def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
-    """What goes with these statements and turns."""
+def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
+    """Select the records derived from these statements and turns."""
     own, store = handle.own(), handle.store
     if not own:
         return DerivedRecords()
@@ -134,8 +135,10 @@ def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
     images = {row.number: row for row in _older(handle, own)}
     older = {number: record_was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
     states = _states(handle, own)
-    told = [text for record in (*every, *older.values()) for text in _lines(record)]
-    judge = _Judge(handle, goes, says(handle, goes, [*told, *(text for state in states for text in _of_state(state))]))
+    told = [text for record in (*every, *older.values()) for text in _texts_of(record)]
+    judge = _Selector(
+        handle, erased, mentions(handle, erased, [*told, *(text for state in states for text in _texts_of_state(state))])
+    )
 
     gone, unlinked, left = list[Record](), list[Episode | Attachment](), list[tuple[Scratchpad, Scratchpad]]()
     marked = {number for number, one in older.items() if judge.takes(one) or judge.shortens(one)}
@@ -147,25 +150,27 @@ def of(handle: Handle, goes: ErasureContext) -> DerivedRecords:
             after = judge.left_of(record)
             if after != record or record.id in before_now:
                 left.append((record, replace(after, n=0, changed=0, id=handle.new_id())))
-            elif record.id in goes.ids:  # nobody can tell here which line it was
+            elif record.id in erased.ids:  # nobody can tell here which line it was
                 gone.append(record)
-        elif (stays := _unlinked(record, goes.memories)) != record:
+        elif (stays := _unlinked(record, erased.memories)) != record:
             unlinked.append(stays)
-    taken = {record.id for record in (*gone, *(before for before, _ in left))} | {*goes.ids}
+    taken = {record.id for record in (*gone, *(before for before, _ in left))} | {*erased.ids}
     return DerivedRecords(
         gone=gone,
         left=left,
         unlinked=unlinked,
         images={n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in taken},
         states=[
-            state for state in states if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _of_state(state)))
+            state
+            for state in states
+            if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _texts_of_state(state)))
         ],
         jobs=[job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken],
     )
 
 
 def _older(handle: Handle, own: Sequence[int]) -> Iterator[Any]:
-    """The rows of the journal that keep an older form of a record."""
+    """Return the journal rows that keep an older version of a record."""
     for table in RECORD_KINDS:
         yield from (row for row in handle.store.journal(own, table=table, after=0) if row.before)
 
@@ -187,32 +192,32 @@ def _unlinked(record: Episode | Attachment, memories: Sequence[SemanticMemory]) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
-    """Whether a record goes, and what is left of a scratchpad."""
+class _Selector:
+    """Decides for each record whether it is deleted, and what remains of a scratchpad."""
 
     handle: Handle
-    goes: ErasureContext
+    erased: ErasureContext
     says: Callable[[str], bool]
 
     @property
     def turns(self) -> Mapping[str, Sequence[Turn]]:
-        """The turns that go or lose something, by session."""
+        """The affected turns, by session."""
         found: dict[str, list[Turn]] = {}
-        for turn in (*self.goes.turns, *(before for before, _ in self.goes.redacted)):
+        for turn in (*self.erased.turns, *(before for before, _ in self.erased.redacted)):
             found.setdefault(turn.session, []).append(turn)
         return found
 
     def ends(self, session: str | None) -> bool:
-        """Whether a session goes whole."""
-        return session is not None and session == self.goes.session and self.goes.window is None
+        """Tell whether a session is erased completely."""
+        return session is not None and session == self.erased.session and self.erased.window is None
 
     def takes(self, record: Record) -> bool:
-        """Whether a record goes wholly."""
+        """Tell whether a record is deleted."""
         match record:
             case Episode():
-                return record.id in self.goes.ids or self._tells_of_it(record) or any(map(self.says, _lines(record)))
+                return record.id in self.erased.ids or self._tells_of_it(record) or any(map(self.says, _texts_of(record)))
             case Attachment():
-                return record.id in self.goes.ids or self._belongs_to_it(record) or any(map(self.says, _lines(record)))
+                return record.id in self.erased.ids or self._belongs_to_it(record) or any(map(self.says, _texts_of(record)))
             case Scratchpad():  # of somebody of whom nothing else is left
                 return record.user_id != self.handle.scope and self.says(record.user_id)
 
@@ -232,30 +237,30 @@ class _Judge:
 
     def _belongs_to_it(self, attachment: Attachment) -> bool:
         if attachment.turn is not None:
-            return any(turn.id == attachment.turn for turn in self.goes.turns) or self._kept_says(attachment)
+            return any(turn.id == attachment.turn for turn in self.erased.turns) or self._kept_says(attachment)
         at = attachment.said_at
         return self.ends(attachment.session) or self._within(attachment.session, at, at) or self._kept_says(attachment)
 
     def _kept_says(self, attachment: Attachment) -> bool:
-        """Whether the content that was kept holds a statement."""
-        if attachment.blob is None or self.goes.spared or not self.goes.statements:
+        """Tell whether an attachment's stored content contains a statement."""
+        if attachment.blob is None or self.erased.spared or not self.erased.statements:
             return False
         whole = analyze.plain(turn_texts.blob(self.handle, attachment.blob))
-        return any(analyze.plain(text) in whole for one in self.goes.statements for text in redact.telling(one))
+        return any(analyze.plain(text) in whole for one in self.erased.statements for text in redact.search_terms(one))
 
     def _within(self, session: str, start: datetime, end: datetime) -> bool:
-        """Whether something lies in the time that goes."""
-        if self.goes.window is None or self.goes.session not in (None, session):
+        """Tell whether a time span lies in the erased window."""
+        if self.erased.window is None or self.erased.session not in (None, session):
             return False
-        since, until = self.goes.window
+        since, until = self.erased.window
         return (since is None or end >= since) and (until is None or start < until)
 
     def shortens(self, record: Record) -> bool:
-        """Whether a record loses lines."""
+        """Tell whether a record loses lines."""
         return isinstance(record, Scratchpad) and self.left_of(record) != record
 
     def left_of(self, record: Scratchpad) -> Scratchpad:
-        """A scratchpad without the lines that go."""
+        """Return a scratchpad without the erased lines."""
         moments = {turn.said_at for turns in self.turns.values() for turn in turns}
 
         def stays(task: Task) -> bool:
@@ -278,8 +283,8 @@ class _Judge:
         )
 
 
-def _lines(record: Record) -> list[str]:
-    """The texts of a record, apart from names of sessions and from ids."""
+def _texts_of(record: Record) -> list[str]:
+    """Return the texts of a record, without session names and ids."""
     match record:
         case Episode():
             words = (record.summary, record.goal, record.outcome_reason, record.entities, record.tools_used, record.decisions)
@@ -302,22 +307,22 @@ def _lines(record: Record) -> list[str]:
             return [text for text in found if text]
 
 
-def _of_state(state: Session) -> list[str]:
+def _texts_of_state(state: Session) -> list[str]:
     return [*erasure.strings(state.variables), *([state.task] if state.task else [])]
 
 
 # ------------------------------------------------------------------ what says it
 
 
-def says(handle: Handle, goes: ErasureContext, texts: Iterable[str]) -> Callable[[str], bool]:
-    """Whether one of these texts says what goes: a sentence or statement of it, or a word that nothing else here says."""
-    if goes.spared:
+def mentions(handle: Handle, erased: ErasureContext, texts: Iterable[str]) -> Callable[[str], bool]:
+    """Tell whether a text contains an erased sentence or statement, or a word that nothing else contains."""
+    if erased.spared:
         return lambda _: False
-    told, going = {text: _words(text) for text in texts}, _going(goes)
-    alone = _nowhere_else(handle, goes, going & {word for words in told.values() for word in words})
-    sentences = {words for text in goes.texts for words in erasure.of_sentences(text)}
+    told, going = {text: _words(text) for text in texts}, _words_of(erased)
+    alone = _unique_words(handle, erased, going & {word for words in told.values() for word in words})
+    sentences = {words for text in erased.texts for words in erasure.of_sentences(text)}
     known = going.union(*map(_words, sentences))
-    names, phrases = handle.settings.names, redaction.phrases(goes.statements)
+    names, phrases = handle.settings.names, redaction.phrases(erased.statements)
 
     def stated(text: str) -> bool:
         parts = [*pieces(text), *sure_sentences(text)]
@@ -338,31 +343,31 @@ def _words(text: str) -> set[str]:
     return {*told.words, *told.characters}
 
 
-def _going(goes: ErasureContext) -> set[str]:
-    """The words that what goes is found by."""
-    going = {word for memory in goes.memories for word in _found_by(index_tokens(memory))}
-    for turn in (*goes.turns, *(before for before, _ in goes.redacted)):
-        going.update(_found_by(tokens(turn)), _found_by(tool_tokens(turn)))
+def _words_of(erased: ErasureContext) -> set[str]:
+    """Return the search words of erased content."""
+    going = {word for memory in erased.memories for word in _search_words(index_tokens(memory))}
+    for turn in (*erased.turns, *(before for before, _ in erased.redacted)):
+        going.update(_search_words(tokens(turn)), _search_words(tool_tokens(turn)))
     return going
 
 
-def _nowhere_else(handle: Handle, goes: ErasureContext, words: Collection[str]) -> set[str]:
-    """Those of some words that nothing says which stays."""
-    stays = {word for memory in goes.retold for word in _found_by(index_tokens(memory))}
-    for _, after in goes.redacted:
-        stays.update(_found_by(tokens(after)), _found_by(tool_tokens(after)))
-    wanted = sorted(word for word in words if word not in stays and _tells(word))
-    turns = {turn.n for turn in (*goes.turns, *(before for before, _ in goes.redacted))}
-    stays |= redact.said_by_others(handle, wanted, redact.Touched(turns, {one.n for one in goes.memories}))
+def _unique_words(handle: Handle, erased: ErasureContext, words: Collection[str]) -> set[str]:
+    """Return those words that nothing outside the erasure contains."""
+    stays = {word for memory in erased.retold for word in _search_words(index_tokens(memory))}
+    for _, after in erased.redacted:
+        stays.update(_search_words(tokens(after)), _search_words(tool_tokens(after)))
+    wanted = sorted(word for word in words if word not in stays and _is_telling(word))
+    turns = {turn.n for turn in (*erased.turns, *(before for before, _ in erased.redacted))}
+    stays |= redact.words_elsewhere(handle, wanted, redact.Touched(turns, {one.n for one in erased.memories}))
     return {word for word in wanted if word not in stays}
 
 
-def _tells(word: str) -> bool:
-    """Whether a word may say by itself what went: not one that stands in any story."""
+def _is_telling(word: str) -> bool:
+    """Tell whether a word alone may identify erased content; common words do not."""
     return len(word) >= erasure.WORD_CHARS or (len(word) > 1 and (not word.isascii() or any(map(str.isdigit, word))))
 
 
-def _found_by(told: Any) -> Iterator[str]:
+def _search_words(told: Any) -> Iterator[str]:
     if told is not None:
         yield from told.words
         yield from told.characters

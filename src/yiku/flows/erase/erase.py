@@ -1,9 +1,9 @@
 """
-erase: what was said is gone, from every place of the home, and the receipt proves it.
+Erase content from every place in the home and return a receipt.
 
 Plan what goes (plan.py). Take it out of the store in one transaction that leaves tombstones, keyed hashes of what must not come
-back (take_out.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
-file that is put back, has the same erasure done once more (repeat.py).
+back (delete.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
+file that is put back, has the same erasure done once more (reapply.py).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from yiku.errors import StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes, verify
+from yiku.flows.erase.delete import blobs, delete_planned, erased_rows, seals
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
-from yiku.flows.erase.take_out import blobs, named_rows, seals, take_out
 from yiku.store.api import Reserve
 from yiku.types import Erased, HeldText
 
@@ -46,7 +46,7 @@ def erase(
     Raises NotFound when nothing is meant.
     """
     if checks.flag(resume, "resume"):
-        return verify.resumed(handle, progress=progress)
+        return verify.resume(handle, progress=progress)
     for name, value in (("everything", everything), ("keep_turns", keep_turns), ("dry_run", dry_run)):
         checks.flag(value, name)
     _refuse_unclear(id, session, source, window=since is not None or until is not None, everything=everything)
@@ -64,19 +64,21 @@ def erase(
     )
     if dry_run:
         meant = plan(handle, choice, keep=False)
-        return _answer(meant, 0, [one for one in _held_by_others(meant) if one.way == "kept"], dry_run=True)
-    done, number = _erased(handle, choice)
-    answer = _answer(done, number, quotes.held(handle, done.sought) if _held_by_others(done) else ())
-    return verify.everywhere(handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, progress=progress)
+        return _answer(meant, 0, [one for one in _kept_elsewhere(meant) if one.way == "kept"], dry_run=True)
+    done, number = _apply(handle, choice)
+    answer = _answer(done, number, quotes.find_quotes(handle, done.sought) if _kept_elsewhere(done) else ())
+    return verify.clean_everywhere(handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, progress=progress)
 
 
-def _erased(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
-    """Plan an erasure and take it out of the store, with every other writer waiting. The plan, and the number of the erasure."""
+def _apply(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
+    """Plan an erasure and delete it from the store, with other writers locked out; return plan and number."""
 
     def attempt() -> tuple[ErasurePlan, int]:
         found = plan(handle, choice, keep=True)
         sealed = seals(handle, found)
-        return found, take_out(handle, handle.writes(), found, cause=handle.cause("erase"), seals=sealed, named=named_rows(found))
+        return found, delete_planned(
+            handle, handle.writes(), found, cause=handle.cause("erase"), seals=sealed, named=erased_rows(found)
+        )
 
     with handle.store.exclusive():  # what is said meanwhile is said after the erasure
         try:
@@ -88,25 +90,25 @@ def _erased(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
 
 
 def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, window: bool, everything: bool) -> None:
-    """Raise InvalidInput unless one thing is meant; a time range may narrow a session or a source."""
+    """Raise InvalidInput unless exactly one thing is meant; a time range may narrow a session or source."""
     told = [given for given in (id, session, source) if given is not None]
     if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
         checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
 
 
-def _held_by_others(plan: ErasurePlan) -> list[HeldText]:
-    """What other rows than those that go hold of it."""
+def _kept_elsewhere(plan: ErasurePlan) -> list[HeldText]:
+    """Return the erased content that other rows still contain."""
     gone = {memory.id for memory in plan.statements.gone} | {id for ids in plan.derived.ids().values() for id in ids}
     return [one for one in plan.held if one.id not in gone]
 
 
 def _answer(plan: ErasurePlan, number: int, stays: Iterable[HeldText], *, dry_run: bool = False) -> Erased:
     return Erased(
-        memories=tuple(plan.statements.wholly),
+        memories=tuple(plan.statements.deleted),
         turns=tuple(plan.turns),
         redacted=tuple(one.after for one in plan.redacted),
         widened=tuple(one.after.id for one in plan.redacted if one.widened),
-        kept=(*plan.statements.kept, *plan.statements.retold.values(), *quotes.kept(stays)),
+        kept=(*plan.statements.kept, *plan.statements.retold.values(), *quotes.remaining(stays)),
         records=(*plan.derived.gone, *(before for before, _ in plan.derived.left)),
         places=tuple(plan.left),
         out_of_reach=verify.OUT_OF_REACH,

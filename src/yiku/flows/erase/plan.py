@@ -1,5 +1,5 @@
 """
-What an erasure takes: statements and turns, the sentences that say them elsewhere, and what grew out of them.
+Compute the erasure plan: statements, turns and everything derived from them.
 
 First the statements and turns that a call means are chosen, with what came from them alone. Then the turns that say such a
 statement are redacted (redact.py), and what grew out of all that goes with it (derived.py). Nothing is changed here.
@@ -22,7 +22,9 @@ from yiku.flows.common.lookup import find
 from yiku.flows.erase import derived, quotes, redact
 from yiku.flows.erase.derived import DerivedRecords, ErasureContext
 from yiku.flows.erase.redact import Redaction
-from yiku.rules import analyze, conflict, erasure
+from yiku.rules.deciding import conflict
+from yiku.rules.privacy import erasure
+from yiku.rules.text import analyze
 from yiku.store.api import micros
 from yiku.types import (
     Condition,
@@ -43,7 +45,7 @@ SourceKey = tuple[int, int]  # a source without a word of it: its number, and wh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What a call asks to erase, checked."""
+    """The checked arguments of an erasure."""
 
     id: str | None = None
     session: str | None = None
@@ -55,15 +57,15 @@ class Choice:
 
     @property
     def window(self) -> derived.Window | None:
-        """The time range that is meant, if one is."""
+        """Whether a time range is meant."""
         return None if self.since is self.until is None else (self.since, self.until)
 
     def covers(self, memory: SemanticMemory) -> bool:
-        """Whether a statement comes from the source that is meant, whoever told it."""
+        """Tell whether a statement comes from the chosen source."""
         return self.source is not None and self.source in (memory.origin.value, memory.agent)
 
-    def told(self, source: Source) -> bool:
-        """Whether a statement was told there, then or by that source, without a turn."""
+    def told_there(self, source: Source) -> bool:
+        """Tell whether a source without a turn falls under the choice."""
         if source.turn is not None or (self.session or self.source or self.since or self.until) is None:
             return False
         return (
@@ -80,7 +82,7 @@ NO_CHOICE = Choice()
 @dataclass(frozen=True, slots=True)
 class Statements:
     """
-    The statements that an erasure takes something of.
+    The statements that an erasure affects.
 
     gone:   they go
     retold: of these, by id, those that were told again in what stays: what takes their places
@@ -94,15 +96,15 @@ class Statements:
     lost: Mapping[str, Sequence[SourceKey]] = field(default_factory=dict)
 
     @property
-    def wholly(self) -> list[SemanticMemory]:
-        """Those that go, and are not told anew."""
+    def deleted(self) -> list[SemanticMemory]:
+        """Return the statements that are deleted and not restated."""
         return [memory for memory in self.gone if memory.id not in self.retold]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """
-    The statements and turns that a call means.
+    The statements and turns that a call selects.
 
     records: ids of records that go in any case
     sought:  what must stand in no other row; held: where it does
@@ -123,7 +125,7 @@ class Selection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
     """
-    What an erasure takes.
+    Everything that an erasure deletes, redacts and keeps.
 
     turns:    go wholly
     redacted: turns that lose what says it
@@ -151,20 +153,20 @@ class ErasurePlan:
 
 
 def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
-    """What a call asks to erase; with `keep` the blobs of what is left are on the disk. Raises NotFound when that is nothing."""
+    """Plan an erasure; with `keep`, store the blobs of redacted texts. Raises NotFound if nothing is selected."""
     if not handle.own():
         raise NotFound("there is nothing to erase")
     chosen = select(handle, choice)
     if chosen.whole_scope or chosen.records:
-        return completed(handle, chosen, choice=choice)
+        return complete(handle, chosen, choice=choice)
     redacted, left = _redacted(handle, chosen, keep=keep)
-    found = completed(handle, chosen, redacted, left, choice=choice)
+    found = complete(handle, chosen, redacted, left, choice=choice)
     if not found:
         raise NotFound("there is nothing to erase")
     return found
 
 
-def completed(
+def complete(
     handle: Handle,
     chosen: Selection,
     redacted: Sequence[Redaction] = (),
@@ -172,10 +174,10 @@ def completed(
     *,
     choice: Choice = NO_CHOICE,
 ) -> ErasurePlan:
-    """Also what grew out of it, and what the files are looked through for: every text that goes."""
+    """Add derived records and the texts to search for."""
     statements, texts = chosen.statements, _texts(handle, chosen, redacted)
     context = ErasureContext(
-        statements=statements.wholly,
+        statements=statements.deleted,
         memories=statements.gone,
         retold=[*statements.retold.values()],
         turns=chosen.turns,
@@ -186,7 +188,7 @@ def completed(
         spared=chosen.spared,
         ids=chosen.records,
     )
-    grown = derived.everything(handle) if chosen.whole_scope else derived.of(handle, context)
+    grown = derived.select_all(handle) if chosen.whole_scope else derived.derived_from(handle, context)
     return ErasurePlan(
         statements=statements,
         turns=chosen.turns,
@@ -206,35 +208,35 @@ def completed(
 
 
 def select(handle: Handle, choice: Choice) -> Selection:
-    """The statements and turns that a call means, or the record. Raises NotFound for an id that is nowhere."""
+    """Select the statements, turns or record of a call. Raises NotFound for an unknown id."""
     own, store = handle.own(), handle.store
     if choice.everything:
-        memories = store.filled(store.memories(own, Memories()))
+        memories = store.with_details(store.memories(own, Memories()))
         turns = store.turns(own, Turns(hidden=True))
         return Selection(statements=Statements(memories), turns=turns, deletes=True, whole_scope=True)
     match _by_id(handle, choice.id) if choice.id is not None else None:
         case SemanticMemory() as meant:
-            said = store.filled(_saying_the_same(handle, store.memories(own, Memories(line=meant.line))))
+            said = store.with_details(_same_statements(handle, store.memories(own, Memories(line=meant.line))))
             sought = quotes.Sought(quotes.sentences(said, names=handle.settings.names), turns=not choice.keep_turns)
-            held = quotes.held(handle, sought)
-            statements = Statements([*said, *quotes.quoting(handle, said, held)])
+            held = quotes.find_quotes(handle, sought)
+            statements = Statements([*said, *quotes.quoting_statements(handle, said, held)])
             return Selection(statements=statements, sought=sought, held=held, spared=choice.keep_turns)
         case Turn() as turn:
-            return _with_statements(handle, choice, [turn], quotes.sentences((), [turn], names=handle.settings.names))
+            return _including_statements(handle, choice, [turn], quotes.sentences((), [turn], names=handle.settings.names))
         case None:
-            return _with_statements(handle, choice, _chosen_turns(handle, choice), ())
+            return _including_statements(handle, choice, _chosen_turns(handle, choice), ())
         case record:
             return Selection(records=[record.id], spared=True)
 
 
-def _with_statements(handle: Handle, choice: Choice, turns: Sequence[Turn], sentences: Sequence[str]) -> Selection:
-    """Turns, and the statements that come from them or were told there and then."""
+def _including_statements(handle: Handle, choice: Choice, turns: Sequence[Turn], sentences: Sequence[str]) -> Selection:
+    """Add the statements that come from these turns, or from the chosen source or time."""
     sought = quotes.Sought(sentences, speech=False)
     return Selection(
         statements=_statements_of(handle, choice, turns),
         turns=turns,
         sought=sought,
-        held=quotes.held(handle, sought),
+        held=quotes.find_quotes(handle, sought),
         deletes=choice.session is not None and choice.window is None,
         spared=choice.keep_turns,
     )
@@ -244,7 +246,7 @@ def _by_id(handle: Handle, id: str) -> SemanticMemory | Turn | Record:
     try:
         return find(handle, id, handle.own())
     except NotFound:
-        if (record := next(iter(derived.named(handle, [], suffix=id)), None)) is not None:
+        if (record := next(iter(derived.select_by_id(handle, [], suffix=id)), None)) is not None:
             return record
         raise
 
@@ -257,8 +259,8 @@ def _chosen_turns(handle: Handle, choice: Choice) -> list[Turn]:
     return handle.store.turns(handle.own(), select)
 
 
-def _saying_the_same(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-    """The versions of a line, and rows of other lines, forgotten ones too, that say what one of them says."""
+def _same_statements(handle: Handle, line: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Return the versions of a line, and rows of other lines with the same statement, also forgotten ones."""
     found = {memory.n: memory for memory in line}
     values: dict[tuple[str, str], set[str]] = {}
     for text in {memory.content_hash for memory in line}:
@@ -273,7 +275,7 @@ def _saying_the_same(handle: Handle, line: Sequence[SemanticMemory]) -> list[Sem
 
 
 def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Statements:
-    """The statements that come from what goes: they go, or lose the sources that go."""
+    """Return the statements that lose sources: deleted, or kept with the others."""
     own, store = handle.own(), handle.store
     gone_turns = {turn.id for turn in turns}
     found = {memory.n: memory for memory in store.memories(own, Memories(sourced_in=sorted(gone_turns)))} if gone_turns else {}
@@ -285,7 +287,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
     elif choice.id is None:
         said = store.memories(own, Memories(until=choice.until))
         found |= {row.n: row for row in said if choice.since is None or row.confirmed_at >= choice.since}
-    every = store.filled([found[n] for n in sorted(found)])
+    every = store.with_details([found[n] for n in sorted(found)])
     named_turns = {source.turn for memory in every for source in memory.sources if source.turn is not None} - gone_turns
     there = store.turns(own, Turns(ids=sorted(named_turns), hidden=True)) if named_turns else []
     forgotten = {turn.id for turn in there if turn.hidden_at is not None}
@@ -295,7 +297,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
     for memory in every:
         going, left = list[Source](), list[Source]()
         for source in memory.sources:
-            (going if source.turn in gone_turns or choice.told(source) else left).append(source)
+            (going if source.turn in gone_turns or choice.told_there(source) else left).append(source)
         if choice.covers(memory) or (going and all(source.turn in forgotten for source in left)):
             gone.append(memory)
             continue
@@ -303,7 +305,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
             continue
         if memory.sources[0] is going[0]:
             gone.append(memory)
-            retold[memory.id] = told_anew(handle, memory, left)
+            retold[memory.id] = restated(handle, memory, left)
         else:
             kept.append(memory)
         lost[memory.id] = [source_key(source) for source in going]
@@ -311,12 +313,12 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
 
 
 def source_key(source: Source) -> SourceKey:
-    """A source without a word of it."""
+    """Identify a source without its words."""
     return source.seq, micros(source.recorded_at)
 
 
-def told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
-    """A statement as those sources said it that are left; what only the first knew of it goes."""
+def restated(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
+    """Return a statement as its remaining sources said it, without details only the erased ones knew."""
     said = next((source.text for source in left if source.text is not None), memory.content)
     if any(source.text is None for source in left):
         said = memory.content
@@ -346,19 +348,19 @@ def told_anew(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) ->
 
 
 def _redacted(handle: Handle, chosen: Selection, *, keep: bool) -> tuple[list[Redaction], list[Place]]:
-    """The turns that say a statement that goes, without it; and what they still say of it."""
+    """Redact the turns that contain deleted statements; return what they still say of them."""
     if chosen.spared:
         return [], []
-    statements = chosen.statements.wholly
-    redacted = [*redact.of(handle, statements, {turn.id for turn in chosen.turns}, keep=keep)]
+    statements = chosen.statements.deleted
+    redacted = [*redact.redact_sources(handle, statements, {turn.id for turn in chosen.turns}, keep=keep)]
     touched = redact.Touched(
         {turn.n for turn in (*chosen.turns, *(one.before for one in redacted))}, {memory.n for memory in chosen.statements.gone}
     )
-    return redacted, redact.left_words(handle, redacted, statements, touched)
+    return redacted, redact.remaining_words(handle, redacted, statements, touched)
 
 
 def _texts(handle: Handle, chosen: Selection, redacted: Sequence[Redaction]) -> list[str]:
-    """What statements and turns say that goes, and what the journal keeps of them."""
+    """Return the deleted texts of statements and turns, including journal images."""
     statements = chosen.statements
     texts = [*erasure.strings(statements.gone), *erasure.strings(chosen.turns), *erasure.strings(_images(handle, statements.gone))]
     for memory in statements.kept:
@@ -369,7 +371,7 @@ def _texts(handle: Handle, chosen: Selection, redacted: Sequence[Redaction]) -> 
 
 
 def _images(handle: Handle, gone: Sequence[SemanticMemory]) -> list[Any]:
-    """What the journal keeps of the statements that go: reasons, and what they said before."""
+    """Return the texts that the journal keeps of deleted statements."""
     ns = [memory.n for memory in gone]
     found = [row for table in ("memories", "memory_sources") for row in handle.store.journal(handle.own(), table=table, row_ns=ns)]
     return [text for row in found for text in (row.reason, dict(row.before or {}))]

@@ -1,5 +1,5 @@
 """
-Where else a sentence stands that is erased: labels, names, reasons, metadata, images of the journal, other statements.
+Find other copies of an erased sentence: labels, names, reasons, metadata, journal images, quoting statements.
 
 All text columns of all tables are looked through, as the schema has them. A statement that quotes it goes with it. Elsewhere the
 text is emptied where the row can do without; what names or links a row stays, is listed in the receipt, and that is then not clean.
@@ -13,7 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import analyze, erasure, keys, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.statements import keys
+from yiku.rules.text import analyze
 from yiku.rules.text.sure import sure, sure_sentences
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
@@ -22,7 +24,7 @@ SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "t
 
 
 def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), *, names: Sequence[str]) -> list[str]:
-    """What must stand nowhere else: statements in the words in which they were told, sentences of turns; those that say something."""
+    """Return the sentences that must not remain anywhere: statements as told, and sentences of turns."""
     told = [text for memory in statements for text in redaction.wordings(memory)]
     told += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
     told += [keys.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
@@ -32,7 +34,7 @@ def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), 
 @dataclass(frozen=True, slots=True)
 class Sought:
     """
-    Sentences that must stand nowhere else.
+    The sentences to search for.
 
     speech: in what others told, too: a statement goes, and not only the turn that said it
     turns:  in what belongs to turns, too
@@ -46,13 +48,13 @@ class Sought:
 NOTHING = Sought()
 
 
-def held(handle: Handle, sought: Sought) -> list[HeldText]:
-    """The texts of this scope that say one of these sentences, in whatever form."""
+def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
+    """Return the texts of this scope that contain one of the sentences, in any form."""
     own, told = handle.own(), sought.sentences
     if not own or not told:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.holding(own[0], [analyze.plain(text).split() for text in told])
+    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in told])
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, told)]
 
 
@@ -61,23 +63,23 @@ def _says(one: HeldText, told: Sequence[str]) -> bool:
 
 
 def _strings(text: str) -> list[str]:
-    """A text, or all texts in it, where it is JSON."""
+    """Return a text, or all texts in it if it is JSON."""
     if text[:1] in ("{", "["):
         with suppress(ValueError):
             return [*erasure.strings(json.loads(text)), text]
     return [text]
 
 
-def quoting(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:
-    """Other statements, candidates and forgotten ones too, whose words say one that goes."""
+def quoting_statements(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:
+    """Return other statements whose words contain an erased one, also candidates and forgotten ones."""
     known = {memory.id for memory in statements}
     ids = {one.id for one in found if (one.table, one.column) == ("memories", "content") and one.id is not None} - known
     own = handle.own()
-    return handle.store.filled(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
+    return handle.store.with_details(handle.store.memories(own, Memories(ids=sorted(ids)))) if ids else []
 
 
-def emptied(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:
-    """What comes in the place of each text that can go: of metadata and the like what is left of it, else nothing."""
+def replacements(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldText, str | None]]:
+    """Return a replacement for each quoting text: redacted metadata, else nothing."""
     return [(one, _left(one, sought.sentences)) for one in found if one.way != "kept"]
 
 
@@ -94,8 +96,8 @@ def _without(text: str, told: Sequence[str]) -> str:
     return redaction.cut_out(text, redaction.joined(places))
 
 
-def kept(found: Iterable[HeldText]) -> list[Place]:
-    """Where a sentence stays, and of which row, without a word of it but the name of the column."""
+def remaining(found: Iterable[HeldText]) -> list[Place]:
+    """Return where a sentence remains: row and column, without its words."""
     return [
         Place(
             f"{one.table}.{one.column}" + (f" of {one.id}" if one.id and one.column != "id" else ""),
@@ -106,8 +108,8 @@ def kept(found: Iterable[HeldText]) -> list[Place]:
     ]
 
 
-def erased_in(handle: Handle, sought: Sought) -> list[HeldText]:
-    """The same in a copy of the store; what stays there."""
-    if gone := emptied(held(handle, sought), sought):
+def erase_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
+    """Erase the quotes in a copy of the store; return what remains there."""
+    if gone := replacements(find_quotes(handle, sought), sought):
         handle.store.apply(handle.own()[0], [Erase(texts=gone)], handle.cause("erase"))
-    return held(handle, sought)
+    return find_quotes(handle, sought)

@@ -1,5 +1,5 @@
 """
-Which turns say a statement, and what is left of them without it.
+Find the turns that contain a statement and redact them.
 
 The sources of the statement, and every other turn that holds its words or its value, also in what tools were told and
 gave, and in the part of a long content that no index knows. Of a source that says it in words nobody can point at, the
@@ -17,7 +17,8 @@ from yiku.files import sweep
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.rules import analyze, erasure, redaction
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.store.api import Index
 from yiku.types import Place, SemanticMemory, Source, Turn, Turns
 
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
 
 
 class Touched(NamedTuple):
-    """Numbers of turns and statements that go, or lose something."""
+    """Numbers of affected turns and statements."""
 
     turns: Collection[int]
     memories: Collection[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SearchTerms:
     """
-    Statements, prepared to be looked for in many turns.
+    Statements, prepared for searching many turns.
 
     sources: those that name a span, by their turns
     """
@@ -46,20 +47,20 @@ class Sought:
     sources: Mapping[str, Sequence[tuple[SemanticMemory, Source]]]
 
 
-def sought(statements: Sequence[SemanticMemory]) -> Sought:
-    """These statements, to be looked for."""
+def prepare(statements: Sequence[SemanticMemory]) -> SearchTerms:
+    """Prepare statements for searching."""
     by_turn: dict[str, list[tuple[SemanticMemory, Source]]] = {}
     for memory in statements:
         for source in memory.sources:
             if source.turn is not None and source.start is not None and source.end is not None:
                 by_turn.setdefault(source.turn, []).append((memory, source))
-    return Sought(redaction.phrases(statements), by_turn)
+    return SearchTerms(redaction.phrases(statements), by_turn)
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
     """
-    A turn that says a statement, and what is left of it.
+    A turn before and after redaction.
 
     cuts:    what goes of its whole content, in characters; all of it where the turn is blanked
     texts:   what goes of its content and of what tools were told and gave
@@ -78,31 +79,33 @@ class Redaction:
         return self.after == blank(self.before)
 
 
-def of(handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool) -> Iterable[Redaction]:
-    """Turns that say a statement: its sources, and others with the same words, without what says it."""
+def redact_sources(
+    handle: Handle, statements: Sequence[SemanticMemory], gone: Collection[str], *, keep: bool
+) -> Iterable[Redaction]:
+    """Redact the sources of statements, and other turns with the same words."""
     own, store = handle.own(), handle.store
     sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
     found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
     found |= {turn.n: turn for turn in _saying(handle, statements)}
     found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
-    told = sought(statements)
+    told = prepare(statements)
     words = erasure.telling_words(text for memory in statements for text in _texts(memory))
     for turn in found.values():
         if turn.id in gone:
             continue
-        redacted = of_turn(handle, turn, told, keep=keep)
+        redacted = redact_turn(handle, turn, told, keep=keep)
         if redacted.after != turn:
             yield redacted
         elif turn.id in sources:  # it says it in words that are not known to say it
-            yield of_paragraphs(handle, turn, words, keep=keep)
+            yield redact_paragraphs(handle, turn, words, keep=keep)
 
 
 def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
-    """Turns that hold, in what is said or in what tools were told and gave, all the words of a statement, or of its value."""
+    """Return turns whose content or tool data contain all words of a statement, or of its value."""
     import numpy as np
 
     own, store = handle.own(), handle.store
-    wanted = {frozenset(_words([text])) for one in statements for text in telling(one)}
+    wanted = {frozenset(_words([text])) for one in statements for text in search_terms(one)}
     terms = sorted(set[str]().union(*wanted))
     ns: set[int] = set()
     for index in ("turn", "tool") if terms else ():
@@ -114,7 +117,7 @@ def _saying(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
 
 
 def _in_both(few: Array, many: Array) -> Array:
-    """The numbers that two postings share; both are ascending, and the second is not empty."""
+    """Intersect two ascending postings."""
     import numpy as np
 
     found: Array = few[many[np.searchsorted(many, few).clip(max=len(many) - 1)] == few]
@@ -122,29 +125,29 @@ def _in_both(few: Array, many: Array) -> Array:
 
 
 def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
-    """Turns that may say a statement in a long content, of which only the beginning is indexed."""
-    told = {analyze.plain(text) for memory in statements for text in telling(memory)}
+    """Return turns that may contain a statement in a long content beyond its indexed beginning."""
+    told = {analyze.plain(text) for memory in statements for text in search_terms(memory)}
     for name in sweep.blob_names(handle.paths) if told else ():
         whole = analyze.plain(turn_texts.blob(handle, name))
         if any(text in whole for text in told):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
 
 
-def telling(memory: SemanticMemory) -> set[str]:
-    """What a text must hold to say a statement: its words, or its value."""
+def search_terms(memory: SemanticMemory) -> set[str]:
+    """Return the texts of which a turn must contain one: the statement's words, or its value."""
     return {memory.content, memory.object if memory.predicate and memory.object else memory.content}
 
 
-def of_turn(
+def redact_turn(
     handle: Handle,
     turn: Turn,
-    told: Sought,
+    told: SearchTerms,
     *,
     keep: bool,
     also: Callable[[str], Iterable[redaction.Range]] | None = None,
 ) -> Redaction:
     """
-    The turn without what says the statements.
+    Return the turn without the sentences that contain the statements.
 
     also: what else goes of each of its texts
     keep: the blobs of what is left are on the disk
@@ -167,12 +170,12 @@ def of_turn(
         of_content[:] = cut(text, _spans(turn, text, told))
         return redaction.cut_out(text, of_content)
 
-    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
+    after = turn_texts.rewrite(handle, turn, left, of_content=left_of_content, keep=keep)
     return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
 
 
-def _spans(turn: Turn, text: str, told: Sought) -> list[redaction.Range]:
-    """Where the sources of statements say that they stand in a turn; one that shares no word with what stands there is none."""
+def _spans(turn: Turn, text: str, told: SearchTerms) -> list[redaction.Range]:
+    """Return the recorded spans of the statements in a turn, unless no word matches."""
     found = []
     for memory, source in told.sources.get(turn.id, ()):
         if source.start is not None and source.end is not None and source.end <= len(text):
@@ -187,9 +190,11 @@ def _words(texts: Iterable[str]) -> set[str]:
     return {word for tokens in told for word in (*tokens.words, *tokens.characters)}
 
 
-def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Touched) -> list[Place]:
+def remaining_words(
+    handle: Handle, redacted: Sequence[Redaction], statements: Sequence[SemanticMemory], gone: Touched
+) -> list[Place]:
     """
-    Telling words of what goes that a redacted turn still says, and nothing else in this scope that stays.
+    Return telling words that a redacted turn still contains and nothing else in the scope does.
 
     gone: numbers of the turns and statements that go, or lose something
     """
@@ -199,7 +204,7 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
         if not one.blanked:
             said = {*tokens(one.after).words, *(tools.words if (tools := tool_tokens(one.after)) is not None else ())}
             still[one.after.id] = said & (told | erasure.telling_words(one.texts))
-    others = said_by_others(handle, set().union(*still.values()), gone)
+    others = words_elsewhere(handle, set().union(*still.values()), gone)
     return [
         Place(f"turn {id}", "what is left of it still says this; erase the turn, too, if it must not", found=tuple(sorted(words)))
         for id, said in still.items()
@@ -207,8 +212,8 @@ def left_words(handle: Handle, redacted: Sequence[Redaction], statements: Sequen
     ]
 
 
-def said_by_others(handle: Handle, words: Collection[str], gone: Touched) -> set[str]:
-    """Those of some words of the index that a turn or statement says which is not among these."""
+def words_elsewhere(handle: Handle, words: Collection[str], gone: Touched) -> set[str]:
+    """Return those index words that other turns or statements contain."""
     found = set[str]()
     of_index: tuple[tuple[Index, Collection[int]], ...] = (("turn", gone.turns), ("tool", gone.turns), ("memory", gone.memories))
     for index, ns in of_index if words else ():
@@ -219,12 +224,12 @@ def said_by_others(handle: Handle, words: Collection[str], gone: Touched) -> set
 
 
 def _texts(memory: SemanticMemory) -> list[str]:
-    """The words in which a statement was told, and its value."""
+    """Return the wordings and the value of a statement."""
     return [text for text in (memory.content, memory.object, *(source.text for source in memory.sources)) if text]
 
 
-def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: bool) -> Redaction:
-    """The turn without the paragraphs that hold one of these words; nothing of it where none does."""
+def redact_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: bool) -> Redaction:
+    """Return the turn without paragraphs that contain one of these words; blank if no paragraph does."""
     of_content, gone = list[redaction.Range](), list[str]()
 
     def cut(text: str) -> list[redaction.Range]:
@@ -237,19 +242,19 @@ def of_paragraphs(handle: Handle, turn: Turn, words: Collection[str], *, keep: b
         return redaction.cut_out(text, of_content)
 
     left: Callable[[str], str] = lambda text: redaction.cut_out(text, cut(text))  # noqa: E731
-    after = turn_texts.without(handle, turn, left, of_content=left_of_content, keep=keep)
-    return whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
+    after = turn_texts.rewrite(handle, turn, left, of_content=left_of_content, keep=keep)
+    return redact_whole(handle, turn) if after == turn else Redaction(turn, after, tuple(of_content), tuple(gone), widened=True)
 
 
-def whole(handle: Handle, turn: Turn) -> Redaction:
-    """Nothing is left of a turn."""
+def redact_whole(handle: Handle, turn: Turn) -> Redaction:
+    """Return the turn without any content."""
     return Redaction(
         turn, blank(turn), ((0, len(turn_texts.content(handle, turn))),), tuple(turn_texts.texts(handle, turn)), widened=True
     )
 
 
 def blank(turn: Turn) -> Turn:
-    """What stands in the place of a turn that is gone: its id, its place, when and by whom it was said."""
+    """Return the placeholder of a deleted turn: id, place, speaker and time."""
     content = redaction.mark(turn.content)
     return replace(
         turn,

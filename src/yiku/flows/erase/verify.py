@@ -1,5 +1,5 @@
 """
-After an erasure: every other copy in the home is dealt with, and every file is looked through in raw bytes.
+Clean the other copies, search every file byte by byte, and write the receipt.
 
 Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
 WAL is emptied. Then all files are searched for what was erased: the texts whole, their words, and the ends
@@ -7,7 +7,7 @@ of their words, since a search index stores only what a word has beyond its neig
 still says proves nothing and is passed over.
 
 What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
-leaves the erasure without its receipt, so that `resumed` does it later.
+leaves the erasure without its receipt, so that `resume` does it later.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import quotes
-from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze, erasure, redaction
-from yiku.rules.slots import index_tokens
+from yiku.flows.erase.reapply import reapply
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import erasure, redaction
+from yiku.rules.text import analyze
 from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
@@ -46,14 +47,14 @@ Tell = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What is looked for: bytes, the text they stand for, and the token of the index, where it is one."""
+    """What is searched for: bytes, the text they stand for, and the index token, if it is one."""
 
     texts: Mapping[bytes, tuple[str, str]]
     whole: frozenset[bytes]  # those that are no mere words
     known: bool  # whether anybody still knows what was erased
 
 
-def everywhere(
+def clean_everywhere(
     handle: Handle,
     answer: Erased,
     texts: Sequence[str] | None,
@@ -63,7 +64,7 @@ def everywhere(
     progress: Tell | None = None,
 ) -> Erased:
     """
-    The answer with its places, and the receipt in the store once every place was dealt with.
+    Clean every place; return the receipt, stored once every place is done.
 
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
@@ -71,26 +72,26 @@ def everywhere(
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
-    places = [*_copies_swept(handle, needles, sought, tell)]
+    places = [*_sweep_copies(handle, needles, sought, tell)]
     tell("blobs")
-    places.append(_tried("blobs", lambda: _blobs_gone(handle, blob_names)))
+    places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
-    places.append(_tried("yiku.db", lambda: _store_scrubbed(handle, needles)))
+    places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_tried("vectors", lambda: _vectors_gone(handle, answer)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer)))
     tell("other files")
     places += _other_files(handle, needles)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
     reach = (*links, *answer.out_of_reach)
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(NOT_YET in place.found for place in places):
-        _receipted(handle, done)
+        _write_receipt(handle, done)
     return done
 
 
-def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
+def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
-    Finish what erasures left undone when they were cut short. Raises NotFound when none was.
+    Finish erasures that were interrupted. Raises NotFound if there is none.
 
     Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
     """
@@ -99,15 +100,15 @@ def resumed(handle: Handle, *, progress: Tell | None = None) -> Erased:
         raise NotFound("there is no interrupted erasure to finish")
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
-    done = everywhere(handle, answer, None, blob_names=names, progress=progress)
+    done = clean_everywhere(handle, answer, None, blob_names=names, progress=progress)
     if not any(NOT_YET in place.found for place in done.places):
         for entry in waiting[:-1]:
-            _receipted(handle, replace(done, operation=entry["number"]))
+            _write_receipt(handle, replace(done, operation=entry["number"]))
     return done
 
 
-def _receipted(handle: Handle, done: Erased) -> None:
-    """The receipt, without a word of what went; and the mirror, which knows that all is done."""
+def _write_receipt(handle: Handle, done: Erased) -> None:
+    """Write the receipt, without any erased text, and the mirror file."""
     entry = next(entry for entry in handle.store.erasures.all() if entry["number"] == done.operation)
     receipt = {
         "memories": len(done.memories),
@@ -123,8 +124,8 @@ def _receipted(handle: Handle, done: Erased) -> None:
     tombstones.mirror(handle)
 
 
-def _tried(name: str, step: Callable[[], Place]) -> Place:
-    """A place where something was done, or why it could not be."""
+def _attempt(name: str, step: Callable[[], Place]) -> Place:
+    """Run a step; return its place, or the reason it failed."""
     try:
         return step()
     except (StoreError, OSError) as error:
@@ -135,53 +136,53 @@ def _tried(name: str, step: Callable[[], Place]) -> Place:
 # ------------------------------------------------------------------ copies
 
 
-def _copies_swept(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
-    """The mirror first, for copies outside that may be put back; then each backup, while nobody makes one."""
+def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell: Tell) -> Iterator[Place]:
+    """Write the mirror, then erase from each backup under the backup lock."""
 
     def mirrored() -> Place:
         tombstones.mirror(handle)
         return Place("erasures", "knows what must not come back")
 
-    yield _tried("erasures", mirrored)
+    yield _attempt("erasures", mirrored)
     try:
         with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
             sweep.tidied(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
-                yield _tried(f"backups/{path.name}", lambda path=path: _copy_swept(handle, path, needles, sought))  # type: ignore[misc]
+                yield _attempt(f"backups/{path.name}", lambda path=path: _sweep_copy(handle, path, needles, sought))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
         yield Place("backups", f"not done: {error}", found=(NOT_YET,))
 
 
-def _copy_swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
-    """The same rows leave a copy: a copy of it is opened as a store of its own, swept, and takes its place."""
+def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
+    """Erase from a copy: sweep a copy of it and rename it into place."""
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
         sweep.copied(path, inner)
         try:
-            size, left = _swept(handle, inner, needles, sought)
+            size, left = _sweep(handle, inner, needles, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
             return _not_a_store(handle, path, needles, type(error).__name__)
         sweep.put_in_place(inner, path)
     return Place(name, "swept", size, left)
 
 
-def _swept(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
-    """Bytes looked through, and what is left."""
+def _sweep(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> tuple[int, tuple[str, ...]]:
+    """Sweep one copy; return bytes searched and what remains."""
     store = SqliteStore(path, gate=path.with_name("write.lock"), analyzer=analyze.VERSION, key=handle.key)
     try:
         copy = replace(handle, store=store)
-        repeat(copy, handle.store.erasures.all())
-        kept = {one.text for one in quotes.erased_in(copy, sought)}
-        _, size, left = _scrubbed(store, needles)
+        reapply(copy, handle.store.erasures.all())
+        kept = {one.text for one in quotes.erase_quotes(copy, sought)}
+        _, size, left = _scrub(store, needles)
         return size, (*left, *sorted(kept))
     finally:
         store.close()
 
 
 def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Place:
-    """A copy that does not open as a store cannot be swept: it stays if nothing of what was erased is in it."""
+    """Handle a copy that does not open: it stays if nothing erased is in it."""
     name = f"backups/{path.name}"
     if not needles.known:
         return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
@@ -195,8 +196,8 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 # ------------------------------------------------------------------ the store and its files
 
 
-def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
-    """Blobs that nobody names any more leave the disk."""
+def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
+    """Delete blobs that nothing refers to."""
     removed = 0
     with handle.store.exclusive():
         for name in sorted(names):
@@ -205,15 +206,15 @@ def _blobs_gone(handle: Handle, names: Iterable[str]) -> Place:
     return Place("blobs", f"{removed} removed")
 
 
-def _store_scrubbed(handle: Handle, needles: Needles) -> Place:
-    emptied, size, left = _scrubbed(handle.store, needles)
+def _scrub_store(handle: Handle, needles: Needles) -> Place:
+    emptied, size, left = _scrub(handle.store, needles)
     if emptied:
         return Place("yiku.db", "rows deleted, WAL emptied", size, left)
     return Place("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, (*left, NOT_YET))
 
 
-def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
-    """The WAL is emptied; where words are still found, the file is written anew. Whether it was emptied, bytes, what is left."""
+def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
+    """Empty the WAL and rewrite the file if words remain; return whether it was emptied, bytes, and what remains."""
     emptied = store.erasures.scrub()
     size, found = store.erasures.found([*needles.texts])
     left = _unexplained(found, needles, store)
@@ -224,8 +225,8 @@ def _scrubbed(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...
     return emptied, size, left
 
 
-def _vectors_gone(handle: Handle, answer: Erased) -> Place:
-    """The vectors of what went, and those that its followers were given behind it, which are then made anew."""
+def _delete_vectors(handle: Handle, answer: Erased) -> Place:
+    """Delete vectors of erased rows and of turns embedded with them as context."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
     own, changed = handle.own(), [*answer.turns, *answer.redacted]
@@ -247,7 +248,7 @@ def _vectors_gone(handle: Handle, answer: Erased) -> Place:
 
 
 def _emptied(whole: bool, done: str) -> Place:
-    """A place from which something was taken, the log of its file too, or not yet."""
+    """Return a place that was cleaned, with its log, or not yet."""
     return Place(
         "vectors",
         done if whole else f"{done}; another process is reading, so the log is not empty yet",
@@ -256,7 +257,7 @@ def _emptied(whole: bool, done: str) -> Place:
 
 
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
-    """Every other file of the home is looked through."""
+    """Search every other file of the home."""
 
     def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
@@ -279,7 +280,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
 
 def _needles(texts: Sequence[str] | None) -> Needles:
-    """The most telling of what proves that texts are gone."""
+    """Return the most telling fragments that prove that texts are gone."""
     found: dict[bytes, tuple[str, str]] = {}
     for text, token in erasure.looked_for(texts or ()).items():
         found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
@@ -290,17 +291,17 @@ def _needles(texts: Sequence[str] | None) -> Needles:
 
 
 def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
-    """Of what was found, what no row has a right to hold."""
+    """Return those needles that no remaining row accounts for."""
     if not found:
         return ()
     left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
-    said = store.erasures.still_said([*left])
+    said = store.erasures.texts_in_rows([*left])
     indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
     return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
 
 
 def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
-    """Of some tokens those under which a row is indexed because it says so."""
+    """Return those tokens under which a row is legitimately indexed."""
     every = [number for number, *_ in store.scopes()]
     if not every or not wanted:
         return set()
@@ -312,7 +313,7 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
         return filter(None, map(tool_tokens, store.turns(every, Turns(ns=ns, hidden=True))))
 
     def memories(ns: Sequence[int]) -> Iterator[Tokens]:
-        return map(index_tokens, store.filled(store.memories(every, Memories(ns=ns))))
+        return map(index_tokens, store.with_details(store.memories(every, Memories(ns=ns))))
 
     def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
         for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:

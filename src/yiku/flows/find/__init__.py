@@ -1,1 +1,1 @@
-"""Finding: recall, context, browsing, and the vectors that it needs."""
+"""Search: recall, context, browsing, and embeddings."""

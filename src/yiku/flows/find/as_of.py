@@ -1,7 +1,7 @@
 """
-Two questions about the past: what was recorded at a time, and what held at a time.
+Time travel: what was recorded, or what was valid, at a given time.
 
-The rules (rules/history.py) say it of one row; here the journal and the successors that they need are
+The rules (rules/deciding/history.py) say it of one row; here the journal and the successors that they need are
 read. `as_of` rewinds; `valid_at` judges by what is known now; both together judge by what was known then.
 """
 
@@ -12,19 +12,19 @@ from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import history
+from yiku.rules.deciding import history
 from yiku.types import ChangeRow, Memories, SemanticMemory, State, Turn
 
 
 def recorded(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
-    """These rows as they were recorded at a time, without those that were not there yet; None means now."""
+    """Return these rows as recorded at a time, without later ones; None means now."""
     if as_of is None:
         return [*memories]
     changes = _changes(handle, "memories", [memory.n for memory in memories], as_of)
     return [then for m in memories if (then := history.rewound(m, changes.get(m.n, ()), as_of)) is not None]
 
 
-def shown(
+def visible(
     handle: Handle,
     memories: Sequence[SemanticMemory],
     as_of: datetime | None,
@@ -32,7 +32,7 @@ def shown(
     *,
     versions: bool = False,
 ) -> list[SemanticMemory]:
-    """Those that were live in the record at one time, or held at another; with `versions` also the retired ones of that record."""
+    """Return the rows that were live at `as_of`, or valid at `valid_at`; with `versions` also retired ones."""
     found = recorded(handle, memories, as_of)
     if valid_at is not None:
         by_id = {memory.id: memory for memory in (*found, *_successors(handle, found, as_of))}
@@ -43,7 +43,7 @@ def shown(
 
 
 def turns_at(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, valid_at: datetime | None) -> list[Turn]:
-    """The turns that were recorded and in recall at one time, and said up to another."""
+    """Return the turns recorded and visible at one time, and said up to another."""
     said = [turn for turn in turns if valid_at is None or turn.said_at <= valid_at]
     if as_of is None:
         return said
@@ -53,7 +53,7 @@ def turns_at(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, vali
 
 
 def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:
-    """What retired these versions, also where a filter has left it out."""
+    """Return what superseded these versions, also if a filter excluded it."""
     known = {memory.id for memory in memories}
     missing = [memory.superseded_by for memory in memories if memory.superseded_by and memory.superseded_by not in known]
     found = handle.store.memories(handle.reads(), Memories(ids=missing)) if missing else []
@@ -61,7 +61,7 @@ def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datet
 
 
 def _changes(handle: Handle, table: str, ns: Sequence[int], since: datetime) -> dict[int, list[ChangeRow]]:
-    """What was changed in these rows since, newest first."""
+    """Return the changes of these rows since a time, newest first."""
     found: dict[int, list[ChangeRow]] = {}
     for change in handle.store.journal(handle.reads(), table=table, row_ns=ns, since=since) if ns else ():
         found.setdefault(change.row, []).append(change)

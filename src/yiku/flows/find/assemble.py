@@ -1,5 +1,5 @@
 """
-From the candidates of a question to its hits.
+Turn candidates into hits: filter by time, merge duplicates, put corrections first.
 
 Drop what is out of recall, fold what says the same, put what corrects or may contradict before what it corrects, and
 give each its sources.
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from yiku.flows.find.as_of import shown, turns_at
+from yiku.flows.find.as_of import turns_at, visible
 from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
 from yiku.flows.find.said_later import Compared, latest_first
-from yiku.rules import analyze, conflict, history, score
+from yiku.rules.deciding import conflict, history
+from yiku.rules.finding import score
+from yiku.rules.text import analyze
 from yiku.types import Attachment, Episode, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
 
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
@@ -24,7 +26,7 @@ LeftOut = tuple[str, str]  # an id, and why
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """
-    The hits of a question, best first, and how they came about.
+    The hits of a question, best first, with their explanation.
 
     candidates: all that were looked at, those too that only contradict one that was found
     in_time:    those of them that are in recall at the time asked for
@@ -39,14 +41,14 @@ class Assembled:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The candidates that stay, and those that are left out."""
+    """Candidates kept, and those left out with a reason."""
 
     kept: Candidates
     left_out: Sequence[LeftOut]
 
 
 def assemble(query: Query, candidates: Candidates) -> Assembled:
-    """The hits of a question of which the routes found what they can."""
+    """Return the hits of a question from the candidates of all routes."""
     there = _in_time(query, candidates)
     heard = _without_echoes(query, there.kept)
     stated = _stated(query, heard.kept)
@@ -54,12 +56,12 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     every = {**heard.kept, **rivals}
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
-    folded = _folded(query, every, stated)
+    folded = _merge_with_sources(query, every, stated)
     hits = _corrections_first(_ranked(query, folded.kept, corrections), corrections)
     hits, compared = latest_first(query, hits)
     below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
     return Assembled(
-        hits=_sourced(query, hits[: query.limit]),
+        hits=_with_sources(query, hits[: query.limit]),
         candidates={**candidates, **rivals},
         in_time=there.kept.keys(),
         left_out=[*there.left_out, *heard.left_out, *folded.left_out, *below],
@@ -68,7 +70,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
 
 
 def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
-    """The candidates as hits, best first, of equals the newest."""
+    """Return the candidates as hits, best first, newest first among equals."""
     ranks: dict[str, dict[Key, int]] = {}
     for route in {route for candidate in candidates.values() for route in candidate.routes}:
         by = sorted((key for key in candidates if route in candidates[key].routes), key=lambda key: -candidates[key].routes[route])
@@ -93,13 +95,13 @@ def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> l
 
 
 def _in_time(query: Query, candidates: Candidates) -> Sifted:
-    """The candidates that are in recall, or that were recorded, or that held, at the time asked for."""
+    """Keep the candidates that are visible, or were recorded or valid at the time asked for."""
     versions = query.question.wants_history
     items = {key: candidate.item for key, candidate in candidates.items()}
     memories = [item for item in items.values() if isinstance(item, SemanticMemory)]
     turns = [item for item in items.values() if isinstance(item, Turn)]
     if query.as_of is not None or query.valid_at is not None:
-        memories = shown(query.handle, memories, query.as_of, query.valid_at, versions=versions)
+        memories = visible(query.handle, memories, query.as_of, query.valid_at, versions=versions)
         turns = turns_at(query.handle, turns, query.as_of, query.valid_at)
     elif versions:
         memories = [memory for memory in memories if memory.state is State.ACTIVE]
@@ -107,7 +109,7 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
         memories = [memory for memory in memories if history.recallable(memory, query.now)]
     then: dict[Key, Item] = {("memory", memory.n): memory for memory in memories}
     then |= {("turn", turn.n): turn for turn in turns}
-    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _was_there(query, item)}
+    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _existed_at(query, item)}
     why = "not in recall at that time" if query.past else "superseded, archived or expired"
     return Sifted(
         {key: candidate._replace(item=then[key]) for key, candidate in candidates.items() if key in then},
@@ -115,14 +117,14 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
     )
 
 
-def _was_there(query: Query, item: Episode | Attachment) -> bool:
-    """Whether a record was there at the time asked for."""
+def _existed_at(query: Query, item: Episode | Attachment) -> bool:
+    """Tell whether a record existed at the time asked for."""
     at = item.ended_at if isinstance(item, Episode) else item.said_at
     return (query.as_of is None or item.created_at <= query.as_of) and (query.valid_at is None or at <= query.valid_at)
 
 
 def _without_echoes(query: Query, candidates: Candidates) -> Sifted:
-    """Without turns that only ask the same question, and with one turn for several of the same words."""
+    """Drop turns that only repeat the question, and duplicates of the same words."""
     asked = analyze.plain(query.question.text)
     kept, left_out = dict[Key, Candidate](), list[LeftOut]()
     seen: set[bytes] = set()
@@ -144,7 +146,7 @@ def _rivals(
     query: Query, candidates: Candidates, kept: Candidates, stated: Sequence[SemanticMemory]
 ) -> tuple[dict[Key, Candidate], dict[str, set[str]]]:
     """
-    Of each statement that is marked, what was said later and may contradict it: as candidates as relevant as what is marked.
+    Return later statements that may contradict flagged ones, as candidates of the same relevance.
 
     candidates: all that the routes found, also what is not kept
     Returns, too, by the id of the statement and of each turn that says it, what says the other, a statement or turns.
@@ -155,7 +157,7 @@ def _rivals(
         return {}, {}
     ids = sorted({id for memory in marked for id in memory.flagged_with})
     select = Memories(ids=ids, states=(State.ACTIVE,), current=True, where=query.where)
-    later = query.handle.store.filled(query.handle.store.memories(query.scopes, select))
+    later = query.handle.store.with_details(query.handle.store.memories(query.scopes, select))
     every, rivals, said_by = dict(candidates), dict[Key, Candidate](), dict[str, set[str]]()
     for memory in marked:
         for rival in later:
@@ -172,7 +174,7 @@ def _rivals(
 
 
 def _stands_before(rival: SemanticMemory, memory: SemanticMemory) -> bool:
-    """Whether of two that may contradict each other this one was said later, and nothing since speaks for the other."""
+    """Tell whether a rival was said later and nothing confirms the other since."""
     used = memory.last_used is not None and memory.last_used >= rival.said_at
     return (rival.said_at, rival.n) > (memory.said_at, memory.n) and not used and memory.importance <= rival.importance
 
@@ -180,7 +182,7 @@ def _stands_before(rival: SemanticMemory, memory: SemanticMemory) -> bool:
 @dataclass(frozen=True, slots=True)
 class Corrections:
     """
-    What became of the statements of turns, and of the marked ones.
+    What became of the statements of turns, and of flagged ones.
 
     replaced:   by what, the turns whose statement no longer holds
     said_by:    for each of these, and of what is marked, what says the newer: a statement or turns
@@ -193,16 +195,16 @@ class Corrections:
 
 
 def _stated(query: Query, candidates: Candidates) -> list[SemanticMemory]:
-    """What was learned from the turns among the candidates, with its sources."""
+    """Return what was learned from the candidate turns, with sources."""
     turns = [candidate.item.id for candidate in candidates.values() if isinstance(candidate.item, Turn)]
     if not turns or "memory" not in query.types:
         return []
     select = Memories(sourced_in=turns, states=(State.ACTIVE, State.ARCHIVED))
-    return query.handle.store.filled(query.handle.store.memories(query.scopes, select))
+    return query.handle.store.with_details(query.handle.store.memories(query.scopes, select))
 
 
 def _corrections(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Corrections:
-    """What became of the statements of turns; a turn of which one still holds is not spoken of."""
+    """Return what became of the turns' statements; turns with a live one are omitted."""
     if query.past:
         return Corrections()
     said_by: dict[str, set[str]] = {}
@@ -224,9 +226,9 @@ def _corrections(query: Query, candidates: Candidates, stated: Sequence[Semantic
     return Corrections(replaced, newer, taken_back)
 
 
-def _folded(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Sifted:
+def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[SemanticMemory]) -> Sifted:
     """
-    A statement and its source turn are one hit: the one that answers better.
+    Merge a statement and its source turn into one hit: the better one.
 
     A turn says more than the statement that was learned from it, and a statement may be all that was asked for.
     """
@@ -247,7 +249,7 @@ def _folded(query: Query, candidates: Candidates, stated: Sequence[SemanticMemor
 
 
 def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
-    """With what corrects a hit, or was said later and may contradict it, directly before it, if it stood behind it."""
+    """Move corrections and later rivals directly before the hit that they correct."""
     for id in [hit.id for hit in found if corrections.said_by.get(hit.id)]:
         place = next(place for place, hit in enumerate(found) if hit.id == id)
         behind = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)
@@ -257,10 +259,10 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
     return found
 
 
-def _sourced(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
-    """The hits with their sources, oldest first; a statement without a turn is its own source."""
+def _with_sources(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
+    """Return the hits with their sources, oldest first."""
     memories = [hit.item for hit in hits if isinstance(hit.item, SemanticMemory)]
-    filled = {memory.n: memory for memory in query.handle.store.filled(memories)}
+    filled = {memory.n: memory for memory in query.handle.store.with_details(memories)}
     done = []
     for hit in hits:
         item = filled[hit.item.n] if isinstance(hit.item, SemanticMemory) else hit.item

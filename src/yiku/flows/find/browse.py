@@ -1,5 +1,5 @@
 """
-get, get_all, by_entity, related, history, timeline: look at what is kept by id, filter, entity, relation, versions or time.
+List memories by id, filter, entity, relation, version or time.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from yiku.errors import NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
-from yiku.flows.find.as_of import recorded, shown
+from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
 from yiku.flows.find.said_later import among, marked
-from yiku.rules import keys
 from yiku.rules.finding import said_later
+from yiku.rules.statements import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
 
 SHOWN = (State.CANDIDATE, State.ACTIVE)
 
 
 def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
-    """One version of a memory, or one turn, with all that is known of it."""
+    """Return one version of a memory, or one turn, with all details."""
     at = checks.optional_time(as_of, "as_of", now=handle.now())
     found = find(handle, id, handle.reads())
     if isinstance(found, Turn):
         if at is not None and found.recorded_at > at:
             raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
         return found
-    then = recorded(handle, handle.store.filled([found]), at)
+    then = recorded(handle, handle.store.with_details([found]), at)
     if not then:
         raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")
     return then[0]
@@ -48,9 +48,9 @@ def get_all(
     as_of: datetime | str | None = None,
     valid_at: datetime | str | None = None,
 ) -> list[SemanticMemory]:
-    """Live memories, newest first; filtered, paged, or as they were at a time."""
+    """Return live memories, newest first; filtered, paged, or as of a time."""
     now = handle.now()
-    limit, offset = checks.whole(limit, "limit"), checks.whole(offset, "offset", at_most=10**9)
+    limit, offset = checks.integer(limit, "limit"), checks.integer(offset, "offset", at_most=10**9)
     if order not in ("said", "updated"):
         checks.refuse("order", "must be said or updated")
     filter_ = checks.where(where, now=now)
@@ -68,15 +68,15 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return marked(handle, handle.store.filled(handle.store.memories(scopes, select)))
+        return marked(handle, handle.store.with_details(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
-    then = shown(handle, rows, as_of, valid_at)
-    page = handle.store.filled(then[offset : offset + limit])
+    then = visible(handle, rows, as_of, valid_at)
+    page = handle.store.with_details(then[offset : offset + limit])
     return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
-    """Live memories about somebody or something, newest first."""
+    """Return the live memories about an entity, newest first."""
     name = keys.subject_of(checks.name(entity, "entity"), names=handle.settings.names)
     select = Memories(
         entities=[name],
@@ -85,15 +85,15 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         unexpired_at=handle.now(),
         order="said",
         newest_first=True,
-        limit=checks.whole(limit, "limit"),
+        limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def related(
     handle: Handle, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
 ) -> list[SemanticMemory]:
-    """Live memories that state a relation with these parts, newest first; without a part, those that state any."""
+    """Return live memories with a matching relation, newest first."""
     triple = (
         checks.optional_name(subject, "subject"),
         checks.optional_name(relation_type, "relation_type"),
@@ -106,14 +106,14 @@ def related(
         unexpired_at=handle.now(),
         order="said",
         newest_first=True,
-        limit=checks.whole(limit, "limit"),
+        limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.filled(handle.store.memories(handle.reads(), select)))
+    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
     """
-    All versions of one line, in the order in which they were said; found by an id or by what it is about.
+    Return all versions of one line, in the order they were said.
 
     Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
     """
@@ -123,17 +123,17 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     if may_be_id(text) and not text.isalpha():
         start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
     else:
-        start, behind = _meant(handle, text, scopes)
-    versions = recorded(handle, handle.store.filled(_line(handle, start, scopes)), at)
+        start, behind = _resolve_text(handle, text, scopes)
+    versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
     if at is not None or not behind:
         return versions if at is not None else marked(handle, versions)
     lines = {version.id for version in versions}
-    found = [*marked(handle, versions), *(one for one in handle.store.filled(behind) if one.id not in lines)]
+    found = [*marked(handle, versions), *(one for one in handle.store.with_details(behind) if one.id not in lines)]
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
-def _meant(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
-    """The memory that a text is about, and those that it puts behind; a word such as "face" may also be the end of an id."""
+def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
+    """Return the memory that a text refers to and those ranked behind it; a text may also be an id suffix."""
     if may_be_id(text):
         with suppress(NotFound):
             return find_memory(handle, text, scopes), []
@@ -158,22 +158,22 @@ def timeline(
     where: Mapping[str, Any] | None = None,
     limit: int = 50,
 ) -> list[SemanticMemory | Turn]:
-    """Turns and memories in the order in which they were said: a window, or what lies around one of them."""
+    """Return turns and memories in the order they were said: a window, or around one of them."""
     now = handle.now()
     since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
-    limit, filter_ = checks.whole(limit, "limit"), checks.where(where, now=now)
+    limit, filter_ = checks.integer(limit, "limit"), checks.where(where, now=now)
     scopes = handle.reads()
     if around is not None:
         centre = find(handle, around, scopes)
-        before = _said(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
-        after = _said(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
+        before = _turns_and_memories(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
+        after = _turns_and_memories(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
         return before[::-1] + after
     newest = since is None and until is None
-    found = _said(handle, since, until, filter_, limit, newest_first=newest)
+    found = _turns_and_memories(handle, since, until, filter_, limit, newest_first=newest)
     return found[::-1] if newest else found
 
 
-def _said(
+def _turns_and_memories(
     handle: Handle, since: datetime | None, until: datetime | None, filter_: Filter | None, limit: int, *, newest_first: bool
 ) -> list[SemanticMemory | Turn]:
     window: dict[str, Any] = {"since": since, "until": until, "where": filter_, "order": "said", "limit": limit}

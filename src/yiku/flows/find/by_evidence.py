@@ -1,7 +1,7 @@
 """
-Turns and statements by evidence: their words, their vectors, and what the question says of time, speaker and role.
+Retrieve and score turns and statements by words, vectors, time, speaker and role.
 
-Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/fuse.py) and added up, and the
+Every turn and statement of the scopes is looked at. Words and vectors are put on one scale (rules/finding/fuse.py) and added up, and the
 best rows are fetched, until enough of them pass the filter.
 """
 
@@ -11,12 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from yiku.flows.find.embed import Asked, by_words_only, waiting
+from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waiting
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
-from yiku.rules import analyze, chunk, fuse, history, score
-from yiku.rules.analyze import fold
-from yiku.rules.finding import numbers
+from yiku.rules.deciding import history
+from yiku.rules.finding import fuse, numbers, score
+from yiku.rules.text import analyze, chunk
+from yiku.rules.text.analyze import fold
 from yiku.types import Memories, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SURELY_NEAR = 500  # rows with most of the question's words: their vectors are m
 
 
 class Words(NamedTuple):
-    """Rows that hold words of the question, with their scores; the postings, and the words that are too common to count."""
+    """Rows that contain words of the question, with scores, postings and dropped terms."""
 
     ns: np.ndarray
     scores: np.ndarray
@@ -44,7 +45,7 @@ class Words(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Found:
     """
-    What a route found, or all of them.
+    The candidates of a route, or of all.
 
     scale, evidence: by which it is known how sure that makes; of turns and statements, whichever are asked for
     """
@@ -57,17 +58,17 @@ class Found:
 
 
 def by_evidence(query: Query) -> Found:
-    """Turns and statements by their words, their vectors, and what the question says of time, speaker and role."""
-    columns, all_heard = _heard(query)
+    """Return candidates by words, vectors, and the time, speaker and role in the question."""
+    columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
-    near, diagnostics = _near(query, words)
+    near, diagnostics = _similarities(query, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
             _, heard = score.places(columns.ns, words["turn"].ns)
             words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
         if near is not None:
             heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.unspaced[heard], near.alike[heard]) if heard.any() else None
+            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -80,8 +81,8 @@ def by_evidence(query: Query) -> Found:
     return Found(candidates, dropped, diagnostics, scale, evidence)
 
 
-def _heard(query: Query) -> tuple[TurnColumns, bool]:
-    """The turns of the scopes that are in recall, asked what held at a time those said by then; whether these are all."""
+def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
+    """Return the visible turns of the scopes, up to `valid_at`; and whether these are all."""
     import numpy as np
 
     columns = query.handle.store.columns(query.scopes)
@@ -90,11 +91,11 @@ def _heard(query: Query) -> tuple[TurnColumns, bool]:
         heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
         heard &= ~numbers.among(columns.ns, hidden)
-    return (columns, True) if heard.all() else (_some(columns, heard), False)
+    return (columns, True) if heard.all() else (_subset(columns, heard), False)
 
 
-def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
-    """These of the turns."""
+def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
+    """Return the columns of some turns."""
     return TurnColumns(
         columns.ns[which],
         columns.sessions[which],
@@ -106,7 +107,7 @@ def _some(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
 
 
 def _candidates(query: Query, columns: TurnColumns, words: Words, near: Near | None) -> np.ndarray | slice:
-    """Which turns are ranked: all; of very many those with the most words, those that resemble most, and those of its time."""
+    """Return the turns to rank: all, or of very many the best by words, vectors and time."""
     import numpy as np
 
     if len(columns.ns) <= MANY or query.where is not None:
@@ -126,7 +127,7 @@ def _candidates(query: Query, columns: TurnColumns, words: Words, near: Near | N
 
 
 def by_words(query: Query, index: Any) -> Words:
-    """Rows that hold words of the question, their scores with the statistics of the scopes asked."""
+    """Return rows that contain words of the question, scored with the statistics of these scopes."""
     terms = query.question.terms
     past = query.past if index == "memory" else query.as_of is not None
     wanted = (*terms.words, *terms.characters, *query.around)
@@ -142,28 +143,28 @@ def _weights(query: Query) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
 
 
-def _near(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
-    """How much everything resembles the question, surely what has its words; None, and a line of why, where that cannot be told."""
+def _similarities(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
+    """Return the similarity of everything to the question, or None and a note why it is unknown."""
     import numpy as np
 
     asked = embedded(query.handle, query.text, query.scopes)
-    if not isinstance(asked, Asked):
+    if not isinstance(asked, EmbeddedQuestion):
         return None, [asked] if asked else []
     late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
-    surely = [
+    always_score = [
         (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
         for index, each in words.items()
     ]
     near = query.handle.vectors.similar(
-        query.scopes, asked.space, asked.vector, unspaced=chunk.unspaced(query.text), surely=surely, common=asked.common
+        query.scopes, asked.space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
     )
-    return near, [by_words_only(late)] if late else []
+    return near, [missing_vectors_note(late)] if late else []
 
 
 def _of_turns(
     query: Query, columns: TurnColumns, words: Words, near: Near | None, scale: fuse.Scale, *, dropped: Collection[str]
 ) -> fuse.Evidence:
-    """What speaks for each turn; what counts as much or recent is of all turns, also where not all are ranked."""
+    """Return the evidence for each turn; common and recent ones are judged over all turns."""
     import numpy as np
 
     question = query.question
@@ -175,7 +176,7 @@ def _of_turns(
         fresh = None if question.wants_history else fuse.freshness(columns.said_at, sessions)
         if not question.asks_assistant:
             signals["opening"] = fuse.openings(sessions, columns.user, among)
-        columns, sessions = _some(columns, among), sessions[among]
+        columns, sessions = _subset(columns, among), sessions[among]
         if around is not None:
             signals["session"] = scale.of_words(around, float(around.max()))[sessions]
         if fresh is not None:
@@ -196,7 +197,7 @@ def _of_turns(
 
 
 def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
-    """What speaks for each statement."""
+    """Return the evidence for each statement."""
     import numpy as np
 
     ns, scores = words.ns, words.scores
@@ -209,7 +210,7 @@ def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evi
 
 
 def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
-    """Values of some rows, at their places among all of them."""
+    """Spread values of some rows over the places of all."""
     import numpy as np
 
     found = np.full(len(every), missing)
@@ -219,7 +220,7 @@ def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: floa
 
 
 def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
-    """1 for turns said in a time that the question names."""
+    """Return 1 for turns said in a time window of the question."""
     import numpy as np
 
     inside = np.zeros(len(columns.ns))
@@ -230,7 +231,7 @@ def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
 
 
 def _fetched(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
-    """Fetch rows, best first, until enough of them pass the filter and may be shown."""
+    """Fetch rows, best first, until enough of them pass the filter."""
     store, fetched = query.handle.store, dict[Key, Candidate]()
     rows: Sequence[SemanticMemory | Turn]
     start, size, kept = 0, query.limit + SPARE, 0

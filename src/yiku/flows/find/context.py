@@ -1,5 +1,5 @@
 """
-context: what memory has to say on a question, packed for a prompt.
+Build prompt context from standing rules and recalled hits.
 
 Standing rules first, within their share of the budget; then recall more than will fit, pack in rank order what the rules do
 not say already, and report what went in as retrieved.
@@ -16,10 +16,10 @@ from typing import Any
 from yiku.errors import ReadOnly, StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.recall import recall, report
+from yiku.flows.find.recall import recall, report_shown
 from yiku.flows.find.standing_rules import standing_rules, without
-from yiku.rules import pack
-from yiku.rules.analyze import UNSPACED_RUN
+from yiku.rules.finding import pack
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.types import Context
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
@@ -39,8 +39,8 @@ def context(
     session: str | None = None,
     rules: bool = True,
 ) -> Context:
-    """A fenced text of at most so many estimated tokens; empty when nothing was found and no rule stands. See Memory.context."""
-    budget = checks.whole(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
+    """Return a fenced text within the token budget; empty if there is nothing. See Memory.context."""
+    budget = checks.integer(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
     asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
     spoken = language(handle, asked)
@@ -55,11 +55,11 @@ def context(
     packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
     packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
-        report(handle, (*standing.shown, *packed.hits))
+        report_shown(handle, (*standing.shown, *packed.hits))
     return packed
 
 
 def language(handle: Handle, text: str) -> str:
-    """The language of what Yiku writes around memories: as set, else that of the text."""
+    """Return the language of the framing text: as set, else that of the text."""
     chosen = handle.settings.language
     return chosen if chosen != "auto" else "zh" if UNSPACED_RUN.search(text) else "en"

@@ -1,5 +1,5 @@
 """
-embed: what was said becomes vectors, off the caller's path, a batch at a time, in the order in which it came.
+Embed turns and statements outside the caller's path, in batches; embed a question.
 
 The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
 behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import spoken
-from yiku.rules import chunk, redaction
+from yiku.flows.common.turn_texts import with_speaker
+from yiku.rules.privacy import redaction
+from yiku.rules.text import chunk
 from yiku.store.api import one_at_a_time
 from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
@@ -40,7 +41,7 @@ KNOWN_TEXT = "ok"  # that any model takes
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A turn or memory to embed, and the texts that make its vectors: its windows, and one behind the turn before."""
+    """A turn or memory to embed, and its texts: windows, and with the preceding turn."""
 
     item: Item
     n: int
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(slots=True)
 class Batch:
-    """The next rows of a scope, and what is true once they are embedded: how far it is, and what need not be done again."""
+    """The next rows of a scope, and the progress once they are embedded."""
 
     scope: int
     space: str
@@ -66,15 +67,15 @@ class Batch:
 
 
 def waiting(handle: Handle, scope: int, space: str) -> int:
-    """How many turns and memories of a scope have no vectors yet."""
-    state = handle.vectors.embedded(scope, space)
+    """Count the turns and memories of a scope without vectors."""
+    state = handle.vectors.progress_of(scope, space)
     columns = handle.store.columns([scope])
     late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
     return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
 
 
-def by_words_only(count: int, why: str = "yiku embed") -> str:
-    """The line that says how many rows have no vectors."""
+def missing_vectors_note(count: int, why: str = "yiku embed") -> str:
+    """Return the line that says how many rows have no vectors."""
     return f"{count:,} {'turn or statement is' if count == 1 else 'turns and statements are'} found by words only: {why}"
 
 
@@ -86,7 +87,7 @@ def embed(
     stopped: Callable[[], bool] = lambda: False,
 ) -> EmbedReport:
     """
-    Embed what waits in the scope this handle writes, for at most so long.
+    Embed pending rows of the handle's scope within a time budget.
 
     progress: told how many are done, of how many
     Raises ModelUnavailable where there is no model, and StoreBusy while another process is embedding.
@@ -102,22 +103,22 @@ def embed(
     if not own:
         return EmbedReport(model.space, 0, 0)
     with one_at_a_time(handle.paths.locks / "embedder.lock", "another process is embedding"):
-        total = _sound(handle, own[0], model)
+        total = _pending_rows(handle, own[0], model)
         while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
-            batch = _next(handle, own[0], model.space, refused)
+            batch = _next_batch(handle, own[0], model.space, refused)
             if batch is None:
                 break
-            done += _embedded(handle, model, batch, refused)
+            done += _embed_batch(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
-        handle.vectors.settle(own[0], model.space)
+        handle.vectors.build_files(own[0], model.space)
         left = waiting(handle, own[0], model.space) if total else 0
-        return EmbedReport(model.space, done, left, handle.vectors.embedded(own[0], model.space).failed)
+        return EmbedReport(model.space, done, left, handle.vectors.progress_of(own[0], model.space).failed)
 
 
-def _sound(handle: Handle, scope: int, model: Embedder) -> int:
+def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
     """
-    How many rows wait, once vectors that cannot be read are begun anew.
+    Count pending rows, resetting unreadable vectors first.
 
     Where none waits, the model is asked once a process whether its vectors still have the length of those that are there.
     """
@@ -126,18 +127,18 @@ def _sound(handle: Handle, scope: int, model: Embedder) -> int:
         if late or handle.vectors.fits(model.space) is not False:
             return late
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return waiting(handle, scope, model.space)
-    handle.vectors.fit(model.space, len(_asked(model, [KNOWN_TEXT], "passage")[0]))
+    handle.vectors.fit(model.space, len(_ask_model(model, [KNOWN_TEXT], "passage")[0]))
     return waiting(handle, scope, model.space)
 
 
 # ------------------------------------------------------------------ a batch
 
 
-def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
-    """What is embedded next: rows that have changed, then turns, then memories; None when nothing waits."""
-    erasure, state = handle.store.erasures.last(), handle.vectors.embedded(scope, space)
+def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]) -> Batch | None:
+    """Return the next rows to embed: changed rows, turns, then memories; None if nothing is pending."""
+    erasure, state = handle.store.erasures.last(), handle.vectors.progress_of(scope, space)
     if again := [row for row in state.again if row not in refused][:BATCH]:
         turns = handle.store.turns([scope], Turns(ns=[n for item, n in again if item == "turn"], hidden=True))
         memories = handle.store.memories([scope], Memories(ns=[n for item, n in again if item == "memory"]))
@@ -156,7 +157,7 @@ def _next(handle: Handle, scope: int, space: str, refused: set[tuple[Item, int]]
 
 
 def _within_budget(rows: Sequence[Row]) -> list[Row]:
-    """The first rows, as many as may go into one batch; at least one."""
+    """Return the first rows that fit a batch; at least one."""
     kept, spent = list[Row](), 0
     for row in rows:
         spent += sum(map(chunk.tokens, row.texts))
@@ -166,22 +167,22 @@ def _within_budget(rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
-    """Embed a batch; how many rows have vectors now."""
+def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[Item, int]]) -> int:
+    """Embed a batch; return how many rows now have vectors."""
 
-    def still() -> bool:
+    def is_current() -> bool:
         return handle.store.erasures.last() == batch.erasure
 
     try:
-        vectors, bad = _tried(handle, model, batch.rows, still)
+        vectors, bad = _vectors_or_refused(handle, model, batch.rows, is_current)
         if model.space != batch.space:  # known only now
             return 0
         failed = [(row.item, row.n) for row in bad]
         done = [row for row in batch.done if row not in failed]
         marks = {"turns": batch.turns, "memories": batch.memories}
-        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, still=still, done=done, refused=failed)
+        added = handle.vectors.add(batch.scope, batch.space, vectors, **marks, is_current=is_current, done=done, refused=failed)
     except Damaged:
-        handle.vectors.begin_anew()
+        handle.vectors.reset()
         return 0
     if not added:
         return 0
@@ -189,20 +190,22 @@ def _embedded(handle: Handle, model: Embedder, batch: Batch, refused: set[tuple[
     return sum(bool(row.texts) for row in batch.rows) - len(bad)
 
 
-def _tried(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> tuple[list[Vector], list[Row]]:
-    """The vectors of some rows, and the rows that the model refuses. Raises ModelError where it takes nothing at all."""
+def _vectors_or_refused(
+    handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]
+) -> tuple[list[Vector], list[Row]]:
+    """Return vectors, and the rows that the model refuses. Raises ModelError if it refuses everything."""
     try:
-        return [*_vectors(handle, model, rows, still)], []
+        return [*_vectors(handle, model, rows, is_current)], []
     except ModelError as error:
         try:
-            _asked(model, [KNOWN_TEXT], "passage")
+            _ask_model(model, [KNOWN_TEXT], "passage")
         except ModelError:
             raise error from None
         if len(rows) == 1:
             return [], [*rows]
     half = len(rows) // 2
-    vectors, bad = _tried(handle, model, rows[:half], still)
-    more, worse = _tried(handle, model, rows[half:], still)
+    vectors, bad = _vectors_or_refused(handle, model, rows[:half], is_current)
+    more, worse = _vectors_or_refused(handle, model, rows[half:], is_current)
     return vectors + more, bad + worse
 
 
@@ -211,26 +214,26 @@ def _of_memory(memory: SemanticMemory) -> Row:
 
 
 def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row]:
-    """Each turn with what is to be embedded of it; a short one also behind the turn before it in its session."""
+    """Return each turn with its texts; a short one also after the preceding turn of its session."""
     short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
     before = _before(handle.store.columns([scope]), short)
-    known = {turn.n: _told(turn) for turn in turns}
+    known = {turn.n: _text_of(turn) for turn in turns}
     if missing := sorted(set(before.values()) - known.keys()):
-        known |= {turn.n: _told(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+        known |= {turn.n: _text_of(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
-        said = spoken(turn)
-        windows = chunk.windows(said) if _told(turn) else []
+        said = with_speaker(turn)
+        windows = chunk.windows(said) if _text_of(turn) else []
         yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
 
-def _told(turn: Turn) -> str:
-    """What a turn says; nothing where only the mark of an erasure is left."""
+def _text_of(turn: Turn) -> str:
+    """Return the text of a turn; empty for a redacted one."""
     content = turn.content.strip()
     return "" if content in redaction.marks() else content
 
 
 def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
-    """For each of these turns the one before it in its session, where there is one."""
+    """Return the preceding turn of the session for each of these turns."""
     import numpy as np
 
     if not ns or not len(columns.ns):
@@ -250,9 +253,9 @@ def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:
 # ------------------------------------------------------------------ the model
 
 
-def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callable[[], bool]) -> Iterator[Vector]:
-    """The vectors of some rows; a short turn's is the mean of both of its texts."""
-    said = _said(handle, model, [text for row in rows for text in row.texts], still)
+def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: Callable[[], bool]) -> Iterator[Vector]:
+    """Return the vectors of some rows; for a short turn the mean of both of its texts."""
+    said = _cached_or_asked(handle, model, [text for row in rows for text in row.texts], is_current)
     place = 0
     for row in rows:
         own = said[place : place + len(row.texts)]
@@ -261,11 +264,13 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], still: Callab
             together = own[0] + own[1]
             own = [together / max(float((together @ together) ** 0.5), 1e-9)]
         for part, values in enumerate(own):
-            yield Vector(row.item, row.n, part, chunk.unspaced(row.windows[0]), values)
+            yield Vector(row.item, row.n, part, chunk.is_cjk(row.windows[0]), values)
 
 
-def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
-    """What the model says of texts, as far as the cache does not know it."""
+def _cached_or_asked(
+    handle: Handle, model: Embedder, texts: Sequence[str], is_current: Callable[[], bool]
+) -> list[np.ndarray[Any, Any]]:
+    """Return vectors of texts, from the cache or the model."""
     if not texts:
         return []
     key = cache_key(model.space, "passage")
@@ -273,18 +278,18 @@ def _said(handle: Handle, model: Embedder, texts: Sequence[str], still: Callable
     known = handle.vectors.cached(key, hashes)
     asked = {text: sealed for text, sealed in zip(texts, hashes, strict=True) if sealed not in known}
     if asked:
-        fresh = _asked(model, [*asked], "passage")
+        fresh = _ask_model(model, [*asked], "passage")
         if any(len(values) != fresh.shape[1] for values in known.values()):  # the model has changed under its name
             asked, known = dict(zip(texts, hashes, strict=True)), {}
-            fresh = _asked(model, [*asked], "passage")
+            fresh = _ask_model(model, [*asked], "passage")
         found = [*zip(asked.values(), fresh, strict=True)]
-        handle.vectors.cache(cache_key(model.space, "passage"), found, still)
+        handle.vectors.cache(cache_key(model.space, "passage"), found, is_current)
         known |= dict(found)
     return [known[sealed] for sealed in hashes]
 
 
-def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
-    """A vector of unit length for each text: (len(texts), dimensions). Raises ModelError, also where the answer is none."""
+def _ask_model(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any, Any]:
+    """Return a unit vector for each text: (len(texts), dimensions). Raises ModelError."""
     import numpy as np
 
     found = np.asarray(model.embed(texts, role), np.float32)
@@ -298,7 +303,7 @@ def _asked(model: Embedder, texts: Sequence[str], role: Role) -> np.ndarray[Any,
 
 
 def cache_key(space: str, role: Role) -> tuple[str, str, str]:
-    """Provider, model, and variant of a space, for one role."""
+    """Return provider, model and variant of a space, for one role."""
     provider, _, rest = space.partition(" ")
     name, _, variant = rest.partition(" ")
     return provider, name, f"{variant} {role}".strip()
@@ -307,17 +312,17 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 # ------------------------------------------------------------------ questions
 
 
-class Asked(NamedTuple):
-    """The space and vector of a question; and what gives the means of everyday texts in that space, where the model can."""
+class EmbeddedQuestion(NamedTuple):
+    """Space and vector of a question, and a source of the space's mean vectors."""
 
     space: str
     vector: np.ndarray[Any, Any]
     common: Callable[[], np.ndarray[Any, Any]] | None
 
 
-def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | None:
+def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuestion | str | None:
     """
-    A question as the model takes it; or a line that says why it is not asked; or None where nobody misses it.
+    Embed a question; or return a line that says why not, or None if there is nothing to miss.
 
     Raises ModelError or StoreError where the model was asked for by name, and it or its vectors cannot be read.
     """
@@ -326,15 +331,15 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | 
         return why if handle.vectors.exist() or handle.settings.embed_url else None
     try:
         space = model.space
-        length = handle.vectors.loaded(scopes, space)
+        length = handle.vectors.load(scopes, space)
         if length is None:
-            others = handle.vectors.others(space)
+            others = handle.vectors.other_spaces(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"
             return f"searched by words: {what}; yiku embed makes vectors"
-        vector = _asked(model, [text], "query")[0]
+        vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
             return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
-        return Asked(space, vector, getattr(model, "common", None))
+        return EmbeddedQuestion(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise
@@ -348,7 +353,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> Asked | str | 
 
 class Worker:
     """
-    Embeds what waits as long as its memory is open, in a thread. Its last trouble is told by `status`.
+    Background thread that embeds pending rows. Its last error is shown by `status`.
 
     A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
     """
@@ -375,7 +380,7 @@ class Worker:
             raise
 
     def _looked(self) -> float:
-        """Embed what waits; how many seconds later it is worth to look again."""
+        """Embed pending rows; return the seconds until the next look."""
         try:
             report = embed(self.handle, stopped=self._ended.is_set)
         except StoreBusy:  # another process is at it
@@ -390,11 +395,11 @@ class Worker:
         return AFTER_TROUBLE_S if refused else LOOK_EACH_S
 
     def works(self) -> bool:
-        """Whether its thread is there: not in a forked child."""
+        """Tell whether its thread is alive; not so in a forked child."""
         return self._thread.is_alive()
 
     def stop(self, within_s: float) -> bool:
-        """Whether it ended in time."""
+        """Stop the thread; return whether it ended in time."""
         self._ended.set()
         self._thread.join(within_s)
         return not self.works()
@@ -408,10 +413,10 @@ def _workers(handle: Handle) -> list[Worker]:
 
 
 def works(handle: Handle) -> bool:
-    """Whether this memory has a thread that embeds."""
+    """Tell whether this memory has a background thread."""
     return any(worker.works() for worker in _workers(handle))
 
 
 def trouble(handle: Handle) -> str | None:
-    """What keeps the thread of this memory from embedding, where it has one."""
+    """Return what keeps this memory's thread from embedding, if anything."""
     return next((worker.trouble for worker in _workers(handle)), None)

@@ -1,5 +1,5 @@
 """
-What is asked, and what may answer it: the values that the steps of recall hand on.
+Values passed between the steps of recall: the parsed query and its candidates.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from yiku.flows.common.handle import Handle
-from yiku.rules import ask
+from yiku.rules.finding import ask
 from yiku.types import Attachment, Episode, Filter, SemanticMemory, Turn
 
 Item = SemanticMemory | Turn | Episode | Attachment
@@ -18,7 +18,7 @@ Key = tuple[str, int]  # (type, row number)
 
 class Query(NamedTuple):
     """
-    A question, checked and taken apart.
+    A parsed question.
 
     scopes: that are read; where, as_of, valid_at, types: which rows are asked for, and of which time
     past:   rows out of recall may be wanted
@@ -41,7 +41,7 @@ class Query(NamedTuple):
 
 class Candidate(NamedTuple):
     """
-    A row that may answer.
+    A row that may answer a question.
 
     routes: what found it, with the value of each; relevance: of all together
     """

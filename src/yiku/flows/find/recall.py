@@ -1,5 +1,5 @@
 """
-recall: from a question to hits, best first, each with its sources.
+Search: from a question to ranked hits with sources.
 
 Take the question apart. Each route gives its candidates: slots find what is asked for exactly, words and vectors look at every
 turn and statement of the scopes, and the best are fetched until enough pass the filter; episodes and attachments are found by their
@@ -21,8 +21,12 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
-from yiku.rules import analyze, ask, attachments, candidates, fuse, history, keys, score
-from yiku.rules.analyze import fold
+from yiku.rules.deciding import history
+from yiku.rules.finding import ask, candidates, fuse, score
+from yiku.rules.sessions import attachments
+from yiku.rules.statements import keys
+from yiku.rules.text import analyze
+from yiku.rules.text.analyze import fold
 from yiku.types import (
     Attachment,
     CountAccess,
@@ -76,7 +80,7 @@ def recall(
         question=asked,
         scopes=handle.reads(),
         now=now,
-        limit=checks.whole(handle.settings.limit if limit is None else limit, "limit"),
+        limit=checks.integer(handle.settings.limit if limit is None else limit, "limit"),
         where=checks.where(where, now=now),
         as_of=recorded,
         valid_at=valid,
@@ -85,14 +89,14 @@ def recall(
     )
     if not (query.scopes and query.limit):
         return _answer(query, Found())
-    query = query._replace(around=_talked_of(query, running), question=_anchored(query))
+    query = query._replace(around=_conversation_terms(query, running), question=_resolve_event_time(query))
     slots = by_slot(query) if "memory" in types else {}
     found, records = by_evidence(query), by_records(query)
     return _answer(
         query,
         replace(
             found,
-            candidates={**_together(slots, found.candidates), **records.candidates},
+            candidates={**_merge(slots, found.candidates), **records.candidates},
             dropped_terms={*found.dropped_terms, *records.dropped_terms},
             diagnostics=(*found.diagnostics, *records.diagnostics),
         ),
@@ -100,7 +104,7 @@ def recall(
 
 
 def _answer(query: Query, found: Found) -> Hits:
-    """The hits of what was found, how they came about, and how sure they make."""
+    """Assemble hits, explanation and confidence."""
     answer = assemble(query, found.candidates) if found.candidates else Assembled()
     by_slots = [one.item for one in answer.candidates.values() if "slot" in one.routes and isinstance(one.item, SemanticMemory)]
     question = query.question
@@ -122,7 +126,7 @@ def _answer(query: Query, found: Found) -> Hits:
 
 
 def _confidence(query: Query, found: Found, answer: Assembled) -> float:
-    """How sure the evidence makes, without that of statements which are out of recall at the time asked for."""
+    """Return the confidence of the evidence, without statements hidden at the time asked for."""
     if found.scale is None:
         return 0.0
     gone = [n for index, n in found.candidates if index == "memory" and (index, n) not in answer.in_time]  # corrected, or forgotten
@@ -131,8 +135,8 @@ def _confidence(query: Query, found: Found, answer: Assembled) -> float:
     return fuse.confidence(found.scale, evidence, len(terms.words) + len(terms.characters))
 
 
-def _talked_of(query: Query, session: str | None) -> tuple[str, ...]:
-    """Words of the last turns of the running conversation, which the question may leave out."""
+def _conversation_terms(query: Query, session: str | None) -> tuple[str, ...]:
+    """Return words of the last turns of the running conversation that the question may leave out."""
     if session is None:
         return ()
     last = query.handle.store.turns(query.handle.own(), Turns(session=session, newest_first=True, limit=TURNS_AROUND))
@@ -141,8 +145,8 @@ def _talked_of(query: Query, session: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word not in own))[:TERMS_AROUND]
 
 
-def _anchored(query: Query) -> ask.Question:
-    """The question with the time that hangs on an event, where the event is found: `the week before we moved`."""
+def _resolve_event_time(query: Query) -> ask.Question:
+    """Resolve a time relative to an event, such as `the week before we moved`."""
     hinge = query.question.anchored
     if hinge is None:
         return query.question
@@ -156,7 +160,7 @@ def _anchored(query: Query) -> ask.Question:
 
 
 def by_slot(query: Query) -> Candidates:
-    """Statements whose subject and predicate the question names."""
+    """Return statements whose subject and predicate the question names."""
     question = query.question
     if not question.subjects or not question.predicates:
         return {}
@@ -168,7 +172,7 @@ def by_slot(query: Query) -> Candidates:
     )
     found = query.handle.store.memories(query.scopes, select)
     if not found and keys.USER not in question.subjects:
-        owners = lookup.owners(query.handle, query.scopes, question.subjects)  # 小雨 is my sister, where that was told
+        owners = lookup.resolve_names(query.handle, query.scopes, question.subjects)  # 小雨 is my sister, where that was told
         found = (
             query.handle.store.memories(query.scopes, replace(select, pairs=(sorted(owners), question.predicates)))
             if owners
@@ -189,8 +193,8 @@ def by_slot(query: Query) -> Candidates:
     return slots
 
 
-def _together(slots: Candidates, found: Candidates) -> Candidates:
-    """What slots, words and vectors found: a row that was found twice is at least as relevant as by its best."""
+def _merge(slots: Candidates, found: Candidates) -> Candidates:
+    """Merge the candidates of all routes; duplicates keep their best relevance."""
     both = dict(slots)
     for key, one in found.items():
         if (known := slots.get(key)) is not None:
@@ -200,7 +204,7 @@ def _together(slots: Candidates, found: Candidates) -> Candidates:
 
 
 def left_out(handle: Handle, scopes: Sequence[int]) -> list[str]:
-    """A line that says how many rows cannot be read; none where all can."""
+    """Return a line that says how many rows are unreadable, if any."""
     count = len(handle.store.unreadable(scopes))
     rows = "1 row cannot be read, and is" if count == 1 else f"{count:,} rows cannot be read, and are"
     return [f"{rows} left out: `yiku check` names what is wrong, `yiku repair` mends it"] if count else []
@@ -208,7 +212,7 @@ def left_out(handle: Handle, scopes: Sequence[int]) -> list[str]:
 
 def by_records(query: Query) -> Found:
     """
-    Episodes by their words; attachments too, where the question asks for a file, and by the time that it names.
+    Return episodes by their words, and attachments if the question asks for a file.
 
     They grew out of turns, which can answer without them: where they are damaged, a line says so.
     """
@@ -220,7 +224,7 @@ def by_records(query: Query) -> Found:
         try:
             words = by_words(query, index)
             dropped.update(words.dropped)
-            best, found = _grown(query, kind, words, files=bool(sort))
+            best, found = _find_records(query, kind, words, files=bool(sort))
         except Damaged as error:
             diagnostics.append(f"{index}s are damaged ({error.detail}) and left out: `yiku repair` mends them")
             continue
@@ -236,10 +240,10 @@ def by_records(query: Query) -> Found:
     return Found(candidates, dropped, diagnostics)
 
 
-def _grown(
+def _find_records(
     query: Query, kind: type[Episode] | type[Attachment], words: Words, *, files: bool
 ) -> tuple[Mapping[int, float], Sequence[Episode | Attachment]]:
-    """The records that a question may mean, and the scores of those with its words. Raises Damaged."""
+    """Return records that match, with scores. Raises Damaged."""
 
     def read(select: Records) -> list[Episode | Attachment]:
         return [*query.handle.store.records(kind, query.scopes, select)]
@@ -254,8 +258,8 @@ def _grown(
     return best, found
 
 
-def report(handle: Handle, hits: Sequence[Hit]) -> None:
-    """Say that these hits were shown: their memories count as retrieved, at most once each and day, and their episodes as shown."""
+def report_shown(handle: Handle, hits: Sequence[Hit]) -> None:
+    """Count these hits as retrieved, at most once each per day."""
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")
     own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]

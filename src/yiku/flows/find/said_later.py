@@ -12,11 +12,11 @@ from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.query import Item, Query
-from yiku.rules import analyze
 from yiku.rules.finding import said_later, same_slot
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
+from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
 from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
 
@@ -36,7 +36,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     if asked.before:
         return found, []
-    stated = query.handle.store.filled([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+    stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
     after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
     terms = analyze.question(folded(query.text)).words

@@ -1,5 +1,5 @@
 """
-Standing rules: what the user told the agent to do from then on.
+Select the standing rules that apply here and now.
 
 They hold whatever is asked, so every `context` begins with them: the live rules of the handle's own scope that apply
 here and now. A rule that names a project applies where that project is asked for, or where the handle works in it; a rule
@@ -14,8 +14,9 @@ from typing import Any
 
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.as_of import shown
-from yiku.rules import analyze, history
+from yiku.flows.find.as_of import visible
+from yiku.rules.deciding import history
+from yiku.rules.text import analyze
 from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
 
 
@@ -29,7 +30,7 @@ def standing_rules(
     valid_at: datetime | str | None = None,
 ) -> tuple[tuple[Hit, ...], int]:
     """
-    The rules that apply here and now, or did at a time, the one said last first; and how many there are beyond the limit.
+    Return the rules that apply now, or did at a time, latest first; and how many exceed the limit.
 
     where: the filter of the question: only the projects that it names are used
     """
@@ -42,11 +43,11 @@ def standing_rules(
     else:
         found, further = _now(handle, own, applies, limit)
     kept = _latest_of_each_slot(found)
-    return tuple(map(_hit, handle.store.filled(kept[:limit]))), further + len(kept[limit:])
+    return tuple(map(_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
 
 
 def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: int) -> tuple[list[SemanticMemory], int]:
-    """The newest rules that hold now, and how many more there are."""
+    """Return the newest rules that apply now, and how many more there are."""
     now = handle.now()
     goes_on = Group("or", (Condition("valid_to", "exists", False), Condition("valid_to", "gt", now)))
     select = Memories(
@@ -62,16 +63,16 @@ def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: i
 
 
 def _then(handle: Handle, applies: Sequence[Filter], as_of: datetime | None, valid_at: datetime | None) -> list[SemanticMemory]:
-    """The rules that held at a time."""
+    """Return the rules that applied at a time."""
     is_rule = Condition("kind", "eq", Kind.RULE)
     select = Memories(where=Group("and", (is_rule, *applies)), order="confirmed", newest_first=True)
-    found = shown(handle, handle.store.memories(handle.own(), select), as_of, valid_at)
+    found = visible(handle, handle.store.memories(handle.own(), select), as_of, valid_at)
     at = valid_at or as_of or handle.now()
     return [memory for memory in found if history.holds(memory, at)]
 
 
 def _applies(projects: Collection[str], session: str | None) -> list[Filter]:
-    """Rules of no project or one of these, and of no session or this one."""
+    """Return a test for rules of no project or one of these, and of no session or this one."""
     project: list[Filter] = [Condition("project", "exists", False)]
     project += [Condition("project", "in", sorted(projects))] if projects else []
     task: list[Filter] = [Condition("metadata.until_session", "exists", False)]
@@ -80,7 +81,7 @@ def _applies(projects: Collection[str], session: str | None) -> list[Filter]:
 
 
 def _projects(where: Filter | None) -> set[str]:
-    """The projects that a filter asks for by name."""
+    """Return the projects that a filter names."""
     match where:
         case Group(how="and" | "or", parts=parts):
             return {name for part in parts for name in _projects(part)}
@@ -92,7 +93,7 @@ def _projects(where: Filter | None) -> set[str]:
 
 
 def _latest_of_each_slot(newest_first: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-    """Without what an earlier rule says in the slot of a later one; of a predicate with many values all stand."""
+    """Drop rules whose slot a later rule fills; multi-valued predicates keep all."""
     kept: dict[tuple[str, str | None], SemanticMemory] = {}
     for memory in newest_first:
         one_value = memory.subject and memory.predicate and memory.cardinality is not Cardinality.MULTI
@@ -106,7 +107,7 @@ def _hit(memory: SemanticMemory) -> Hit:
 
 
 def without(hits: Sequence[Hit], rules: Sequence[Hit]) -> list[Hit]:
-    """The hits without these rules, and without the turns that say nothing but one of them."""
+    """Return the hits without these rules, and without turns that say nothing else."""
     memories = [rule.item for rule in rules if isinstance(rule.item, SemanticMemory)]
     known = {memory.id for memory in memories}
     said = {(source.turn, analyze.plain(source.text or memory.content)) for memory in memories for source in memory.sources}

@@ -1,5 +1,5 @@
 """
-search_traces: what was said and done, by keyword, session, time, role and tool.
+Search turns and tool calls by keyword, session, time, role and tool.
 
 Unlike recall it looks at turns only, tool calls and their results among them, and leaves nothing out for
 being old, replaced or repeated. Without a keyword it lists what the conditions let through.
@@ -14,7 +14,8 @@ from datetime import datetime
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.record import ROLES
-from yiku.rules import analyze, score
+from yiku.rules.finding import score
+from yiku.rules.text import analyze
 from yiku.store.api import Index
 from yiku.types import Turn, Turns
 
@@ -32,12 +33,12 @@ def search_traces(
     until: datetime | str | None = None,
     limit: int = 20,
 ) -> list[Turn]:
-    """Turns that fit all that is given: the best first with a keyword, else the newest first."""
+    """Return matching turns: best first with a keyword, else newest first."""
     now = handle.now()
     if role is not None and role not in ROLES:
         checks.refuse("role", f"must be one of {', '.join(ROLES)}")
-    scopes, limit = handle.reads(), checks.whole(limit, "limit")
-    ns = _ranked(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
+    scopes, limit = handle.reads(), checks.integer(limit, "limit")
+    ns = _search(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
 
     conditions = Turns(
         session=checks.optional_name(session, "session"),
@@ -63,8 +64,8 @@ def search_traces(
     return found[:limit]
 
 
-def _ranked(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
-    """Row numbers, best first, over what was said and what tools were given and gave."""
+def _search(handle: Handle, keyword: str, scopes: Sequence[int]) -> list[int]:
+    """Return row numbers, best first, over contents and tool data."""
     if not scopes:
         return []
     terms = analyze.question(keyword)

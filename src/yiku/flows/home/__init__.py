@@ -1,1 +1,1 @@
-"""Looking after a home: import and export, backups, repair, status."""
+"""Maintenance: import, export, backup, repair, status."""

@@ -1,5 +1,5 @@
 """
-backup and restore_backup: a copy of everything, made while others write, and the way back to it.
+Online backups and restoring them.
 
 A backup is one file of backups/: the database as it was at one moment, read back row by row before it gets its
 name. Long contents are named by their hash and never change, so their blobs stay where they are. A backup to
@@ -29,10 +29,10 @@ from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreEr
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
-from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze
+from yiku.flows.erase.reapply import reapply
+from yiku.rules.text import analyze
 from yiku.store import api
-from yiku.store.api import Mark, SqliteStore, Store, Vectors, one_at_a_time
+from yiku.store.api import IdentityFile, SqliteStore, Store, Vectors, one_at_a_time
 from yiku.types import Backup, BackupFile, Copied, Restored, Settings
 
 NIGHTLY_KEPT = 7
@@ -51,7 +51,7 @@ _LEFT_HERE = frozenset("backups locks damaged vectors reserve store.id yiku.db y
 
 def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
     """
-    Copy everything as it is now, and read the copy back.
+    Copy everything in one snapshot, and read the copy back.
 
     to:      a new or empty folder outside: the whole home goes there
     nightly: only when none was made in the last 20 hours; of the nightly ones, 7 are kept. None when there was nothing to do
@@ -62,11 +62,11 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
     if nightly and (handle.settings.backups == "off" or home.backups.is_symlink() or not due(home.backups, handle.now())):
         return None
     if to is not None:
-        return _moved(handle, home, checks.path(to, "to"))
+        return _copy_home(handle, home, checks.path(to, "to"))
     try:
         with _one_at_a_time(home, 0 if nightly else LOCK_S):
             began = time.monotonic()
-            path = _free(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
+            path = _free_name(home.backups, NIGHTLY if nightly else MADE_BY_HAND, handle.now())
             copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(path))
             if nightly:
                 _prune(home.backups, path)
@@ -80,7 +80,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
 
 
 def backups(handle: Handle) -> list[BackupFile]:
-    """The backups in the home, newest first."""
+    """Return the backups in the home, newest first."""
     handle.store.upkeep.about()  # a memory that was closed says so
     found = [path for path in _files(Home(handle.home).backups) if not path.name.startswith(".")]
     listed = [BackupFile(name=path.name, made_at=_made_at(path), bytes=path.stat().st_size) for path in found]
@@ -88,13 +88,13 @@ def backups(handle: Handle) -> list[BackupFile]:
 
 
 def due(folder: Path, now: datetime) -> bool:
-    """Whether a nightly backup should be made. One from the future, as a clock that was wrong leaves it, does not count."""
+    """Tell whether a nightly backup is due; backups dated in the future do not count."""
     made = [_made_at(path) for path in _files(folder) if path.name.startswith(f"{NIGHTLY}-")]
     return not any(timedelta(0) <= now - at < NIGHTLY_AFTER for at in made)
 
 
-def due_quickly(home: Home) -> bool:
-    """Whether one should be made now, and a one-shot command may take the time after its answer. A new home waits a day."""
+def quick_backup_due(home: Home) -> bool:
+    """Tell whether a backup is due and quick enough for a one-shot command. A new home waits a day."""
     now = local_time()
     try:
         if now.timestamp() - home.settings.stat().st_mtime < NIGHTLY_AFTER.total_seconds():
@@ -107,7 +107,7 @@ def due_quickly(home: Home) -> bool:
 
 
 def overdue(handle: Handle) -> str | None:
-    """A line of `yiku status`, when the last backup is old or there is none."""
+    """Return a line for `status` if the last backup is old or missing."""
     made = [_made_at(path) for path in _files(Home(handle.home).backups)]
     if handle.settings.backups == "off" or handle.store.upkeep.about()["read_only"]:
         return None
@@ -134,7 +134,7 @@ def _report(path: Path, copied: Copied, began: float, left_out: tuple[str, ...])
 
 
 def _missing(home: Home, copied: Copied) -> tuple[str, ...]:
-    """The blobs that a copy names and the home does not have."""
+    """Return the blobs that a copy refers to and the home lacks."""
     return tuple(f"blob {name}" for name in sorted(copied.blobs) if not (home.blobs / name[:2] / f"{name}.z").is_file())
 
 
@@ -145,15 +145,15 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _made_at(path: Path) -> datetime:
-    """From its name; where that has no time, from the file."""
+    """Return the time in its name, else that of the file."""
     if named := _TIME.search(path.name):
         with suppress(ValueError):
             return datetime.strptime(named[1], _TIME_FORM).replace(tzinfo=UTC)
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _free(folder: Path, kind: str, now: datetime) -> Path:
-    """A name that sorts behind the older ones of its kind and that nobody has."""
+def _free_name(folder: Path, kind: str, now: datetime) -> Path:
+    """Return an unused name that sorts after older ones of its kind."""
     at = now.astimezone(UTC)
     while (path := folder / f"{kind}-{at.strftime(_TIME_FORM)}.db").exists():
         at += timedelta(microseconds=1)
@@ -161,7 +161,7 @@ def _free(folder: Path, kind: str, now: datetime) -> Path:
 
 
 def _prune(folder: Path, newest: Path) -> None:
-    """Of the nightly ones, keep the newest: that which was just read back among them, whatever a clock says."""
+    """Keep the newest nightly backups, always including the one just verified."""
     nightly = sorted(path for path in _files(folder) if path.name.startswith(f"{NIGHTLY}-") and path != newest)
     for path in nightly[: max(0, len(nightly) + 1 - NIGHTLY_KEPT)]:
         path.unlink(missing_ok=True)
@@ -169,7 +169,7 @@ def _prune(folder: Path, newest: Path) -> None:
 
 @contextmanager
 def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
-    """Nobody else makes or restores a backup meanwhile; what a killed one left half-done goes. Raises InvalidInput for a link."""
+    """Lock backups of a home, removing leftovers of killed processes. Raises InvalidInput for a link."""
     if home.backups.is_symlink():
         raise InvalidInput(f"{home.backups} is a link, and what belongs to a home lies in it: remove the link")
     with one_at_a_time(home.locks / "backup.lock", "another process makes or restores a backup", timeout_s):
@@ -181,8 +181,8 @@ def _one_at_a_time(home: Home, timeout_s: float) -> Iterator[None]:
 # ------------------------------------------------------------------ moving a home
 
 
-def _moved(handle: Handle, home: Home, target: Path) -> Backup:
-    """The whole home in a new folder: there when it is complete, or not at all."""
+def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
+    """Copy the whole home to a new folder, complete or not at all."""
     if target.is_relative_to(home.root):
         checks.refuse("to", "must lie outside the home")
     try:
@@ -198,7 +198,7 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
         temporary.mkdir(mode=0o700)
         copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
         left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
-        Mark(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
+        IdentityFile(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
         temporary.rename(target)
         flush_folder(target.parent)
@@ -210,7 +210,7 @@ def _moved(handle: Handle, home: Home, target: Path) -> Backup:
 
 
 def _copied_files(source: Path, target: Path) -> Iterator[str]:
-    """Copy the files of a home but the database and what belongs to this machine; the names of what is no file."""
+    """Copy the home's files except the database and machine-specific ones; return skipped names."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
         if name.parts[0] in _LEFT_HERE or any(part.startswith(".") and part != ".gitignore" for part in name.parts):
@@ -226,7 +226,7 @@ def _copied_files(source: Path, target: Path) -> Iterator[str]:
 
 def _flush(folder: Path) -> None:
     for path in (*folder.rglob("*"), folder):
-        api.offline.flushed(path)
+        api.offline.fsync(path)
 
 
 # ------------------------------------------------------------------ going back to one
@@ -234,7 +234,7 @@ def _flush(folder: Path) -> None:
 
 def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Restored:
     """
-    The store is again as it was when the backup was made; what it held before is kept as a backup.
+    Restore the store from a backup; its previous content is kept as a backup.
 
     Raises NotFound, Damaged when the backup is not sound, ForeignStore when it is of another home; then nothing has changed.
     """
@@ -248,22 +248,22 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
         restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
         if dry_run:
             return restored
-        with _prepared(home, path, handle.key) as prepared, store.exclusive():
+        with _prepare(home, path, handle.key) as prepared, store.exclusive():
             restored = _outcome(home, path, copied, store)
-            before = _free(home.backups, BEFORE_RESTORE, handle.now())
+            before = _free_name(home.backups, BEFORE_RESTORE, handle.now())
             store.upkeep.copied(before)
             cause = handle.cause("restore backup", f"from {path.name}")
             sweep = partial(sweep_erased, replace(handle, store=prepared))
-            number = store.upkeep.put_back(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
+            number = store.upkeep.restore(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
         return replace(restored, kept=before.name, operation=number)
 
 
 def restore_damaged(
     settings: Settings, scope: str, key: bytes, name: str, *, clock: Callable[[], datetime] = local_time, dry_run: bool = False
 ) -> Restored:
-    """The same for a home whose database is damaged, foreign or gone: it is moved to damaged/, and the backup takes its place."""
+    """Restore a home whose database is damaged, foreign or missing; it is moved to damaged/."""
     home = Home(settings.home)
-    mark = Mark(home.root / "store.id")
+    mark = IdentityFile(home.root / "store.id")
     with _one_at_a_time(home, LOCK_S):
         path, copied = _named(home, name)
         seen = mark.read()
@@ -272,11 +272,11 @@ def restore_damaged(
         if dry_run:
             return restored
         writing = one_at_a_time(home.write_lock, "another program is writing", settings.busy_timeout_s)
-        with _prepared(home, path, key) as prepared, writing:
+        with _prepare(home, path, key) as prepared, writing:
             handle = Handle(prepared, settings, scope, clock, str(home.root), Vectors(home.vectors), key)
-            aside = _free(home.root / "damaged", "yiku", handle.now()).with_suffix("")
+            aside = _free_name(home.root / "damaged", "yiku", handle.now()).with_suffix("")
             cause = handle.cause("restore backup", f"from {path.name}")
-            number = prepared.upkeep.go_on(home.database, ours, cause, prepared.scope(scope) or 0)
+            number = prepared.upkeep.resume_numbering(home.database, ours, cause, prepared.scope(scope) or 0)
             sweep_erased(handle)
             prepared.close()
             api.offline.install(prepared.path, home.database, aside)
@@ -285,12 +285,12 @@ def restore_damaged(
 
 
 def sweep_erased(handle: Handle) -> None:
-    """What was erased since the backup was made must not come back: out with it, before the handle's store is put in place."""
-    repeat(handle, [*tombstones.unknown(Home(handle.home), handle.store), *handle.store.erasures.all()])
+    """Apply erasures made since the backup to the prepared store."""
+    reapply(handle, [*tombstones.unknown_erasures(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
 def _named(home: Home, name: str) -> tuple[Path, Copied]:
-    """The backup of this name, read through."""
+    """Return the backup of this name, verified."""
     known = {path.name: path for path in _files(home.backups)}
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")
     if path is None:
@@ -299,7 +299,7 @@ def _named(home: Home, name: str) -> tuple[Path, Copied]:
 
 
 def _outcome(home: Home, path: Path, copied: Copied, store: Store | None) -> Restored:
-    """What the store has more than the backup, as far as it can be asked."""
+    """Return what the store has beyond the backup, as far as that can be read."""
     more = store.upkeep.since({table: last for table, (last, _) in copied.rows.items()}) if store is not None else {}
     return Restored(
         name=path.name,
@@ -312,8 +312,8 @@ def _outcome(home: Home, path: Path, copied: Copied, store: Store | None) -> Res
 
 
 @contextmanager
-def _prepared(home: Home, path: Path, key: bytes) -> Iterator[SqliteStore]:
-    """The content of a backup as a store of its own, of today's schema."""
+def _prepare(home: Home, path: Path, key: bytes) -> Iterator[SqliteStore]:
+    """Unpack a backup as a store of its own, migrated to the current schema."""
     folder = home.backups / f".restoring-{secrets.token_hex(6)}"
     folder.mkdir(mode=0o700)
     try:

@@ -1,5 +1,5 @@
 """
-check and repair: whether a home is whole, and how it becomes so again.
+Check and repair a home.
 
 Both look from outside, so they also work on a store that cannot be opened. `check` writes nothing. `repair`
 keeps the damaged file in damaged/, builds a whole store from what can be read there and from the backups,
@@ -21,28 +21,29 @@ from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
-from yiku.flows.erase.repeat import repeat
-from yiku.rules import analyze, scopes
-from yiku.rules.slots import index_tokens
-from yiku.store.api import Mark, SqliteStore, Vectors, offline, one_at_a_time
+from yiku.flows.erase.reapply import reapply
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import scopes
+from yiku.rules.text import analyze
+from yiku.store.api import IdentityFile, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[offline.Depth, ...] = ("quick", "full", "deep")
-WORDS = offline.Words(tokens, tool_tokens, index_tokens)
+WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens)
 Say = Callable[[str], None]
 
 
-def silent(_: str) -> None:
-    """For who wants no progress."""
+def no_progress(_: str) -> None:
+    """Ignore progress."""
 
 
 # ------------------------------------------------------------------ check
 
 
 def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -> Checked:
-    """Look at a home. Nothing is written, whatever is found. Raises HomeMissing."""
+    """Check a home; writes nothing. Raises HomeMissing."""
     checks.optional_call(progress, "progress")
-    say = progress or silent
+    say = progress or no_progress
     chosen = next((known for known in DEPTHS if known == depth), None)
     if chosen is None:
         raise InvalidInput(f"depth must be one of {', '.join(DEPTHS)}, not {checks.shown(depth)}")
@@ -50,41 +51,41 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     if not place.exists() and lost is None:
         raise HomeMissing(str(place.root))
     began = time.monotonic()
-    look = offline.Look(_key(place), say=say)
-    offline.look(look, place.database, chosen, _mark(place).read(), WORDS)
+    findings = offline.Findings(_key(place), say=say)
+    offline.check_store(findings, place.database, chosen, _mark(place).read(), WORDS)
     if lost is not None:
-        look.problems.append(lost)
+        findings.problems.append(lost)
     else:
-        look.at("erasures", _undone(place))
+        findings.run_check("erasures", _missing_erasures(place))
     if depth == "deep":
-        look.at("blobs", _blobs(look, place))
-        look.at("backups", _backups(look, place))
-    return Checked(chosen, dict(look.looked_at), tuple(look.problems), tuple(look.notes), time.monotonic() - began)
+        findings.run_check("blobs", _blobs(findings, place))
+        findings.run_check("backups", _backups(findings, place))
+    return Checked(chosen, dict(findings.looked_at), tuple(findings.problems), tuple(findings.notes), time.monotonic() - began)
 
 
-def _undone(place: vault.Home) -> Iterator[str]:
-    """Whether the database knows every erasure that the files beside it tell of."""
-    found = offline.erasures(place.database)
-    if found is not None and (missing := tombstones.named(place, found[0]) - found[1]):
+def _missing_erasures(place: vault.Home) -> Iterator[str]:
+    """Yield erasures that files record and the database lacks."""
+    found = offline.read_erasures(place.database)
+    if found is not None and (missing := tombstones.mirrored_ids(place, found[0]) - found[1]):
         yield f"{len(missing):,} {'erasure is' if len(missing) == 1 else 'erasures are'} undone: an older copy lies over this home"
 
 
-def _mark(place: vault.Home) -> Mark:
-    return Mark(place.database.with_name("store.id"))
+def _mark(place: vault.Home) -> IdentityFile:
+    return IdentityFile(place.database.with_name("store.id"))
 
 
 def _key(place: vault.Home) -> bytes:
-    """The key as it lies there; empty where it cannot be read, which the journal's chain then shows."""
+    """Return the key file's content; empty if unreadable, which shows in the journal's chain."""
     with suppress(OSError, ValueError):
         return bytes.fromhex(vault.content_of(place.key_file).decode("ascii"))
     return b""
 
 
-def _blobs(look: offline.Look, place: vault.Home) -> Iterator[str]:
-    """Each long content against its name, and whether each that is named is there."""
+def _blobs(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
+    """Check each blob against its name, and that each one referred to exists."""
     there = {path.stem for path in place.blobs.glob("*/*.z")}
     for name in sorted(there | offline.named_blobs(place.database)):
-        look.counted("blobs")
+        findings.count_checked("blobs")
         try:
             blobs.get_bytes(place.blobs, name)
         except Damaged:
@@ -93,14 +94,14 @@ def _blobs(look: offline.Look, place: vault.Home) -> Iterator[str]:
             yield f"blob {name}, which a turn or an attachment names, is not there"
 
 
-def _backups(look: offline.Look, place: vault.Home) -> Iterator[str]:
+def _backups(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
     for path in _copies(place):
-        look.counted("backups")
+        findings.count_checked("backups")
         yield from (f"backup {path.name}: {problem}" for problem in offline.check_backup(path))
 
 
 def _copies(place: vault.Home) -> list[Path]:
-    """The backups, newest first."""
+    """Return the backups, newest first."""
     if place.backups.is_symlink():  # not ours
         return []
     found = [path for path in place.backups.glob("*.db") if not path.name.startswith(".")]
@@ -112,7 +113,7 @@ def _copies(place: vault.Home) -> list[Path]:
 
 def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, progress: Say | None = None) -> Repaired:
     """
-    Make a home whole again, or with `dry_run` say what that would come to.
+    Repair a home, or with `dry_run` say what that would do.
 
     accept: take the database that is there for the one of this home, though `store.id` means another
     Raises HomeMissing, StoreBusy while another program has it open, StoreMismatch and ForeignStore where only a
@@ -126,21 +127,21 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
         raise HomeMissing(str(place.root))
     place.prepare()
     with one_at_a_time(place.write_lock, "another program is writing", timeout_s=10.0):
-        repaired = _accepted(place, mark, dry_run) if accept else _mended(place, mark, dry_run, progress or silent)
-    undone = tuple(_undone(place))
+        repaired = _accept(place, mark, dry_run) if accept else _repair(place, mark, dry_run, progress or no_progress)
+    undone = tuple(_missing_erasures(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
     if not dry_run and (undone or begun_anew):
-        _erased_again(place, anew=begun_anew)
+        _reapply_erasures(place, anew=begun_anew)
     return replace(repaired, problems=(*repaired.problems, *undone))
 
 
-def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
+def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> Repaired:
     key = place.key()
-    here = offline.identity(place.database)
+    here = offline.read_identity(place.database)
     meant = mark.read() or here
-    look = offline.Look(key, say=say)
-    offline.look(look, place.database, "deep", meant, WORDS)
-    problems = tuple(look.problems)
+    findings = offline.Findings(key, say=say)
+    offline.check_store(findings, place.database, "deep", meant, WORDS)
+    problems = tuple(findings.problems)
     if not problems:
         if mark.read() is None and here is not None and not dry_run:
             mark.write(*here)
@@ -149,7 +150,7 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
     theirs = offline.is_foreign(place.database)
     copies = [
-        path for path in _copies(place) if (of := offline.identity(path, copied=True)) and (meant is None or of[0] == meant[0])
+        path for path in _copies(place) if (of := offline.read_identity(path, copied=True)) and (meant is None or of[0] == meant[0])
     ]
     if not copies and (theirs or not offline.has_tables(place.database)):
         if theirs:
@@ -157,7 +158,7 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
         raise (StoreMismatch if meant or place.lost() else Damaged)(why)
     now = datetime.now(UTC)
-    done = offline.rescued(
+    done = offline.rebuild(
         place.database,
         kept=place.root / "damaged" / f"{now:%Y%m%dT%H%M%S%fZ}",
         readable=not theirs,
@@ -169,15 +170,15 @@ def _mended(place: vault.Home, mark: Mark, dry_run: bool, say: Say) -> Repaired:
         words=WORDS,
         dry_run=dry_run,
     )
-    if not dry_run and (put := offline.identity(place.database)) is not None:
-        mark.write(*put, shut=True)
+    if not dry_run and (put := offline.read_identity(place.database)) is not None:
+        mark.write(*put, clean_shutdown=True)
     return Repaired(problems, done.rows, tuple(done.lost), str(done.kept) if done.kept else None, dry_run, tuple(done.mended))
 
 
-def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
-    """The database that is there counts from now on; where there is none, or an empty one, a new one is made behind this."""
+def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
+    """Accept the present database, or create a new one numbered after the lost one."""
     lost = place.lost()
-    told, here = mark.read(), offline.identity(place.database)
+    told, here = mark.read(), offline.read_identity(place.database)
     if offline.is_foreign(place.database):
         raise ForeignStore(str(place.database))
     if here is None and offline.has_tables(place.database):
@@ -189,18 +190,18 @@ def _accepted(place: vault.Home, mark: Mark, dry_run: bool) -> Repaired:
         return Repaired(problems, {}, (), None, dry_run)
     kept = place.root / "damaged" / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     if there := place.database.exists() or mark.path.exists():
-        offline.put_aside(place.database, mark.path, kept)
+        offline.keep_damaged(place.database, mark.path, kept)
     Vectors(place.vectors).drop()  # numbers that other texts had may be given again
     if here is None:
-        offline.removed(place.database, mark.path)
+        offline.remove(place.database, mark.path)
     else:
         mark.write(*here)
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
 
 
-def _erased_again(place: vault.Home, *, anew: bool) -> None:
+def _reapply_erasures(place: vault.Home, *, anew: bool) -> None:
     """
-    What was erased from this home does not come back with an older database or its backups.
+    Apply the home's erasures to an older database that took its place.
 
     anew: it is not told anew to a store that was made in the place of a lost one, either
     """
@@ -209,8 +210,8 @@ def _erased_again(place: vault.Home, *, anew: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        repeat(handle, [*tombstones.unknown(place, store), *(mirror.every(place) if anew else ())])
+        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if anew else ())])
         with suppress(NotFound):
-            verify.resumed(handle)
+            verify.resume(handle)
     finally:
         store.close()

@@ -1,5 +1,5 @@
 """
-export: everything that a scope holds, as JSON Lines that another store takes in without loss.
+Export a scope as JSON Lines, one operation after another, without loss.
 
 The lines follow the journal: a line for each operation, and behind it one for each change that it made. A turn or
 a memory stands where it was added, as it is today; what was different then stands beside it under `was`. An episode, a
@@ -61,7 +61,7 @@ Line = dict[str, Any]
 
 
 @dataclass(slots=True)
-class _Out:
+class _Writer:
     """The file being written."""
 
     file: BinaryIO
@@ -72,7 +72,7 @@ class _Out:
     progress: Callable[[int], object] | None = None
 
     def line(self, record: Line) -> None:
-        """One line, its crc last; all but the first are in the digest. It may be shown on a terminal, so what is invisible is escaped."""
+        """Write one line, its crc last; invisible characters are escaped."""
         body = _UNSEEN.sub(_escaped, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
         text = b'%s,"crc":"%08x"}\n' % (body, zlib.crc32(body))
         if self.size:
@@ -94,7 +94,7 @@ def export(
     progress: Callable[[int], object] | None = None,
 ) -> Exported:
     """
-    Write what this scope holds, or everything in the home, to a file that must not be there yet, or to an open one.
+    Write this scope, or everything in the home, to a new or open file.
 
     since: only what was done from then on, for a store that has what was before
     """
@@ -112,7 +112,7 @@ def export(
     if target is not None:
         out = _to_file(handle, target, found, start, progress)
     else:
-        out = _written(handle, cast(BinaryIO, path), found, start, progress)
+        out = _write(handle, cast(BinaryIO, path), found, start, progress)
     return Exported(
         path="-" if target is None else str(target),
         scopes=tuple(name for name, _ in found),
@@ -125,7 +125,7 @@ def export(
     )
 
 
-def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Out:
+def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
     if os.path.lexists(path):
         raise InvalidInput(f"{path} is there already")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
@@ -133,7 +133,7 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-                out = _written(handle, file, scopes, since, progress)
+                out = _write(handle, file, scopes, since, progress)
                 file.flush()
                 os.fsync(file.fileno())
             os.rename(temporary, path)
@@ -147,8 +147,8 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
     return out
 
 
-def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Out:
-    out = _Out(file, progress=progress)
+def _write(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
+    out = _Writer(file, progress=progress)
     head = {"type": FORMAT, "version": VERSION, "made_at": handle.now().astimezone(UTC).isoformat()}
     out.line(
         {**head, "schema": handle.store.upkeep.about()["schema"], "since": plain(since), "scopes": [name for name, _ in scopes]}
@@ -175,7 +175,7 @@ def _written(handle: Handle, file: BinaryIO, scopes: list[tuple[str, str | None]
 
 
 def _operations(handle: Handle, scope: int, since: datetime | None) -> Iterator[list[ChangeRow]]:
-    """The rows of the journal, those of one operation together, oldest first."""
+    """Yield the journal rows of each operation, oldest first."""
     operation: list[ChangeRow] = []
     after = 0
     while page := handle.store.journal([scope], after=after, limit=PAGE):
@@ -191,7 +191,7 @@ def _operations(handle: Handle, scope: int, since: datetime | None) -> Iterator[
 
 
 def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list[str]) -> Iterator[Line]:
-    """An operation, and its changes of rows that are still there."""
+    """Yield an operation, and its changes of rows that still exist."""
     first = operation[0]
     memories = _memories(handle, scope, [row.row for row in operation if row.table in ("memories", "memory_sources")])
     changes = [line for row in operation for line in _change(handle, scope, row, memories, missing)]
@@ -202,8 +202,8 @@ def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list
         yield from changes
 
 
-def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _Lived], missing: list[str]) -> Iterator[Line]:
-    """The lines of one row of the journal."""
+def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _History], missing: list[str]) -> Iterator[Line]:
+    """Yield the lines of one journal row."""
     if row.table == "conversation_turns":
         turns = _turns(handle, scope, range(row.row, row.row + row.count))
         upto, known = handle.store.learning.upto(scope), handle.store.learning.extracted(scope, [turn.n for turn in turns])
@@ -241,7 +241,7 @@ def _turns(handle: Handle, scope: int, ns: Sequence[int] | range) -> list[Turn]:
 
 
 def _hidden(handle: Handle, scope: int, row: ChangeRow, turn: Turn) -> Line:
-    """Since when a turn was out of recall before this change, and after it."""
+    """Return when a turn was hidden, before and after this change."""
     later = [
         change for change in handle.store.journal([scope], table="turn_state", row_ns=[turn.n], after=row.number) if change.before
     ]
@@ -250,7 +250,7 @@ def _hidden(handle: Handle, scope: int, row: ChangeRow, turn: Turn) -> Line:
 
 
 def _whole_turn(handle: Handle, turn: Turn, missing: list[str]) -> Line:
-    """A turn with its long contents in their places."""
+    """Return a turn with its long contents inline."""
     line = {name: value for name, value in _shown(turn).items() if name not in ("blob", "content_hash")}
     if turn.blob is not None:
         line |= _blob(handle, turn.blob, turn.content, missing)
@@ -266,7 +266,7 @@ def _whole_result(handle: Handle, result: Mapping[str, Any], missing: list[str])
 
 
 def _blob(handle: Handle, name: str, excerpt: str, missing: list[str]) -> Line:
-    """A long content; where the blob cannot be read, what there is of it, and its name."""
+    """Return a long content; if the blob is unreadable, its excerpt and name."""
     try:
         text = blobs.get(handle.blobs, name)
     except (NotFound, Damaged):
@@ -279,8 +279,8 @@ def _blob(handle: Handle, name: str, excerpt: str, missing: list[str]) -> Line:
 
 
 @dataclass(slots=True)
-class _Lived:
-    """A memory as it is today, and what became of it: the later values of each change, its sources at first and those added."""
+class _History:
+    """A memory as it is now, with the later values of each change and its sources at first."""
 
     today: SemanticMemory
     changes: list[ChangeRow]  # oldest first
@@ -300,7 +300,7 @@ class _Lived:
         self.first_sources = tuple(sources[seq] for seq in sorted(sources))
 
     def line(self) -> Line:
-        """As it is today; and, where it was different when it was added, what it was."""
+        """Return it as it is now and, where different, as it was when added."""
         was: dict[str, Any] = {}
         for change in reversed(self.changes):
             if change.table == "memories" and change.before:
@@ -312,7 +312,7 @@ class _Lived:
         return {**line, "was": plain({name: self._placed(value) for name, value in was.items()})} if was else line
 
     def after(self, row: ChangeRow, before: Mapping[str, Any]) -> dict[str, Any]:
-        """What the columns of a change held behind it: what the next change found, or what they hold today."""
+        """Return the values of a change's columns after it."""
         after = {name: getattr(self.today, name) for name in before}
         for change in reversed(self.changes):
             if change.number > row.number and change.table == "memories" and change.before:
@@ -324,23 +324,23 @@ class _Lived:
         return value.astimezone(self.today.said_at.tzinfo) if isinstance(value, datetime) else value
 
 
-def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Lived]:
-    """The memories that an operation touched, with all that became of them."""
+def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _History]:
+    """Return the memories that an operation touched, with their history."""
     if not ns:
         return {}
-    found = handle.store.filled(handle.store.memories([scope], Memories(ns=sorted(set(ns)))))
+    found = handle.store.with_details(handle.store.memories([scope], Memories(ns=sorted(set(ns)))))
     changes: dict[int, list[ChangeRow]] = {}
     for table in ("memories", "memory_sources"):
         for change in handle.store.journal([scope], table=table, row_ns=[memory.n for memory in found], after=0):
             changes.setdefault(change.row, []).append(change)
-    return {memory.n: _Lived(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
+    return {memory.n: _History(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
 
 
 # ------------------------------------------------------------------ what grew out of sessions
 
 
 def _whole_record(handle: Handle, record: Record, missing: list[str]) -> Line:
-    """A record as it is; the content that an attachment had kept stands in it, in base64."""
+    """Return a record with the content of an attachment inline, in base64."""
     line = _shown(record)
     if isinstance(record, Scratchpad) and record.user_id == record.scope:
         del line["user_id"]  # whoever owns the scope that it comes into
@@ -363,13 +363,13 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _shown(value: Any) -> Line:
-    """A value of ours as an object, without what is empty and what the store gives anew."""
+    """Return a value as an object, without empty fields and those the store assigns."""
     entries = ((entry.name, getattr(value, entry.name)) for entry in fields(value) if entry.name not in _STORES_OWN)
     return {name: shown for name, entry in entries if (shown := plain(entry)) not in (None, [], {})}
 
 
 def plain(value: Any) -> Any:
-    """A value made of JSON's types."""
+    """Convert a value to JSON types."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):

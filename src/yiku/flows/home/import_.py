@@ -1,5 +1,5 @@
 """
-import: what already lies on the disk comes in, with its own ids and times.
+Import existing conversations with their own ids and times.
 
 An importer gives records in order: turns, statements, what holds nothing to keep, and what it
 could not read. Turns are stored in batches, each a transaction, so an import that was cut short goes on
@@ -24,9 +24,9 @@ from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.intake import clean
 from yiku.flows.home import replay
-from yiku.flows.keep.record import checked, is_unique, record, told_apart, wholly_private
-from yiku.flows.keep.remember import checked as checked_statement
+from yiku.flows.keep.record import is_unique, record, unique_message_id, validate_turn, wholly_private
 from yiku.flows.keep.remember import remember
+from yiku.flows.keep.remember import validate as checked_statement
 from yiku.types import (
     BadRecord,
     Details,
@@ -61,7 +61,7 @@ Words = bytes  # a hash of what makes two turns of one external id the same: rol
 
 @dataclass(slots=True)
 class _Run:
-    """One import under way."""
+    """State of one import."""
 
     handle: Handle
     dry_run: bool
@@ -79,17 +79,17 @@ class _Run:
     folders: dict[str, bool] = field(default_factory=dict)  # whether each is switched off
 
     def problem(self, line: int, why: str) -> None:
-        """Keep what is wrong with a line, as long as somebody may read it."""
+        """Record a problem with a line, up to a limit."""
         if len(self.problems) < PROBLEMS_KEPT:
             self.problems.append((line, why))
 
     def skip(self, what: str, count: int = 1) -> None:
-        """Count what was kept out."""
+        """Count what was skipped."""
         if count:
             self.skipped[what] = self.skipped.get(what, 0) + count
 
     def off(self, said: Mapping[str, Any]) -> bool:
-        """Whether something was said in a folder that is switched off."""
+        """Tell whether something was said in a folder that is switched off."""
         for path in pause.folders_of(said):
             if path not in self.folders:
                 self.folders[path] = pause.switched_off(path, self.handle.settings.private_folders) is not None
@@ -109,7 +109,7 @@ def import_(
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
     """
-    Take in records; with `dry_run` check and count them only. `progress` is told each line that was read.
+    Import records; with `dry_run` only check and count. `progress` is called with each line number.
 
     everything: an export's operations in whatever scopes they name, not in this handle's alone
     trust:      the file is the owner's own: origins, trust, pins and rules count as it says
@@ -126,7 +126,7 @@ def import_(
             replayed.take(item)
             continue
         run.counts["records"] += 1
-        _take(run, item)
+        _import_record(run, item)
         if progress is not None:
             progress(getattr(item, "line", run.counts["records"]))
     _store_turns(run)
@@ -152,8 +152,8 @@ def import_(
     )
 
 
-def _take(run: _Run, item: ImportRecord) -> None:
-    """One record that is no operation."""
+def _import_record(run: _Run, item: ImportRecord) -> None:
+    """Import one record that is not an operation."""
     match item:
         case TurnRecord(turn=Mapping() as said) | MemoryRecord(details=Mapping() as said) if run.off(said):
             run.skip(SWITCHED_OFF)
@@ -177,7 +177,7 @@ def _take(run: _Run, item: ImportRecord) -> None:
 
 
 def _chars(turn: Mapping[str, Any]) -> int:
-    """About how long a turn is, with what tools were given and gave."""
+    """Estimate the length of a turn with its tool data."""
     return sum(
         len(value) if isinstance(value := turn.get(key), str) else len(repr(value))
         for key in ("content", "tool_calls", "tool_results")
@@ -185,19 +185,19 @@ def _chars(turn: Mapping[str, Any]) -> int:
 
 
 def _store_turns(run: _Run) -> None:
-    """Store the waiting turns together, without those that are refused."""
-    batch, run.waiting, run.waiting_chars = _apart(run, run.waiting), [], 0
+    """Store the pending turns together, without refused ones."""
+    batch, run.waiting, run.waiting_chars = _with_unique_ids(run, run.waiting), [], 0
     if not batch:
         return
     try:
-        _keep(run, batch)
+        _store_or_check(run, batch)
     except InvalidInput:
-        if fine := _acceptable(run, batch):
-            _keep(run, fine)
+        if fine := _valid_turns(run, batch):
+            _store_or_check(run, fine)
 
 
-def _apart(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
-    """The same turns; one whose id another session has gets an id of its own, so that it is not taken for that one."""
+def _with_unique_ids(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+    """Give turns whose external id is used in another session an id of their own."""
 
     def named(item: TurnRecord) -> tuple[str, str]:
         id, session = item.turn.get("external_id"), item.turn.get("session") or "default"
@@ -211,13 +211,13 @@ def _apart(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     for item in batch:
         id, session = named(item)
         again = id and known.setdefault(id, session) != session
-        told.append(replace(item, turn={**item.turn, "external_id": told_apart(id, session)}) if again else item)
+        told.append(replace(item, turn={**item.turn, "external_id": unique_message_id(id, session)}) if again else item)
     run.said_in = known if run.dry_run else {}
     return told
 
 
-def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
-    """The turns that can be stored; each other one is a problem."""
+def _valid_turns(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
+    """Return the turns that can be stored; the others become problems."""
     fine = []
     for item in batch:
         try:
@@ -228,8 +228,8 @@ def _acceptable(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     return fine
 
 
-def _keep(run: _Run, batch: list[TurnRecord]) -> None:
-    """Store turns, or with `dry_run` see what storing them would come to. Raises InvalidInput, with nothing stored."""
+def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
+    """Store turns, or with `dry_run` simulate it. Raises InvalidInput, storing nothing."""
     if run.dry_run:
         turns = _checked(run, batch)
         words = run.turns_seen | _stored(run, turns)
@@ -259,11 +259,11 @@ def _keep(run: _Run, batch: list[TurnRecord]) -> None:
 
 def _checked(run: _Run, batch: list[TurnRecord]) -> list[Turn]:
     now = run.handle.now()
-    return [checked(run.handle, item.turn, None, now, keep=False) for item in batch]
+    return [validate_turn(run.handle, item.turn, None, now, keep=False) for item in batch]
 
 
 def _stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
-    """The words of those turns that the store has under these external ids, forgotten ones too."""
+    """Return the contents of stored turns by external id, also forgotten ones."""
     ids, own = [turn.external_id for turn in turns if turn.external_id is not None], run.handle.own()
     found = run.handle.store.turns(own, Turns(external_ids=ids, hidden=True)) if ids and own else []
     return {turn.external_id: _words(turn) for turn in found if turn.external_id is not None}
@@ -281,7 +281,7 @@ def _words(turn: Turn) -> Words:
 def _store_memory(run: _Run, item: MemoryRecord) -> None:
     """Remember a statement once: its external id is the idempotency key."""
     try:
-        details, how = _believed(run, _with_source(run, item.details))
+        details, how = _as_trusted(run, _with_source(run, item.details))
         id = checked_statement(run.handle, item.text, details).external_id
         key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
         own = run.handle.own()
@@ -307,14 +307,14 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
 
 
 def _is_known(run: _Run, own: list[int], key: str, id: str | None) -> bool:
-    """Whether a statement came in before: a candidate has no receipt, and is known by its id."""
+    """Tell whether a statement was imported before; candidates are known by id."""
     store = run.handle.store
     return store.receipt(own[0], key) is not None or bool(id and store.memories(own, Memories(external_id=id, limit=1)))
 
 
-def _believed(run: _Run, details: Details) -> tuple[Details, How | None]:
+def _as_trusted(run: _Run, details: Details) -> tuple[Details, How | None]:
     """
-    The details as far as the file is believed, and how the statement is learned where it waits for a review.
+    Limit the details to what the file is trusted with.
 
     A pin, a rule and words of the user's own count in a trusted file only.
     """
@@ -331,14 +331,14 @@ def _believed(run: _Run, details: Details) -> tuple[Details, How | None]:
 
 
 def _is_rule(kind: object) -> bool:
-    """Whether a kind means a rule, under any of its names."""
+    """Tell whether a kind means a rule, under any alias."""
     with suppress(ValueError):
         return isinstance(kind, str) and Kind(kind) is Kind.RULE
     return False
 
 
 def _with_source(run: _Run, details: Mapping[str, Any]) -> Details:
-    """The details with the source turn under our id, where it was named by its id in the file."""
+    """Replace the source turn's external id by ours."""
     given: dict[str, Any] = dict(details)
     if isinstance(source := given.get("source"), str):
         source = clean(run.handle, source)

@@ -1,10 +1,10 @@
 """
-Taking in an export: each operation of another store is done here as it was done there, under its own header.
+Import an export by replaying its operations under their own headers.
 
 Ids are kept, and what is known is left as it is: what was forgotten or corrected here stays so. A change of a known
 row is done only if this store has not seen it and the row is as the change found it. A statement whose slot or
 words have other versions here waits, out of recall, until all is in; then it joins them in the order of saying.
-What a file says of itself counts as far as `foreign` says, unless it is trusted. A line that does not fit is a problem.
+What a file says of itself counts as far as `import_trust` says, unless it is trusted. A line that does not fit is a problem.
 
 Operations are gathered into transactions; a killed import has done whole ones, and done again it does the rest.
 """
@@ -21,13 +21,14 @@ from yiku.errors import InvalidInput, Stale
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.home import foreign, lines
+from yiku.flows.home import export_lines, import_trust
 from yiku.flows.home.export import KINDS
 from yiku.flows.keep import attach
-from yiku.flows.keep.record import is_unique, told_apart
+from yiku.flows.keep.record import is_unique, unique_message_id
 from yiku.flows.learn import episodes
-from yiku.rules import conflict, scopes
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import scopes
 from yiku.types import (
     AddMemory,
     AddScope,
@@ -69,7 +70,7 @@ Problem = Callable[[int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """Changes of one operation that are to be written, the line that it begins in, and what is counted with them."""
+    """Pending changes of one operation, with its first line and counts."""
 
     change: Replayed
     line: int
@@ -78,7 +79,7 @@ class _Pending:
 
 @dataclass(slots=True)
 class Replay:
-    """One export being taken in, into the scopes that it names."""
+    """An import of one export, into the scopes that it names."""
 
     handle: Handle
     dry_run: bool
@@ -104,7 +105,7 @@ class Replay:
         self.erasure = self.handle.store.erasures.last()
 
     def take(self, item: OperationRecord) -> None:
-        """One operation."""
+        """Import one operation."""
         if item.scope != self.handle.scope:
             if not self.everything:
                 raise InvalidInput(
@@ -119,7 +120,7 @@ class Replay:
                 label = label and label[: checks.NAME_CHARS]
                 self.handle.store.apply(0, [AddScope(item.scope, label)], self.handle.cause("open scope"))
         try:
-            cause = lines.cause(item.header)
+            cause = export_lines.cause(item.header)
         except InvalidInput as error:
             return self.problem(item.line, f"is no operation: {error.detail}")
         self.counts["records"] += sum(record.get("type") in ("turn", "memory") for _, record in item.changes)
@@ -128,12 +129,12 @@ class Replay:
             self.flush()
 
     def skip(self, why: str, count: int = 1) -> None:
-        """Count what this store does not take in."""
+        """Count what is not imported."""
         if count:
             self.skipped[why] += count
 
     def flush(self) -> None:
-        """Write what is pending."""
+        """Write pending changes."""
         if self.pending and not self.dry_run:
             self._write()
         if self.learned and not self.dry_run:
@@ -142,7 +143,7 @@ class Replay:
         self.erasure = self.handle.store.erasures.last()
 
     def _write(self) -> None:
-        """All of it in one transaction; where the store refuses an operation, each by itself, and that one is a problem."""
+        """Write in one transaction; if an operation is refused, one by one, and report it."""
         try:
             self._apply(self.pending)
         except Stale:
@@ -160,7 +161,7 @@ class Replay:
         self.handle.store.apply(self.handle.writes(), changes, cause, Expect(erasure=self.erasure))
 
     def _learned(self) -> None:
-        """What was learned from turns came with them: they are not learned from again, nor taken back twice."""
+        """Mark imported turns as processed, so that they are not learned from again."""
         own, store = self.handle.own(), self.handle.store
         there = store.turns(own, Turns(ids=self.learned, hidden=True)) if own else []
         ns = [turn.n for turn in there if turn.n > store.learning.upto(own[0])]
@@ -169,14 +170,14 @@ class Replay:
                 store.apply(own[0], [Learned(fresh)], self.handle.cause("import"))
 
     def finish(self) -> None:
-        """Write what is pending, and give what waits its place."""
+        """Write pending changes and link versions."""
         self.flush()
         if not self.dry_run:
             self._unlink()
-            _join(self.handle)
+            _join_chains(self.handle)
 
     def _unlink(self) -> None:
-        """What lost its successor, because that did not come in, waits for its place like others."""
+        """Unlink versions whose successor was not imported, to be linked later."""
         own, store = self.handle.own(), self.handle.store
         rows = store.memories(own, Memories(ids=sorted(self.linked))) if own and self.linked else []
         after = (
@@ -193,7 +194,7 @@ class Replay:
 
 @dataclass(slots=True)
 class _Operation:
-    """One operation: its header, its lines, and what is to be done of it here."""
+    """One operation: header, lines, and resulting changes."""
 
     run: Replay
     cause: Cause
@@ -206,7 +207,7 @@ class _Operation:
     touched: set[str] = field(default_factory=set)  # ids of what it changes, slots and words of both
 
     def take(self) -> None:
-        """Each line in order; turns that follow each other together."""
+        """Read each line in order; consecutive turns together."""
         memories = {
             line: memory for line, record in self.lines if record.get("type") == "memory" for memory in self._read(line, record)
         }
@@ -239,11 +240,11 @@ class _Operation:
         self._pend()
 
     def _read(self, line: int, record: Mapping[str, Any]) -> Iterator[SemanticMemory]:
-        """The memory of a line; none where it does not fit, or was erased here."""
+        """Parse the memory of a line; None if it is invalid or was erased here."""
         run = self.run
         try:
-            memory = lines.memory(run.handle, record)
-            if run.erasure and tombstones.since(run.handle, memory) is not None and not self._known(memory.id):
+            memory = export_lines.memory(run.handle, record)
+            if run.erasure and tombstones.erased_since(run.handle, memory) is not None and not self._known(memory.id):
                 run.skip(ERASED)
             else:
                 yield memory
@@ -251,7 +252,7 @@ class _Operation:
             run.problem(line, error.detail)
 
     def _known(self, id: str) -> bool:
-        """Whether a memory is there; in a dry run, or would be."""
+        """Tell whether a memory exists, or in a dry run would."""
         own = self.run.handle.own()
         return id in self.run.seen or bool(own and self.run.handle.store.memories(own, Memories(ids=[id])))
 
@@ -266,7 +267,7 @@ class _Operation:
         self.run.counts[what] += number
 
     def _stored(self, *names: str) -> None:
-        """Write first what this change rests on."""
+        """Flush what this change depends on."""
         if not self.added.isdisjoint(names):
             self._pend()
         if not self.run.fresh.isdisjoint(names):
@@ -275,9 +276,9 @@ class _Operation:
     # -------------------------------------------------------------- turns
 
     def _turn(self, line: int, record: Mapping[str, Any]) -> Turn:
-        """The turn of a line, as far as its file is believed."""
+        """Parse the turn of a line, limited by the file's trust."""
         run = self.run
-        turn, lost = lines.turn(run.handle, record, keep=not run.dry_run)
+        turn, lost = export_lines.turn(run.handle, record, keep=not run.dry_run)
         for blob in lost:
             run.problem(line, f"blob: the content {blob[:16]} is not in the file; what there is of it was kept")
         if turn.content_hash != content_hash(record["content"]):
@@ -286,7 +287,7 @@ class _Operation:
             run.learned.append(turn.id)
         if run.trust:
             return turn
-        return foreign.turn(turn, run.handle.now())
+        return import_trust.turn(turn, run.handle.now())
 
     def _turns(self, turns: list[Turn]) -> None:
         run, handle = self.run, self.run.handle
@@ -299,13 +300,13 @@ class _Operation:
         said_in = run.said_in | {turn.external_id: turn.session for turn in there if turn.external_id is not None}
         fresh = []
         for turn in turns:
-            told = _apart(turn, said_in)
+            told = _with_unique_id(turn, said_in)
             if turn.id not in ids and (told.external_id is None or told.external_id not in said_in):
                 fresh.append(told)
                 ids.add(told.id)
                 said_in |= {} if told.external_id is None else {told.external_id: told.session}
         run.said_in = said_in if run.dry_run else {}
-        kept = list(tombstones.turns(handle, fresh)) if run.erasure else fresh
+        kept = list(tombstones.admit_turns(handle, fresh)) if run.erasure else fresh
         self._count("turns", len(kept))
         run.counts["known"] += len(turns) - len(fresh)
         run.lowered["turns"] += 0 if run.trust else sum(turn.role == "user" and turn.origin is Origin.IMPORT for turn in kept)
@@ -326,8 +327,8 @@ class _Operation:
             self.run.seen.update(names)
 
     def _hide(self, record: Mapping[str, Any]) -> None:
-        id = lines.id(record.get("turn"), "turn")
-        before, after = (lines.optional_time(record.get(name), name) for name in ("before", "after"))
+        id = export_lines.id(record.get("turn"), "turn")
+        before, after = (export_lines.optional_time(record.get(name), name) for name in ("before", "after"))
         self._stored(id)
         handle = self.run.handle
         found = handle.store.turns(handle.own(), Turns(ids=[id], hidden=True)) if handle.own() else []
@@ -343,9 +344,9 @@ class _Operation:
     # -------------------------------------------------------------- what grew out of sessions
 
     def _record(self, line: Mapping[str, Any]) -> None:
-        """An episode, a scratchpad or an attachment that is not known; and of scratchpads one for each user."""
+        """Import a new episode, scratchpad or attachment; one scratchpad per user."""
         run, handle = self.run, self.run.handle
-        record = lines.record(handle, line, keep=not run.dry_run)
+        record = export_lines.record(handle, line, keep=not run.dry_run)
         self._stored(record.id)
         own, kind = handle.own(), KINDS[line["type"]]
         if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
@@ -368,7 +369,7 @@ class _Operation:
 
     def _memory(self, told: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
-        memory = told if run.trust else foreign.memory(told, handle.now())
+        memory = told if run.trust else import_trust.memory(told, handle.now())
         memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
         place = _place(memory)
         self._stored(memory.id, place)
@@ -385,7 +386,7 @@ class _Operation:
             if run.trust:
                 memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
             else:
-                memory = foreign.waiting(memory)
+                memory = import_trust.as_candidate(memory)
         if not run.trust:
             run.lowered["statements"] += memory.trust < told.trust
             run.lowered["pins"] += told.pinned
@@ -397,16 +398,16 @@ class _Operation:
         return None
 
     def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
-        """A statement that came in before its file was trusted counts as the file says."""
-        if columns := foreign.raised(row, told):
-            if row.reason == foreign.FOREIGN and row.state is State.CANDIDATE:
+        """Raise the trust of a statement imported before its file was trusted."""
+        if columns := import_trust.trust_updates(row, told):
+            if row.reason == import_trust.FOREIGN and row.state is State.CANDIDATE:
                 live = row.superseded_by is None  # then it waits for its place
                 columns |= {"state": State.ARCHIVED, "reason": WAITING} if live else {"state": State.ACTIVE, "reason": None}
             self.touched |= {row.id, _place(row)}
             self.changes.append(UpdateMemory(row.n, columns, index_tokens(row)))
 
     def _in_line(self, id: str, line: str, successor: str | None) -> None:
-        """Refuse a successor that is not there, is of another line, or leads back."""
+        """Refuse a successor that is missing, of another line, or cyclic."""
         if successor is None:
             return
         handle, seen = self.run.handle, {id}
@@ -427,15 +428,15 @@ class _Operation:
             following = rows[following].superseded_by
 
     def _meets_others(self, memory: SemanticMemory) -> bool:
-        """Whether its slot, or its words, have a version here that is not of this export, or one that this store made live again."""
+        """Tell whether its slot or words have a version here from outside this export."""
         retired = {record["memory"] for _, record in self.lines if {"superseded_by", "state"} & _set(record).keys()}
         live = memory.superseded_by is None and memory.flag is None
         present = _present(self.run.handle, memory)
         return any(row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in retired) for row in present)
 
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
-        """A change of a memory that is there, or comes with this import."""
-        id = lines.id(record.get("memory"), "memory")
+        """Import a change of a memory."""
+        id = export_lines.id(record.get("memory"), "memory")
         self._stored(id)
         handle = self.run.handle
         found = handle.store.memories(handle.own(), Memories(ids=[id])) if handle.own() else []
@@ -443,7 +444,7 @@ class _Operation:
             if not self.run.dry_run and id not in self.run.seen:
                 checks.refuse("memory", f"{id} is not there to be changed")
             return
-        row = handle.store.filled(found)[0]
+        row = handle.store.with_details(found)[0]
         self.touched |= {row.id, _place(row)}
         done = False
         if self.run.trust or row.origin is Origin.IMPORT:
@@ -454,16 +455,16 @@ class _Operation:
 
     def _update(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
         handle, trust = self.run.handle, self.run.trust
-        before, after = (lines.columns(handle, record.get(name, {}), name) for name in ("before", "after"))
+        before, after = (export_lines.columns(handle, record.get(name, {}), name) for name in ("before", "after"))
         if before.keys() != after.keys():
             checks.refuse("after", "names other columns than before")
         if not trust:
-            before, after = foreign.columns(before), foreign.columns(after)
+            before, after = import_trust.allowed_columns(before), import_trust.allowed_columns(after)
             if not after:
                 return True
         if self._is_done("memories", row.n, before):
             return True
-        if row.reason in (WAITING, foreign.FOREIGN):  # it counts as active, whatever else the other store knew of it
+        if row.reason in (WAITING, import_trust.FOREIGN):  # it counts as active, whatever else the other store knew of it
             kept = ("state", "reason") if row.reason == WAITING else ("state", "reason", "superseded_by", "valid_to")
             after = {name: after[name] for name in kept if name in after and ("state" in after or name not in ("state", "reason"))}
             if after.get("state") is State.ACTIVE:
@@ -478,21 +479,21 @@ class _Operation:
         return True
 
     def _has_successor(self, row: SemanticMemory, after: Mapping[str, Any]) -> bool:
-        """Whether what retires a version comes into its place, and does not wait for one."""
+        """Tell whether a superseding version takes its place now."""
         if after.get("superseded_by") is None:
             return True
         added = {change.memory.id: change.memory for change in self.changes if isinstance(change, AddMemory)}
         return (new := added.get(after["superseded_by"])) is None or new.reason != WAITING
 
     def _source(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        source = self._placed(lines.source(self.run.handle, record.get("source")))
+        source = self._placed(export_lines.source(self.run.handle, record.get("source")))
         if not self._is_done("memory_sources", row.n, {"seq": source.seq}):
-            self.changes.append(AddSource(row.n, source if self.run.trust else foreign.source(source)))
+            self.changes.append(AddSource(row.n, source if self.run.trust else import_trust.source(source)))
         return True
 
     def _unsource(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        told = lines.sources(self.run.handle, record.get("sources"))
-        gone = told if self.run.trust else tuple(foreign.source(source) for source in told)
+        told = export_lines.sources(self.run.handle, record.get("sources"))
+        gone = told if self.run.trust else tuple(import_trust.source(source) for source in told)
         if self._is_done("memory_sources", row.n, {"sources": gone}):
             return True
         if not {*map(_spanless, gone)} < {*map(_spanless, row.sources)}:
@@ -501,11 +502,11 @@ class _Operation:
         return True
 
     def _placed(self, source: Source) -> Source:
-        """A source, without its place in a turn that says something else here."""
+        """Drop a source's span if its turn differs here."""
         return _spanless(source) if source.turn in self.run.altered else source
 
     def _is_done(self, table: str, n: int, before: Mapping[str, Any]) -> bool:
-        """Whether the journal has this very change already."""
+        """Tell whether the journal contains this change already."""
         handle, cause = self.run.handle, self.cause
         same: Callable[[ChangeRow], bool] = lambda row: (row.at, row.operation) == (cause.at, cause.operation)  # noqa: E731
         found = handle.store.journal(handle.own(), table=table, row_ns=[n], after=0)
@@ -515,27 +516,27 @@ class _Operation:
 # ------------------------------------------------------------------ giving what waits its place
 
 
-def _apart(turn: Turn, said_in: Mapping[str, str]) -> Turn:
-    """The turn with an external id of its own, where another session has a turn of that id."""
+def _with_unique_id(turn: Turn, said_in: Mapping[str, str]) -> Turn:
+    """Give a turn its own external id if another session uses it."""
     id = turn.external_id
     if id is None or is_unique(id) or said_in.get(id, turn.session) == turn.session:
         return turn
-    return replace(turn, external_id=told_apart(id, turn.session))
+    return replace(turn, external_id=unique_message_id(id, turn.session))
 
 
 def _set(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a line that changes a memory sets in it; nothing for any other line."""
+    """Return what a change line sets; empty for other lines."""
     after = record.get("after")
     return after if record.get("type") == "update" and isinstance(after, Mapping) and isinstance(record.get("memory"), str) else {}
 
 
 def _place(memory: SemanticMemory) -> str:
-    """What a statement shares with those that it meets: its slot, or its words."""
+    """Return a statement's slot, or words."""
     return memory.slot or memory.content_hash.hex()
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
-    """The active versions with which a statement shares its slot, or its words."""
+    """Return active versions with the same slot or words."""
     own = handle.own()
     if not own:
         return []
@@ -545,8 +546,8 @@ def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
     return [row for row in handle.store.memories(own, same) if row.kind is memory.kind]
 
 
-def _join(handle: Handle) -> None:
-    """What waits becomes one chain with what was known, in the order of saying."""
+def _join_chains(handle: Handle) -> None:
+    """Link imported and existing versions into one chain, in the order said."""
     own = handle.own()
     archived = handle.store.memories(own, Memories(states=(State.ARCHIVED,))) if own else []
     places: dict[tuple[str | None, bytes, Kind | None], list[int]] = {}
@@ -555,10 +556,10 @@ def _join(handle: Handle) -> None:
             place = (memory.slot, b"", None) if memory.slot else (None, memory.content_hash, memory.kind)
             places.setdefault(place, []).append(memory.n)
     for ns in places.values():
-        retry_if_stale(handle, lambda ns=ns: _joined(handle, ns))  # type: ignore[misc]
+        retry_if_stale(handle, lambda ns=ns: _join_chain(handle, ns))  # type: ignore[misc]
 
 
-def _joined(handle: Handle, ns: Sequence[int]) -> None:
+def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
     back = handle.store.memories(handle.own(), Memories(ns=ns))
     present = _present(handle, back[0])
     updates = conflict.rejoined(back, present)
@@ -574,5 +575,5 @@ def _spanless(source: Source) -> Source:
 
 
 def _comparable(before: Mapping[str, Any]) -> dict[str, Any]:
-    """What a change found, as another store may have it: where in a turn a source stands may differ there."""
+    """Return a row image without spans, which may differ between stores."""
     return {**before, "sources": tuple(map(_spanless, before["sources"]))} if "sources" in before else dict(before)

@@ -1,5 +1,5 @@
 """
-stats and status: how much there is, and how the home is.
+`stats` and `status`: counts and health of a home.
 
 Nothing is silent: what is degraded, missing, unusual or waiting is a line of `troubles`.
 """
@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
-from yiku.rules.scopes import PUBLIC
+from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
 DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
@@ -24,7 +24,7 @@ WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 
 def stats(handle: Handle) -> Stats:
-    """Counts of what this handle reads, and the sizes of the files."""
+    """Return counts of what this handle reads, and file sizes."""
     counts = dict(handle.store.upkeep.counts(handle.reads() or [0]))
     about = handle.store.upkeep.about()
     size = blobs.size(handle.blobs)
@@ -32,9 +32,9 @@ def stats(handle: Handle) -> Stats:
 
 
 def status(handle: Handle) -> Status:
-    """Where the home is, whose, which versions, what waits, what is wrong."""
+    """Return where the home is, its versions, pending work and problems."""
     about, settings = handle.store.upkeep.about(), handle.settings
-    candidates, flagged = handle.store.upkeep.unsettled(handle.reads() or [0])
+    candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
     return Status(
         home=settings.home,
@@ -49,12 +49,12 @@ def status(handle: Handle) -> Status:
         search=space,
         missing=missing,
         waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
-        troubles=(*_troubles(handle, about, flagged), *_to_settle(handle, candidates), *why),
+        troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
     )
 
 
 def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
-    """What questions are asked with: the space of a model or words; what more it could be; how much waits; what is wrong."""
+    """Return how questions are searched: model space or words, what is missing, pending, wrong."""
     try:
         model, why = handle.embedder()
         if model is None:
@@ -63,10 +63,10 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
                 return "words", why.removeprefix("search by words only: "), 0, ()
             return "words", None, 0, [why] if why else ()
         late = sum(embed.waiting(handle, scope, model.space) for scope in handle.reads())
-        failed = sum(handle.vectors.embedded(scope, model.space).failed for scope in handle.reads())
-        troubles = [embed.by_words_only(late)] if late else []
+        failed = sum(handle.vectors.progress_of(scope, model.space).failed for scope in handle.reads())
+        troubles = [embed.missing_vectors_note(late)] if late else []
         if failed:
-            troubles.append(embed.by_words_only(failed, "the model refuses them"))
+            troubles.append(embed.missing_vectors_note(failed, "the model refuses them"))
         if why := embed.trouble(handle):
             troubles.append(f"nothing is embedded in the background: {why}")
         return model.space, None, late, troubles
@@ -76,7 +76,7 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
 
 
 def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
-    """What is wrong, unusual or waiting, a line each, and what to do about it."""
+    """Yield problems, one line each with advice."""
     now, end = pause.paused(handle)
     if now:
         yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
@@ -96,8 +96,8 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"{flagged} memories contradict each other: yiku review"
 
 
-def _to_settle(handle: Handle, candidates: int) -> Iterator[str]:
-    """What learning left to a person."""
+def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
+    """Yield what learning left for review."""
     if handle.put_off is not None:
         yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
     own = handle.own()

@@ -19,7 +19,8 @@ from yiku.errors import Ambiguous, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake, lookup, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
-from yiku.rules import analyze, attachments
+from yiku.rules.sessions import attachments
+from yiku.rules.text import analyze
 from yiku.types import Attachment, Change, Put, Records, Tokens, Turn
 
 DIRECTIONS = ("inbound", "outbound")
@@ -150,7 +151,7 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
     """Attachments of what this handle reads, the newest first."""
     sessions = None if session is None else [intake.name(handle, session, "session")]
-    select = Records(sessions=sessions, newest_first=True, limit=checks.whole(limit, "limit"))
+    select = Records(sessions=sessions, newest_first=True, limit=checks.integer(limit, "limit"))
     return handle.store.records(Attachment, handle.reads(), select)
 
 
@@ -162,7 +163,7 @@ def content(handle: Handle, id: str) -> bytes:
     return blobs.get_bytes(handle.blobs, known.blob)
 
 
-def named_in(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
+def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
     """The attachments that these turns name, as far as they are not noted yet."""
     found = attachments.found(turns)
     if not found:

@@ -2,7 +2,7 @@
 feedback: a memory was retrieved, used in an answer, or mentioned by the user.
 
 One update by row number, whatever the size of the store; the counters are facts, and what they are
-worth is computed when somebody asks (rules/score.py). Being used or mentioned strengthens; being
+worth is computed when somebody asks (rules/finding/score.py). Being used or mentioned strengthens; being
 retrieved alone does not.
 """
 

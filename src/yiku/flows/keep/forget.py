@@ -18,10 +18,10 @@ from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules import conflict
-from yiku.rules.history import RETRACTED
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
 
 FORGOTTEN = "forgotten"
@@ -51,8 +51,8 @@ def forget(
         now = handle.now()
         changes: list[Change] = [
             *(UpdateMemory(m.n, {"state": State.ARCHIVED, "reason": why}, index_tokens(m)) for m in memories),
-            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in closed_up(handle, memories)),
-            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in unflagged(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in relink_neighbours(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in clear_flags(handle, memories)),
             *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
         ]
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
@@ -114,21 +114,21 @@ def _meant(
         turns = handle.store.turns(own, select) if own else []
         if not turns:
             raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
-    alone, _ = derived_alone(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
+    alone, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
     return alone, turns
 
 
-def derived_alone(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
+def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
     """The memories that came from these turns and from no other that is left, and those that have other sources too."""
     own = handle.own()
-    derived = handle.store.filled(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
+    derived = handle.store.with_details(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
     alone = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
     return [*alone.values()], [memory for memory in derived if memory.n not in alone]
 
 
-def closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """What changes in the chains that lose a version: the neighbours join again."""
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     ns = {memory.n for memory in gone}
@@ -139,7 +139,7 @@ def closed_up(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[Sema
     return updates
 
 
-def unflagged(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """What changes in the rivals of what goes: they contradict it no more."""
     ids = {memory.id for memory in gone}
     named = {id for memory in gone for id in memory.flagged_with} - ids

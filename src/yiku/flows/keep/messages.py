@@ -1,5 +1,5 @@
 """
-Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/messages.py knows the shapes).
+Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/sessions/messages.py knows the shapes).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from yiku.errors import Damaged, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
-from yiku.rules import messages
+from yiku.rules.sessions import messages
 from yiku.types import Attachment, Messages, Records, Turn, TurnDetails, Turns
 
 TURN_FIELDS = frozenset(TurnDetails.__annotations__) | {"role", "content"}
@@ -23,7 +23,7 @@ ROLES_TAKEN = ", ".join((*ROLES, *messages.ROLES))
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class MessageFile:
     """A file that stood in a message: what is known of it, the name of its blob, and its content, clean."""
 
     file: messages.File
@@ -34,7 +34,7 @@ class Kept:
 # ------------------------------------------------------------------ taken
 
 
-def taken(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapping[str, Any], list[Kept]]:
+def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapping[str, Any], list[MessageFile]]:
     """
     A message as a turn that `record` takes, and the files that it holds. Nothing is written.
 
@@ -64,12 +64,12 @@ def taken(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapp
     return _turn(handle, message, draft)
 
 
-def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> tuple[Mapping[str, Any], list[Kept]]:
-    files: list[Kept] = []
+def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> tuple[Mapping[str, Any], list[MessageFile]]:
+    files: list[MessageFile] = []
 
     def keep(file: messages.File) -> str:
         content = intake.clean_file(handle, file.content)
-        files.append(Kept(file, blobs.name_of(content), content))
+        files.append(MessageFile(file, blobs.name_of(content), content))
         return files[-1].blob
 
     draft.texts = [
@@ -94,14 +94,14 @@ def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> 
 
 def _small(frame: Any) -> Any:
     """A frame, if it is not larger than what may stand beside a turn."""
-    found = checks.plain(frame, "a turn's parts", at_most=checks.CONTENT_BYTES)
+    found = checks.json_value(frame, "a turn's parts", at_most=checks.CONTENT_BYTES)
     if (size := len(json.dumps(found, ensure_ascii=False).encode())) > checks.METADATA_BYTES // 2:
         most = checks.METADATA_BYTES // 2
         raise TooLarge(f"what a turn has beside its texts, calls, results and files takes {size:,} bytes; at most {most:,}")
     return found
 
 
-def noted(handle: Handle, turn: Turn, files: Sequence[Kept]) -> list[Attachment]:
+def attach_files(handle: Handle, turn: Turn, files: Sequence[MessageFile]) -> list[Attachment]:
     """The files of a message as attachments of its turn, their contents on the disk."""
     for kept in files:
         blobs.put_bytes(handle.blobs, kept.content)
@@ -124,7 +124,7 @@ def noted(handle: Handle, turn: Turn, files: Sequence[Kept]) -> list[Attachment]
     ]
 
 
-def _filename(handle: Handle, kept: Kept) -> str:
+def _filename(handle: Handle, kept: MessageFile) -> str:
     name = (kept.file.name or f"{kept.file.sort}-{kept.blob[:8]}.{kept.file.suffix}").strip()
     return intake.clean(handle, " ".join(name.split())[: checks.NAME_CHARS]) or "file"
 
@@ -134,7 +134,7 @@ def _filename(handle: Handle, kept: Kept) -> str:
 
 def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
     """Messages of a session, in order. Raises NotFound where there is no such session."""
-    name, most = intake.name(handle, session, "session"), checks.whole(limit, "limit", at_least=1)
+    name, most = intake.name(handle, session, "session"), checks.integer(limit, "limit", at_least=1)
     checks.flag(last, "last")
     own = handle.own()
     if not own or not handle.store.sessions(own[0], id=name):

@@ -24,8 +24,8 @@ from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep import attach, messages
-from yiku.rules import fence, private
-from yiku.rules.messages import holds, plain
+from yiku.rules.privacy import fence, private
+from yiku.rules.sessions.messages import holds, plain
 from yiku.types import AddTurns, Change, Expect, Learned, Origin, Put, Receipt, Recorded, Turn, Turns
 
 READ_AT_MOST = 1_000  # turns that are noted as learned from, before that is written
@@ -36,7 +36,7 @@ _KEYS = messages.TURN_FIELDS
 
 _log = logging.getLogger(__name__)
 
-Draft = tuple[Mapping[str, Any], Sequence[messages.Kept]]  # a turn as it was given, and the files that stood in it
+Draft = tuple[Mapping[str, Any], Sequence[messages.MessageFile]]  # a turn as it was given, and the files that stood in it
 
 
 def record(
@@ -53,29 +53,29 @@ def record(
     Returns the stored turns; those whose external id was known are only counted. What is in neither was
     kept out: wholly private turns, and those of private folders. Raises Paused while memory is paused.
     """
-    return recorded(handle, taken(handle, turns), session=session, idempotency_key=idempotency_key)[0]
+    return store_turns(handle, to_turns(handle, turns), session=session, idempotency_key=idempotency_key)[0]
 
 
-def taken(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
+def to_turns(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
     """Messages in whatever shape as turns, each with the files that it holds; without those of private folders."""
     pause.refuse(handle)
-    return [messages.taken(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
+    return [messages.to_turn(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
 
 
-def recorded(
+def store_turns(
     handle: Handle, given: Sequence[Draft], *, session: str | None = None, idempotency_key: str | None = None
 ) -> tuple[Recorded, Mapping[str, Turn]]:
     """`record`, with the turns that this call stored, by id, as far as they are known without reading them."""
     pause.refuse(handle)
     now = handle.now()
-    read = [(checked(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
+    read = [(validate_turn(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
     told = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
     drafts = [turn for turn, _ in told]
     files = {turn.id: kept for turn, _, kept in read if kept}
-    fresh = _fresh(handle, drafts)
+    fresh = _without_known(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.erasures.last():
         # what was known may have been erased since, and has its long contents here again
-        tombstones.tidied(handle, drafts, kept=fresh)
+        tombstones.delete_unused_blobs(handle, drafts, kept=fresh)
     if not fresh and idempotency_key is None:
         return Recorded((), known=len(drafts)), {}
     digest = b""
@@ -90,9 +90,9 @@ def recorded(
             ids = tuple(turn.id for turn in stored)
             return Recorded(ids, known=len(drafts) - len(ids), operation=first["operation"]), {}
         erasure = handle.store.erasures.last()
-        kept = tombstones.turns(handle, fresh) if erasure else fresh
+        kept = tombstones.admit_turns(handle, fresh) if erasure else fresh
         changes: list[Change] = [AddTurns(kept, [tokens(turn) for turn in kept], [tool_tokens(turn) for turn in kept])]
-        noted = [one for turn in kept if turn.id in files for one in messages.noted(handle, turn, files[turn.id])]
+        noted = [one for turn in kept if turn.id in files for one in messages.attach_files(handle, turn, files[turn.id])]
         changes += [Put(one, attach.tokens(one)) for one in noted]
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
@@ -105,7 +105,7 @@ def recorded(
     if not files:
         return retry_if_stale(handle, attempt)
     with handle.store.exclusive():  # no other may record the same messages meanwhile, and leave their files without turns
-        fresh = _fresh(handle, fresh)
+        fresh = _without_known(handle, fresh)
         return attempt()
 
 
@@ -115,7 +115,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
 
     Where it was stored and cannot be read again, it comes back without its position: an error would have it told twice.
     """
-    done, stored = recorded(handle, taken(handle, [draft]), idempotency_key=idempotency_key)
+    done, stored = store_turns(handle, to_turns(handle, [draft]), idempotency_key=idempotency_key)
     if done.ids:
         try:
             return handle.store.turn(handle.own(), done.ids[0])
@@ -132,15 +132,15 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
 
 
-def read(handle: Handle, turn: Turn) -> None:
+def mark_read(handle: Handle, turn: Turn) -> None:
     """Note that a turn was learned from as far as it can be without a model: it does not wait. It is written when the memory is closed."""
     handle.read.append(turn.n)
     if len(handle.read) >= READ_AT_MOST:
-        write_read(handle)
+        flush_read_marks(handle)
 
 
-def write_read(handle: Handle) -> None:
-    """Write what `read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
+def flush_read_marks(handle: Handle) -> None:
+    """Write what `mark_read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
     if handle.read and (own := handle.own()):
         ns, handle.read = handle.read, []
         with suppress(YikuError):
@@ -149,7 +149,7 @@ def write_read(handle: Handle) -> None:
                 handle.store.apply(own[0], [Learned(read=late)], handle.cause("learn"))
 
 
-def _fresh(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
+def _without_known(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
     """Those whose external id is not known: an import that is done again costs no analysis. The store looks once more."""
     given = [turn.external_id for turn in drafts if turn.external_id is not None]
     if not given or not (own := handle.own()):
@@ -163,7 +163,7 @@ def is_unique(external_id: str) -> bool:
     return _UNIQUE.search(external_id) is not None
 
 
-def told_apart(external_id: str, session: str) -> str:
+def unique_message_id(external_id: str, session: str) -> str:
     """The id of a message of one session, where another session has a message of that id."""
     return f"{external_id}#{hashlib.blake2b(session.encode(), digest_size=6).hexdigest()}"
 
@@ -195,7 +195,7 @@ def _message(given: object) -> Mapping[str, Any]:
     return found
 
 
-def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: datetime, *, keep: bool = True) -> Turn:
+def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None, now: datetime, *, keep: bool = True) -> Turn:
     """A checked turn; with `keep` its long contents are blobs on the disk already."""
 
     def name(field: str) -> str | None:
@@ -220,7 +220,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
     digest = content_hash(content)
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
-    said_at, ahead = checks.said(draft.get("said_at"), now=now)
+    said_at, ahead = checks.said_at(draft.get("said_at"), now=now)
     metadata |= taken.marks
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
@@ -242,7 +242,7 @@ def checked(handle: Handle, draft: Mapping[str, Any], session: str | None, now: 
         agent=name("agent") or handle.settings.agent,
         project=name("project") or handle.settings.project,
         metadata=metadata,
-        origin=_ORIGINS[role] if origin is None else checks.one_of(origin, Origin, "origin"),
+        origin=_ORIGINS[role] if origin is None else checks.enum_member(origin, Origin, "origin"),
         actor=name("actor") or handle.settings.actor,
     )
 
@@ -257,7 +257,7 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
         return []
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(item, Mapping) for item in value):
         raise InvalidInput(f"{what} must be a list of objects")
-    return clean(handle, list(checks.plain(value, what, at_most=checks.CONTENT_BYTES))) if value else []
+    return clean(handle, list(checks.json_value(value, what, at_most=checks.CONTENT_BYTES))) if value else []
 
 
 def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 remember: one statement becomes one outcome.
 
 Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
-that slot and of those words, decide (rules/conflict.py says how), and apply the decision only if nothing of
+that slot and of those words, decide (rules/deciding/conflict.py says how), and apply the decision only if nothing of
 what it rested on has changed; else look and decide again. No model is asked and nothing is lost: what is retired stays as history.
 """
 
@@ -19,16 +19,19 @@ from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retracted, taken_back
-from yiku.rules import conflict, keys, private, retract, slots
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
-from yiku.rules.slots import index_tokens
+from yiku.rules.privacy import private
+from yiku.rules.statements import keys
 from yiku.types import (
     AddMemory,
     AddSource,
     Cardinality,
     Change,
     Confirmed,
+    ConflictSet,
     CountAccess,
     Details,
     Expect,
@@ -36,7 +39,6 @@ from yiku.types import (
     How,
     Kind,
     Memories,
-    Met,
     New,
     Origin,
     Outcome,
@@ -86,7 +88,7 @@ def remember(
     keyed: decides for a statement with an external id (flows/keep/upsert.py)
     """
     admit(handle, details)
-    new = checked(handle, text, details, quote=how.quote if how else None)
+    new = validate(handle, text, details, quote=how.quote if how else None)
     if how is not None:
         new = _learned(handle, new, how)
     dated = details.get("said_at") is not None or details.get("source") is not None
@@ -102,7 +104,7 @@ def remember(
         erasure, turn = handle.store.erasures.last(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
-        if erasure and (at := tombstones.since(handle, new)) is not None:
+        if erasure and (at := tombstones.erased_since(handle, new)) is not None:
             if not despite_erasure:
                 return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
             if not dry_run:
@@ -113,16 +115,18 @@ def remember(
         confirms = how.confirms if how else None
         if keyed is not None:
             told, expect, decision = keyed(handle, new, text, details, dated)
-            return _kept(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+            return _apply_decision(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
         if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
             return done
-        expect, decision = decided(handle, new, dated, confirms)
+        expect, decision = decide(handle, new, dated, confirms)
         if how is not None:
             expect, decision = _as_learned(handle, new, how, expect, decision)
         operation = "confirm" if confirms else "remember"
-        return _kept(handle, new, replace(expect, erasure=erasure), decision, receipt, operation=operation, dry_run=dry_run)
+        return _apply_decision(
+            handle, new, replace(expect, erasure=erasure), decision, receipt, operation=operation, dry_run=dry_run
+        )
 
     if keyed is None or dry_run:
         return retry_if_stale(handle, attempt)
@@ -156,7 +160,7 @@ def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_ru
     """
     same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
     if same:
-        return Confirmed(memory=handle.store.filled(same[:1])[0])
+        return Confirmed(memory=handle.store.with_details(same[:1])[0])
     if dry_run:
         return New(memory=new)
     done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
@@ -182,7 +186,7 @@ def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
     return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
 
 
-def _kept(
+def _apply_decision(
     handle: Handle,
     new: SemanticMemory,
     expect: Expect,
@@ -201,7 +205,7 @@ def _kept(
     ]
     if decision.moved:
         changes.append(RemoveSources(decision.updates[0][0].n, decision.moved))
-    if decision.source_for is not None and not _gave(handle, new.sources[0].turn, decision.source_for):
+    if decision.source_for is not None and not _is_source(handle, new.sources[0].turn, decision.source_for):
         said_so = None if new.content == decision.source_for.content else new.content
         changes.append(AddSource(decision.source_for.n, replace(new.sources[0], text=said_so)))
         if new.method == "rules":  # it was said again in talk
@@ -213,28 +217,30 @@ def _kept(
     return _outcome(handle, kind, ids, done.transaction)
 
 
-def _gave(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
+def _is_source(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
     """Whether this turn is among the sources of a row: one turn is one evidence."""
-    return turn is not None and any(source.turn == turn for source in handle.store.filled([row])[0].sources)
+    return turn is not None and any(source.turn == turn for source in handle.store.with_details([row])[0].sources)
 
 
-def decided(
+def decide(
     handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
 ) -> tuple[Expect, conflict.Decision]:
     """Look at what the statement meets, and decide; with what the decision rests on."""
     own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
-    met = handle.store.met(own[0], new) if own else Met(expect=nothing)
-    if not dated and met.live is not None and met.live.said_at > new.said_at:  # the clock went back: now is still after before
-        new = told_after(met.live, new)
-        met = handle.store.met(own[0], new)
+    conflicts = handle.store.conflict_set(own[0], new) if own else ConflictSet(expect=nothing)
+    if (
+        not dated and conflicts.live is not None and conflicts.live.said_at > new.said_at
+    ):  # the clock went back: now is still after before
+        new = ordered_after(conflicts.live, new)
+        conflicts = handle.store.conflict_set(own[0], new)
     if confirms is not None:  # what it takes the place of does not stand in its way
-        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (met.same, met.rivals))
-        met = replace(met, same=same, rivals=rivals)
-    return met.expect, conflict.decide(new, met, split_id=handle.new_id())
+        same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (conflicts.same, conflicts.rivals))
+        conflicts = replace(conflicts, same=same, rivals=rivals)
+    return conflicts.expect, conflict.decide(new, conflicts, split_id=handle.new_id())
 
 
-def told_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
+def ordered_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
     """A statement that was told without a time, dated no earlier than what was told before it, whatever the clock says."""
     at = max(row.said_at, new.said_at)
     valid_from = at if new.valid_from == new.said_at else new.valid_from
@@ -277,7 +283,7 @@ def admit(handle: Handle, details: Mapping[str, Any]) -> None:
         raise KeptOut("it was said in a private folder")
 
 
-def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
+def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
     """
     The statement with everything that its details and its source turn say, or InvalidInput.
 
@@ -291,20 +297,15 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
         raise KeptOut("all of it is private")
     turn = _source_turn(handle, details.get("source"))
     given = details.get("said_at")
-    said_at, ahead = checks.said(turn.said_at if given is None and turn else given, now=now)
+    said_at, ahead = checks.said_at(turn.said_at if given is None and turn else given, now=now)
     speaker = clean(handle, checks.optional_name(details.get("speaker"), "speaker")) or (
         turn.speaker if turn and turn.role == "user" else None
     )
     value = details.get("object")
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
-    slot = _now(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
-    slot = _of_whom(handle, slot, told=details.get("cardinality") is not None)
-    told_origin, told_kind, told_standing = (details.get(field) for field in ("origin", "kind", "standing"))
-    origin = (turn.origin if turn else Origin.USER) if told_origin is None else checks.one_of(told_origin, Origin, "origin")
-    kind = slots.kind_of(slot) if told_kind is None else checks.one_of(told_kind, Kind, "kind")
-    standing = _standing_named(str(told_kind).casefold())
-    if told_standing is not None:
-        standing = checks.one_of(told_standing, Standing, "standing")
+    slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
+    slot = _resolve_subject(handle, slot, told=details.get("cardinality") is not None)
+    origin, kind, standing = _classified(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
@@ -346,6 +347,16 @@ def checked(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str
     )
 
 
+def _classified(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
+    """Return origin, kind and standing, as given or else by the source turn and the slot."""
+    origin, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    return (
+        (turn.origin if turn else Origin.USER) if origin is None else checks.enum_member(origin, Origin, "origin"),
+        slots.kind_of(slot) if kind is None else checks.enum_member(kind, Kind, "kind"),
+        _standing_named(str(kind).casefold()) if standing is None else checks.enum_member(standing, Standing, "standing"),
+    )
+
+
 def _standing_named(kind: str) -> Standing:
     """The standing that a caller names as if it were a kind: a belief, 摘要."""
     if kind in lists.words("slots.belief"):
@@ -356,7 +367,7 @@ def _standing_named(kind: str) -> Standing:
 def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
     names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
     told = details.get("cardinality")
-    cardinality = None if told is None else checks.one_of(told, Cardinality, "cardinality")
+    cardinality = None if told is None else checks.enum_member(told, Cardinality, "cardinality")
     if predicate is not None:
         slot = slots.stated(
             clean(handle, checks.name(subject if subject is not None else "user", "subject")),
@@ -375,18 +386,18 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
     return None if is_rule else slots.read(content, speaker=speaker, names=names)
 
 
-def _now(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | None:
+def _current_slot(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | None:
     """The slot that a statement fills now, whatever its words or its caller name; `once`: it says how it was before."""
     if slot is not None and once:
         return slot._replace(predicate="", key="")  # history from the start: asked for what holds, nobody finds it by its slot
     return None if named and slots.is_open(content) else slot  # what is named with its slot may say that it is not so yet
 
 
-def _of_whom(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
+def _resolve_subject(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
     """The slot of whom the subject names: what is said of 小雨 is of `my sister`, where that was told."""
     if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
-    owner = lookup.owner(handle, slot.subject)
+    owner = lookup.canonical_subject(handle, slot.subject)
     return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
 
 
@@ -430,9 +441,9 @@ def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at
     each(checks.metadata, "metadata")
     each(checks.triples, "relations")
     take = {field: clean(handle, value) for field, value in take.items()}
-    each(checks.share, "importance", "confidence")
-    each(checks.whole, "strength", at_most=1000)
-    each(checks.whole, "ttl_days", at_least=1, at_most=36_500)
+    each(checks.fraction, "importance", "confidence")
+    each(checks.integer, "strength", at_most=1000)
+    each(checks.integer, "ttl_days", at_least=1, at_most=36_500)
     each(checks.flag, "pinned")
     each(checks.time, "valid_from", "expires_at", now=now)
     if "relations" in take:

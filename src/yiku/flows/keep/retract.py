@@ -14,18 +14,19 @@ from datetime import timedelta
 from typing import Any
 
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep.forget import unflagged
-from yiku.rules import conflict, importance, retract, slots
-from yiku.rules.history import RETRACTED
-from yiku.rules.slots import index_tokens
+from yiku.flows.keep.forget import clear_flags
+from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.learning import importance
 from yiku.types import (
     AddMemory,
     AddSource,
     Cardinality,
     Change,
+    ConflictSet,
     Expect,
     Memories,
-    Met,
     Receipt,
     Refused,
     RemoveSources,
@@ -60,7 +61,7 @@ def taken_back(
     sort:   as what it takes something back
     stated: the caller named the slot of what it states beside that
     """
-    said = new if stated else _said(handle, new, sort)
+    said = new if stated else _stated(handle, new, sort)
     target = _target(handle, said or new, new.content, sort)
     if target is None:
         return (
@@ -75,7 +76,7 @@ def taken_back(
     return _applied(handle, new, target, said, receipt, dry_run=dry_run)
 
 
-def _said(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> SemanticMemory | None:
+def _stated(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> SemanticMemory | None:
     """What the text states beside taking back; a slip states all that it says, a joke nothing but what held before it."""
     told = retract.rest(new.content)
     slot = slots.read(told, speaker=new.sources[0].actor, names=handle.settings.names) if told else None
@@ -96,8 +97,8 @@ def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker
     own = handle.own()
     until = new.said_at + _INSTANT
     select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
-    told = handle.store.filled(handle.store.memories(own, select)) if own else []
-    told = [memory for memory in told if not _said_behind(memory, new)]
+    told = handle.store.with_details(handle.store.memories(own, select)) if own else []
+    told = [memory for memory in told if not _is_after(memory, new)]
     last = last_turn(handle, new.sources[0])
     recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
     return retract.meant(replace(new, content=text), told[::-1], sort, recent)
@@ -120,7 +121,7 @@ def _as_late(source: Source, turn: Turn) -> bool:
     return source.turn == turn.id or (source.turn is None and source.said_at >= turn.said_at)
 
 
-def _said_behind(memory: SemanticMemory, new: SemanticMemory) -> bool:
+def _is_after(memory: SemanticMemory, new: SemanticMemory) -> bool:
     """Whether a statement of the same session and moment stands behind this turn: turns may come with whole seconds only."""
     turn = new.sources[0]
     here = [source for source in memory.sources if source.session == turn.session]
@@ -160,14 +161,16 @@ def _applied(
     else:
         change([(target, {"state": State.ARCHIVED, "reason": RETRACTED, "superseded_by": None, "valid_to": None})])
         change(conflict.rejoined((), left) if left else [])
-        change(unflagged(handle, [target]))
+        change(clear_flags(handle, [target]))
     holding = [replace(row, **columns.get(row.n, {})) for row in left]
     current = target if repeated else next((row for row in reversed(holding) if row.said_at <= new.said_at), None)
     added: list[Change] = []
     if said is not None:
         alike = said.slot is not None and said.slot == target.slot
         said = (
-            _decided(handle, said, current, holding, change=change, added=added) if alike else _apart(handle, said, change, added)
+            _decided(handle, said, current, holding, change=change, added=added)
+            if alike
+            else _remember_other(handle, said, change, added)
         )
     changes = [*(UpdateMemory(n, wanted, index_tokens(rows[n])) for n, wanted in columns.items()), *changes, *added]
     ids = [target.id, current.id if current else "", said.id if said else ""]
@@ -196,17 +199,17 @@ def _decided(
         added.append(AddSource(current.n, replace(said.sources[0], text=text)))
         return current
     following = next((row for row in holding if row.said_at > said.said_at), None)
-    met = Met(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
-    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+    conflicts = ConflictSet(expect=Expect(), previous=current, following=following, live=holding[-1] if following else current)
+    return _apply(handle, conflict.decide(said, conflicts, split_id=handle.new_id()), said, change, added)
 
 
-def _apart(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
+def _remember_other(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
     """What it states of something else is decided as always."""
-    met = handle.store.met(handle.writes(), said)
-    return _taken(handle, conflict.decide(said, met, split_id=handle.new_id()), said, change, added)
+    conflicts = handle.store.conflict_set(handle.writes(), said)
+    return _apply(handle, conflict.decide(said, conflicts, split_id=handle.new_id()), said, change, added)
 
 
-def _taken(
+def _apply(
     handle: Handle, decision: conflict.Decision, said: SemanticMemory, change: Updated, added: list[Change]
 ) -> SemanticMemory:
     change(decision.updates)

@@ -10,12 +10,12 @@ from datetime import datetime
 
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
-from yiku.rules import keys
-from yiku.rules import scratchpad as rules
+from yiku.rules.sessions import scratchpad as rules
+from yiku.rules.statements import keys
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
 
 
-def of(handle: Handle, user: str | None = None) -> Scratchpad:
+def read(handle: Handle, user: str | None = None) -> Scratchpad:
     """The scratchpad of a user, by default the owner of this scope; empty while there is none."""
     who, own = _user(handle, user), handle.own()
     found = handle.store.records(Scratchpad, own, Records(user=who)) if own else []
@@ -27,18 +27,18 @@ def _user(handle: Handle, user: str | None) -> str:
     return handle.scope if user is None else intake.name(handle, user, "user")
 
 
-def changed(
+def update(
     handle: Handle, user: str | None, change: Callable[[Scratchpad], Scratchpad], why: str, *, said: Turn | None = None
 ) -> Scratchpad:
     """The scratchpad after a change; as it is where what was said, on which that rests, was erased meanwhile."""
 
     def attempt() -> Scratchpad:
-        erasure, before = handle.store.erasures.last(), of(handle, user)
+        erasure, before = handle.store.erasures.last(), read(handle, user)
         after = change(before)
         if after == before or (said is not None and not _still_said(handle, said)):
             return before
         handle.store.apply(handle.writes(), [Put(after)], handle.cause(why), Expect(erasure=erasure))
-        return of(handle, user)
+        return read(handle, user)
 
     return retry_if_stale(handle, attempt)
 
@@ -56,7 +56,7 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
 
     owner = keys.subject_of("I", turn.speaker, handle.settings.names) == keys.USER
     user = None if owner else turn.speaker
-    changed(handle, user, compiled, "scratchpad", said=turn)
+    update(handle, user, compiled, "scratchpad", said=turn)
 
 
 def _last(pad: Scratchpad) -> datetime | None:
@@ -93,12 +93,12 @@ def _told(
         after, left_out = change(before)
         return after
 
-    return replace(changed(handle, user, made, why), left_out=left_out)
+    return replace(update(handle, user, made, why), left_out=left_out)
 
 
-def patching(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
+def patch_change(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
     """The same for the owner of the scope as a change, to be made together with others."""
-    before = of(handle)
+    before = read(handle)
     after = rules.patched(before, _clean(handle, lines), now=handle.now())[0]
     return [] if after == before else [Put(after)]
 
@@ -122,7 +122,7 @@ def finish(handle: Handle, episode: Episode) -> Scratchpad:
             return before
         return rules.finished(before, now=episode.ended_at, session=episode.session)
 
-    return changed(handle, None, finished, "end session")
+    return update(handle, None, finished, "end session")
 
 
 def markdown(pad: Scratchpad, language: str) -> str:

@@ -17,7 +17,7 @@ from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import RECORD_KINDS, record_tokens, record_was
 from yiku.types import (
     AddSource,
@@ -44,10 +44,10 @@ OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason 
 
 def undo(handle: Handle, operation: int) -> Undone:
     """Take back what an operation did. Raises NotFound, or CannotUndo when later changes rest on it."""
-    number = checks.whole(operation, "operation", at_least=1, at_most=2**62)
+    number = checks.integer(operation, "operation", at_least=1, at_most=2**62)
 
     def attempt() -> Undone:
-        done = _done(handle, number)
+        done = _changes_of(handle, number)
         memories = [change for change in done if change.table == "memories"]
         turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
         grown = [change for change in done if change.table in RECORD_KINDS]
@@ -57,7 +57,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         if {change.row for change in memories} - {*rows}:
             raise CannotUndo(f"operation {number}: a memory of it was erased or lost")
-        changes = [_taken_back(change, rows[change.row], number) for change in memories]
+        changes = [_reverse(change, rows[change.row], number) for change in memories]
         sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
         _refuse_second(handle, number, changes, rows)
         hidden = [back for change in turns for back in _turns_back(handle, change)]
@@ -70,7 +70,7 @@ def undo(handle: Handle, operation: int) -> Undone:
     return retry_if_stale(handle, attempt)
 
 
-def _done(handle: Handle, number: int) -> list[ChangeRow]:
+def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:
     """What an operation did, newest first; with it what the others of its run did."""
     own = handle.own()
     done = handle.store.journal(own, transaction=number) if own else []
@@ -99,14 +99,14 @@ def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) 
         if transaction not in later:
             continue
         change = later[transaction]
-        taken_back = [other for other, earlier in later.items() if _undid(change, earlier)]
+        taken_back = [other for other, earlier in later.items() if _is_undo_of(change, earlier)]
         if not taken_back:
             raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
         for other in taken_back:
             del later[other]
 
 
-def _undid(change: ChangeRow, earlier: ChangeRow) -> bool:
+def _is_undo_of(change: ChangeRow, earlier: ChangeRow) -> bool:
     """Whether one operation took back another."""
     what = (f"{OPERATION} {earlier.transaction}", f"{RUN} {earlier.run}")
     return change.operation == "undo" and change.reason in what
@@ -136,7 +136,7 @@ def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
     return handle.store.memories(handle.own(), Memories(ns=sorted(ns))) if ns else []
 
 
-def _taken_back(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
+def _reverse(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
     if change.action == "insert":
         return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: {OPERATION} {number}"}, index_tokens(row))
     return UpdateMemory(row.n, dict(change.before or {}), index_tokens(row))
@@ -175,5 +175,5 @@ def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
 
 def journal(handle: Handle, limit: int) -> list[ChangeRow]:
     """What was changed in the scope that this handle writes, newest first."""
-    own, limit = handle.own(), checks.whole(limit, "limit")
+    own, limit = handle.own(), checks.integer(limit, "limit")
     return handle.store.journal(own, limit=limit) if own else []

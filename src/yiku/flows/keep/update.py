@@ -15,8 +15,8 @@ from yiku.errors import InvalidInput, NotFound, WasErased
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
-from yiku.flows.keep.remember import admit, checked, told_after
-from yiku.rules.slots import index_tokens
+from yiku.flows.keep.remember import admit, ordered_after, validate
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 
 IN_PLACE = frozenset(
@@ -47,7 +47,7 @@ def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]
 
     def attempt() -> SemanticMemory:
         row = _live(handle, find_memory(handle, id, handle.own()))
-        return _in_place(handle, row, details) if text is None else _anew(handle, row, text, details)
+        return _in_place(handle, row, details) if text is None else _new_version(handle, row, text, details)
 
     return retry_if_stale(handle, attempt)
 
@@ -58,13 +58,13 @@ def _live(handle: Handle, memory: SemanticMemory) -> SemanticMemory:
     )
     if not found:
         raise NotFound(f"there is no current version of {memory.id}; restore it first")
-    return handle.store.filled(found)[0]
+    return handle.store.with_details(found)[0]
 
 
 def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -> SemanticMemory:
     if others := sorted(set(details) - IN_PLACE):
         raise InvalidInput(f"{', '.join(others)} cannot change without a new text")
-    template = checked(handle, row.content, {"said_at": row.said_at, **details})
+    template = validate(handle, row.content, {"said_at": row.said_at, **details})
     fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
     columns = {field: getattr(template, field) for field in fields}
     _only_one(handle, row.content_hash, columns.get("kind", row.kind), row)
@@ -78,9 +78,9 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
     return handle.store.version(handle.writes(), row.id)
 
 
-def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
+def _new_version(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
-    new = checked(handle, text, inherited | dict(details))
+    new = validate(handle, text, inherited | dict(details))
     if new.slot is None and row.slot is not None and "predicate" not in details:
         new = replace(
             new, subject=row.subject, predicate=row.predicate, cardinality=row.cardinality, slot=row.slot, entities=row.entities
@@ -90,7 +90,7 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
         if holder:
             raise InvalidInput(f'"{holder[0].content[:80]}" ({holder[0].id[-8:]}) holds that slot; update or forget that one')
     if details.get("said_at") is None and details.get("source") is None:
-        new = told_after(row, new)
+        new = ordered_after(row, new)
     if new.said_at < row.said_at:
         raise InvalidInput(f"said_at lies before {row.said_at.isoformat()}, when the current version was said; use remember")
     new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
@@ -101,7 +101,7 @@ def _anew(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, 
             {field: value for field, value in details.items() if field in IN_PLACE} or {"importance": row.importance},
         )
     erasure = handle.store.erasures.last()
-    if erasure and tombstones.since(handle, new) is not None:
+    if erasure and tombstones.erased_since(handle, new) is not None:
         raise WasErased("that text")
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
     changes: list[Change] = [UpdateMemory(row.n, retired, index_tokens(row)), AddMemory(new, index_tokens(new))]

@@ -13,21 +13,21 @@ from typing import Any
 
 from yiku.errors import InvalidInput
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep.remember import checked, decided, told_after
+from yiku.flows.keep.remember import decide, ordered_after, validate
 from yiku.flows.keep.update import IN_PLACE, INHERITED
-from yiku.rules import conflict
-from yiku.types import Confirmed, Details, Expect, Memories, Met, SemanticMemory, State
+from yiku.rules.deciding import conflict
+from yiku.types import Confirmed, ConflictSet, Details, Expect, Memories, SemanticMemory, State
 
 
-def told(
+def upsert(
     handle: Handle, new: SemanticMemory, text: str, details: Details, dated: bool
 ) -> tuple[SemanticMemory, Expect, conflict.Decision]:
     """What `remember` decides on a statement with an external id: what is known under it is told anew, else it is like any other."""
     row = _known(handle, str(new.external_id))
     if row is not None:
-        return _told_anew(handle, row, text, details, dated=dated)
-    expect, decision = decided(handle, new, dated)
-    return new, expect, _claimed(new, decision)
+        return _new_version(handle, row, text, details, dated=dated)
+    expect, decision = decide(handle, new, dated)
+    return new, expect, _with_external_id(new, decision)
 
 
 def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
@@ -37,16 +37,16 @@ def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
     if not found:
         return None
     live = handle.store.memories(own, Memories(line=found[0].line, states=(State.ACTIVE,), current=True, limit=1))
-    return handle.store.filled(live)[0] if live else None
+    return handle.store.with_details(live)[0] if live else None
 
 
-def _told_anew(
+def _new_version(
     handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any], *, dated: bool
 ) -> tuple[SemanticMemory, Expect, conflict.Decision]:
     """What telling a known statement anew does: the statement, what that rests on, and the decision."""
     new = _taking_over(handle, row, text, details)
     if not dated:
-        new = told_after(row, new)
+        new = ordered_after(row, new)
     if new.content_hash != row.content_hash:
         _refuse_another(handle, row, new)
     own = handle.writes()
@@ -57,19 +57,19 @@ def _told_anew(
     if new.said_at < row.said_at:
         versions = [*handle.store.memories([own], Memories(line=row.line, states=(State.ACTIVE,), order="said"))]
         earlier = [version for version in versions if conflict.key(version) <= conflict.key(new)]
-        previous = handle.store.filled(earlier[-1:])[0] if earlier else None
+        previous = handle.store.with_details(earlier[-1:])[0] if earlier else None
         following = next((version for version in versions if conflict.key(version) > conflict.key(new)), None)
-    met = Met(expect=expect, previous=previous, following=following, live=row)
+    met = ConflictSet(expect=expect, previous=previous, following=following, live=row)
     decision = conflict.decide(new, met, split_id=handle.new_id())
     if decision.subject.n == row.n:
-        decision = _noted(decision, row, new, details)
+        decision = _with_details(decision, row, new, details)
     return new, expect, decision
 
 
 def _taking_over(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
     """The statement as it is told now, with what was noted about it and is not given."""
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
-    new = checked(handle, text, inherited | {name: value for name, value in details.items() if value is not None})
+    new = validate(handle, text, inherited | {name: value for name, value in details.items() if value is not None})
     if new.slot is None and row.slot is not None and "predicate" not in details:
         slot = {name: getattr(row, name) for name in ("subject", "predicate", "cardinality", "slot", "entities")}
         new = replace(new, **slot, object=row.object if new.content == row.content else None)
@@ -78,14 +78,16 @@ def _taking_over(handle: Handle, row: SemanticMemory, text: str, details: Mappin
 
 def _refuse_another(handle: Handle, row: SemanticMemory, new: SemanticMemory) -> None:
     """Raise InvalidInput where another memory holds the slot or says just that."""
-    found = handle.store.met(handle.writes(), new)
+    found = handle.store.conflict_set(handle.writes(), new)
     for other in (*found.same, *([found.live] if found.live else [])):
         if other.line != row.line:
             why = "says just that" if other.content_hash == new.content_hash else "holds that slot"
             raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) {why}; update or forget that one first')
 
 
-def _noted(decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory, details: Mapping[str, Any]) -> conflict.Decision:
+def _with_details(
+    decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory, details: Mapping[str, Any]
+) -> conflict.Decision:
     """A confirmation that also notes what was given besides the text."""
     fields = [name for name in details if name in IN_PLACE and details[name] is not None]
     fields += ["auto_delete_at"] if "ttl_days" in fields else []
@@ -94,7 +96,7 @@ def _noted(decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory
     return replace(decision, updates=told)
 
 
-def _claimed(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
+def _with_external_id(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
     """A confirmation of a statement without an external id gives it the one that came with it."""
     if (
         not isinstance(decision.outcome, Confirmed)

@@ -36,18 +36,18 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
         with _kept_for_later(handle):
             if by_rules.said_by_person(turn) and turn.n > handle.store.learning.upto(handle.writes()):  # else it was known already
                 learn_from(handle, turn)
-                by_rules.follow(handle, turn)
+                by_rules.update_scratchpad(handle, turn)
                 if turn.id in handle.learned:  # else it is long, and waits
-                    record.read(handle, turn)
+                    record.mark_read(handle, turn)
     elif not (turn.tool_calls or turn.tool_results):
-        record.read(handle, turn)
+        record.mark_read(handle, turn)
     return turn
 
 
 def learn_from(handle: Handle, turn: Turn) -> Counter[str]:
     """Learn from a turn that was just recorded; how many outcomes of each name there were."""
     from yiku.flows.learn import by_rules
-    from yiku.flows.learn.keep_draft import counted
+    from yiku.flows.learn.store_draft import counted
 
     outcomes, scope = Counter[str](), handle.writes()
     if handle.settings.learn != "off" and by_rules.said_by_person(turn) and len(turn.content) <= INLINE_CHARS:

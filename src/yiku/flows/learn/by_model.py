@@ -21,9 +21,14 @@ from yiku.flows.common import checks, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import episodes
 from yiku.flows.learn.by_rules import said_by_person
-from yiku.flows.learn.keep_draft import Result, Step, Trouble, keep, known_of
+from yiku.flows.learn.store_draft import Result, Step, Trouble, keep, known_of
 from yiku.models.api import ChatModel, Message, Reply, Schema
-from yiku.rules import analyze, extraction, fence, history, importance, score, values
+from yiku.rules.deciding import history
+from yiku.rules.finding import score
+from yiku.rules.learning import extraction, importance
+from yiku.rules.privacy import fence
+from yiku.rules.text import analyze
+from yiku.rules.values import canonical
 from yiku.types import (
     AddJobs,
     ClaimJobs,
@@ -138,7 +143,7 @@ def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], 
             tried.append(job.n)
             done, results = 0, list[Result]()
             try:
-                for result in _done(asking, job):
+                for result in _process(asking, job):
                     results.append(result)
                 done = 1
             except Stale:  # its lease ran out, and somebody else has it
@@ -155,10 +160,10 @@ def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], 
     finally:
         for job, why in failed:
             with suppress(Stale):
-                _put_off(asking, job, why)
+                _postpone(asking, job, why)
 
 
-def _put_off(asking: Asking, job: Job, why: str) -> None:
+def _postpone(asking: Asking, job: Job, why: str) -> None:
     tries = job.tries + 1
     due = asking.handle.now() + PAUSES[min(tries, len(PAUSES)) - 1] if tries < TRIES else None
     asking.handle.store.apply(asking.scope, [EndJob(replace(job, tries=tries), why, due)], asking.handle.cause("learn"))
@@ -167,17 +172,17 @@ def _put_off(asking: Asking, job: Job, why: str) -> None:
 # ------------------------------------------------------------------ one job
 
 
-def _done(asking: Asking, job: Job) -> Iterator[Result]:
+def _process(asking: Asking, job: Job) -> Iterator[Result]:
     """One job: ask unless somebody has, keep the reply, then what it says, then it is done."""
     if job.kind == "extract":
-        if turns := _piece(asking, job):
-            yield from _extracted(asking, job, turns)
+        if turns := _excerpt(asking, job):
+            yield from _extract(asking, job, turns)
     else:
-        episodes.by_model(asking.handle, asking.method, job, lambda messages, schema: _asked(asking, job, messages, schema))
+        episodes.retell(asking.handle, asking.method, job, lambda messages, schema: _ask(asking, job, messages, schema))
     asking.handle.store.apply(asking.scope, [EndJob(job)], asking.handle.cause("learn"))
 
 
-def _piece(asking: Asking, job: Job) -> list[Turn]:
+def _excerpt(asking: Asking, job: Job) -> list[Turn]:
     """A user's turn with what stands before and behind it; nothing where it is gone."""
     session = asking.handle.store.turns([asking.scope], Turns(session=job.session))
     place = next((k for k, turn in enumerate(session) if turn.n == job.turn_n), None)
@@ -189,7 +194,7 @@ def _piece(asking: Asking, job: Job) -> list[Turn]:
     return [fence.own_words(turn) for turn in session[max(0, place - AROUND) : end]]
 
 
-def _extracted(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Result]:
+def _extract(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Result]:
     """What a model finds in a piece of a conversation, as far as the turns say it."""
     handle, scope = asking.handle, asking.scope
     nearest = _nearest(asking, next(turn for turn in turns if turn.n == job.turn_n))
@@ -200,7 +205,7 @@ def _extracted(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Resu
         },
         {"role": "user", "content": extraction.known(nearest) + extraction.shown(turns)},
     ]
-    items = json.loads(job.reply) if job.reply is not None else _asked(asking, job, messages, extraction.ITEMS)
+    items = json.loads(job.reply) if job.reply is not None else _ask(asking, job, messages, extraction.ITEMS)
     found, refused = extraction.drafts(items, turns, names=handle.settings.names, nearest=nearest)
     yield from (Trouble(f"left out: {line}") for line in refused)
     for draft, own_words, turn, replaces in found:
@@ -237,28 +242,28 @@ def _said_by_user(handle: Handle, draft: Draft, turns: Sequence[Turn]) -> bool:
     wanted = draft.slot
     mine = [turn for turn in turns if turn.role == "user" and turn.origin is Origin.USER]
     said = ((slot, turn.said_at) for turn in mine for slot in extraction.filled_by(turn.content, turn, handle.settings.names))
-    return any(slot.key == wanted.key and values.same(slot.object, at, wanted.object, at) for slot, at in said)
+    return any(slot.key == wanted.key and canonical.same(slot.object, at, wanted.object, at) for slot, at in said)
 
 
 # ------------------------------------------------------------------ one question
 
 
-def _asked(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Any:
+def _ask(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Any:
     """What a model replies, mended once if it must be; what it took is noted, and the reply is kept before anything is made of it."""
     try:
-        reply = _timed(asking, job, messages, schema)
+        reply = _ask_once(asking, job, messages, schema)
     except ModelFailed as error:
         if not error.said:
             raise
         mend = prompt_files.text("repair", "en").replace("{why}", error.detail)
         again = [*messages, {"role": "assistant", "content": error.said}, {"role": "user", "content": mend}]
-        reply = _timed(asking, job, again, schema)
+        reply = _ask_once(asking, job, again, schema)
     kept = KeepReply(job, json.dumps(reply.value, ensure_ascii=False))
     asking.handle.store.apply(asking.scope, [kept], asking.handle.cause("learn"))
     return reply.value
 
 
-def _timed(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Reply:
+def _ask_once(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Reply:
     """One question, and its line in the ledger, however it went."""
     began, how = time.monotonic(), "ok"
     cost: Reply | ModelFailed | None = None

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep import scratchpad
-from yiku.flows.keep.remember import checked
-from yiku.flows.learn.keep_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
-from yiku.rules import fence, retract
+from yiku.flows.keep.remember import validate
+from yiku.flows.learn.store_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
+from yiku.rules.deciding import retract
 from yiku.rules.learning import amended, tools
 from yiku.rules.learning.drafts import drafts
+from yiku.rules.privacy import fence
 from yiku.rules.text.sentences import ASKING
 from yiku.types import Draft, How, Origin, SemanticMemory, Turn, Turns
 
@@ -63,7 +64,7 @@ def from_turn(handle: Handle, scope: int, turn: Turn, over: Callable[[], bool]) 
             yield result
             if isinstance(result, Unfinished):
                 return
-        follow(handle, turn, again=True)
+        update_scratchpad(handle, turn, again=True)
     elif turn.tool_calls or turn.tool_results:
         known = known_of(handle, scope, turn)
         for draft in tools.of_tools(turn):
@@ -71,7 +72,7 @@ def from_turn(handle: Handle, scope: int, turn: Turn, over: Callable[[], bool]) 
                 yield shown
 
 
-def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
+def update_scratchpad(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     """What the user is at, after this turn; `again` where that may have been looked at before."""
     if handle.settings.learn != "off" and said_by_person(turn):
         scratchpad.follow(handle, fence.own_words(turn), again=again)
@@ -90,14 +91,14 @@ def from_user(
     if over():
         yield Unfinished()
         return
-    yield from _cut(turn, reading)
+    yield from _note_timeout(turn, reading)
     found = _drafts_that_count(handle, scope, turn, reading)
     known = known_of(handle, scope, turn) if found else []
     for draft in found:
         if over():
             yield Unfinished()
             return
-        yield from _kept(handle, scope, turn, draft, known, looks_back=looks_back)
+        yield from _keep(handle, scope, turn, draft, known, looks_back=looks_back)
     handle.learned.add(turn.id)
 
 
@@ -117,7 +118,7 @@ def read(handle: Handle, turn: Turn, over: Callable[[], bool] = never) -> Readin
     return Reading(tuple(found), not enough())
 
 
-def _cut(turn: Turn, reading: Reading) -> Iterator[Trouble]:
+def _note_timeout(turn: Turn, reading: Reading) -> Iterator[Trouble]:
     """What is said of a turn that was not read to its end."""
     if not reading.whole:
         yield Trouble(f"left out: the end of turn #{turn.id[-8:]}, which was not read within {TURN_S:g} s")
@@ -125,12 +126,12 @@ def _cut(turn: Turn, reading: Reading) -> Iterator[Trouble]:
 
 def _drafts_that_count(handle: Handle, scope: int, turn: Turn, reading: Reading) -> Sequence[Draft]:
     """The drafts of a reading that are learned; where it states nothing, what a correction of a value alone says."""
-    if not any(draft.action == "state" for draft in reading.drafts) and (draft := _amended(handle, scope, turn)):
+    if not any(draft.action == "state" for draft in reading.drafts) and (draft := _corrected_draft(handle, scope, turn)):
         return [draft]
     return reading.drafts
 
 
-def _amended(handle: Handle, scope: int, turn: Turn) -> Draft | None:
+def _corrected_draft(handle: Handle, scope: int, turn: Turn) -> Draft | None:
     """What its speaker said just before, with the value that this turn gives instead."""
     if not amended.may_amend(turn.content):
         return None
@@ -146,7 +147,7 @@ def _amended(handle: Handle, scope: int, turn: Turn) -> Draft | None:
 # ------------------------------------------------------------------ one draft
 
 
-def _kept(
+def _keep(
     handle: Handle,
     scope: int,
     turn: Turn,
@@ -210,11 +211,11 @@ def reread(
     unknown: whether a draft, as the statement that would be kept, is to be learned
     """
     scope, turn = handle.writes(), fence.own_words(turn)
-    yield from _cut(turn, reading)
+    yield from _note_timeout(turn, reading)
     for draft in _drafts_that_count(handle, scope, turn, reading):
         one = _statement(handle, turn, draft)
         if one is not None and unknown(draft, one):
-            yield from _kept(handle, scope, turn, draft, known, looks_back=False, dry_run=dry_run)
+            yield from _keep(handle, scope, turn, draft, known, looks_back=False, dry_run=dry_run)
 
 
 def takes_back(draft: Draft) -> bool:
@@ -224,7 +225,7 @@ def takes_back(draft: Draft) -> bool:
 
 def _statement(handle: Handle, turn: Turn, draft: Draft) -> SemanticMemory | None:
     try:
-        return checked(
+        return validate(
             handle, draft.text, details(handle, turn, draft, candidate=turn.origin is not Origin.USER), quote=draft.quote
         )
     except (InvalidInput, KeptOut, NotFound):  # it could not be kept either

@@ -1,5 +1,5 @@
 """
-Episodes, stored: told by rules at once (rules/episodes.py), retold by a model later, listed.
+Episodes, stored: told by rules at once (rules/sessions/episodes.py), retold by a model later, listed.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.
@@ -17,8 +17,10 @@ from yiku.flows.common import checks, intake, prompt_files
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
-from yiku.rules import analyze, extraction, fence
-from yiku.rules import episodes as rules
+from yiku.rules.learning import extraction
+from yiku.rules.privacy import fence
+from yiku.rules.sessions import episodes as rules
+from yiku.rules.text import analyze
 from yiku.types import (
     AddJobs,
     Change,
@@ -49,7 +51,7 @@ def of_session(handle: Handle, session: str) -> list[Episode]:
     return handle.store.records(Episode, own, Records(sessions=[session])) if own else []
 
 
-def tell(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: str | None) -> Episode:
+def create(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: str | None) -> Episode:
     """The episode of these turns: told anew where there is one of them already."""
 
     def attempt() -> Episode:
@@ -99,7 +101,7 @@ def tokens(episode: Episode) -> Tokens:
     return analyze.tokens("\n".join(part for part in parts if part))
 
 
-def by_model(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
+def retell(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
     """An episode's story by a model, in the place of that by rules; what it leaves open goes to the scratchpad."""
     erasure = handle.store.erasures.last()
     found = handle.store.records(Episode, handle.own(), Records(ids=[job.content_hash.decode()]))
@@ -121,19 +123,19 @@ def by_model(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Messa
         goal=told.get("goal", "").strip() or episode.goal,
         outcome=outcome,
         outcome_reason=None if outcome != "partial" else episode.outcome_reason or "as the model tells it",
-        entities=tuple(dict.fromkeys([*episode.entities, *_few(told.get("entities"))]))[:20],
-        decisions=_few(told.get("decisions")) or episode.decisions,
+        entities=tuple(dict.fromkeys([*episode.entities, *_short_texts(told.get("entities"))]))[:20],
+        decisions=_short_texts(told.get("decisions")) or episode.decisions,
         method=model,
         updated_at=handle.now(),
     )
     changes: list[Change] = [Put(better, tokens(better))]
-    open_questions, next_steps = _few(told.get("open_questions")), _few(told.get("next_steps"))
+    open_questions, next_steps = _short_texts(told.get("open_questions")), _short_texts(told.get("next_steps"))
     if episode.source == "session_end" and (open_questions or next_steps):
-        changes += scratchpad.patching(handle, ScratchpadPatch(add_open_questions=open_questions, add_next_steps=next_steps))
+        changes += scratchpad.patch_change(handle, ScratchpadPatch(add_open_questions=open_questions, add_next_steps=next_steps))
     handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))  # together: it is done once
 
 
-def _few(texts: object) -> tuple[str, ...]:
+def _short_texts(texts: object) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts if text.strip())[:5] if isinstance(texts, list) else ()
 
 
@@ -155,6 +157,6 @@ def listed(handle: Handle, *, session: str | None = None, since: Any = None, unt
         since=checks.optional_time(since, "since", now=now),
         until=checks.optional_time(until, "until", now=now),
         newest_first=True,
-        limit=checks.whole(limit, "limit"),
+        limit=checks.integer(limit, "limit"),
     )
     return handle.store.records(Episode, handle.reads(), select)

@@ -18,10 +18,10 @@ from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep import attach
 from yiku.flows.learn import by_model, by_rules
-from yiku.flows.learn.keep_draft import Result, Step, Unfinished, counted, troubles
+from yiku.flows.learn.store_draft import Result, Step, Unfinished, counted, troubles
 from yiku.models.api import ChatModel
-from yiku.rules import fence
-from yiku.rules.analyze import fold
+from yiku.rules.privacy import fence
+from yiku.rules.text.analyze import fold
 from yiku.store.api import one_at_a_time
 from yiku.types import AddJobs, Change, CountAccess, Expect, Learned, LearnReport, Turn, Turns
 
@@ -137,7 +137,7 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
             if results and isinstance(results[-1], Unfinished):
                 last = turn.n - 1  # it comes first in the next run
                 break
-            used |= _used(handle, scope, turn)
+            used |= _count_used(handle, scope, turn)
             read.append(turn)
             begun = True
         changes: list[Change] = [Learned(upto=last, since=upto)]
@@ -147,12 +147,12 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
             changes.append(AddJobs(jobs))
         cause = handle.cause("learn")
         with suppress(Stale), store.exclusive():  # something was erased meanwhile: what is left is read again
-            files = attach.named_in(handle, scope, read)  # the end of a session notes them, too
+            files = attach.find_in_turns(handle, scope, read)  # the end of a session notes them, too
             store.apply(scope, [*changes, *files], cause, Expect(erasure=erasure))
         yield Step(results, turns=len(read))
 
 
-def _used(handle: Handle, scope: int, turn: Turn) -> set[int]:
+def _count_used(handle: Handle, scope: int, turn: Turn) -> set[int]:
     """Which memories a reply used: of those shown that day, the ones whose id it cites, or whose object it says."""
     if turn.role != "assistant" or not turn.content:
         return set()

@@ -26,11 +26,11 @@ from yiku.flows.keep import retract
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
-from yiku.flows.learn.keep_draft import Result, counted, troubles
-from yiku.rules.history import RETRACTED
+from yiku.flows.learn.store_draft import Result, counted, troubles
+from yiku.rules.deciding.history import RETRACTED
+from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
 from yiku.rules.learning.reread import LEARNING_VERSION, OUTGROWN
-from yiku.rules.slots import index_tokens
 from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,
@@ -151,7 +151,7 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
     upto: int | None = None  # the last turn that was read; None when all were
     lock = nullcontext() if dry_run else one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning")
     with lock:
-        state = _begun(handle, own[0], dry_run)
+        state = _start_run(handle, own[0], dry_run)
         for batch in _batches(_Run(replace(handle, run=state.run), own[0], dry_run), state, over):
             turns += batch.turns
             archived |= {row.id: row for row in batch.revision.archived}
@@ -202,7 +202,7 @@ def proposal(handle: Handle) -> str | None:
     return "some statements were learned by the rules of an earlier version: yiku learn --again (--dry-run says what would change)"
 
 
-def _begun(handle: Handle, scope: int, dry_run: bool) -> LearningState:
+def _start_run(handle: Handle, scope: int, dry_run: bool) -> LearningState:
     """The run that was cut off, or a new one: its name is on the disk before it changes anything."""
     state = handle.store.learning.state(scope)
     if dry_run:
@@ -231,7 +231,7 @@ def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Itera
         said = [turn for turn in turns if by_rules.said_by_person(turn)]
         revision = _revise(run, readings, said)
         archived.update(row.id for row in revision.archived)
-        results = [result for turn in said for result in _teach(run, readings, turn, archived)]
+        results = [result for turn in said for result in _learn_from(run, readings, turn, archived)]
         upto, begun = turns[-1].n, True
         if not run.dry_run:
             store.apply(run.scope, [SetLearning(replace(state, upto=upto))], run.handle.cause(OPERATION))
@@ -282,11 +282,11 @@ def _revision(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revisio
     archived = [row for row, same in unsure if same is None and not (row.used or row.mentioned)]
     gone = {row.id: row for row in archived}
     unpinned = [(row, same) for row, same in unsure if row.id not in gone and (row.pinned or row.kind is Kind.RULE)]
-    unflagged = _unflagged(run, rows, gone)
+    unflagged = _clear_flags(run, rows, gone)
 
     updates: list[Update] = [(row, {"state": State.ARCHIVED, "reason": OUTGROWN}) for row in archived]
-    updates += [(row, _unpinned(run, row, same)) for row, same in unpinned]
-    updates += [update for line in dict.fromkeys(row.line for row in archived) for update in _closed(run, line, gone)]
+    updates += [(row, _unpin(run, row, same)) for row, same in unpinned]
+    updates += [update for line in dict.fromkeys(row.line for row in archived) for update in _restore_previous(run, line, gone)]
     updates += unflagged
     columns: dict[int, dict[str, Any]] = {}
     for row, changed in updates:
@@ -305,7 +305,7 @@ def _learned_first_from(run: _Run, turns: Sequence[Turn]) -> list[SemanticMemory
     ids = {turn.id for turn in turns}
     select = Memories(sourced_in=sorted(ids), states=(State.ACTIVE, State.CANDIDATE))
     rows = [row for row in run.handle.store.memories([run.scope], select) if row.method == RULES]
-    rows = run.handle.store.filled(rows)
+    rows = run.handle.store.with_details(rows)
     known = {turn.id: turn.n for turn in _turns(run, rows) if turn.hidden_at is None}
     return [row for row in rows if min(row.sources, key=lambda source: known.get(source.turn or "", 1 << 62)).turn in ids]
 
@@ -326,7 +326,7 @@ def _by_hand(run: _Run, rows: Sequence[SemanticMemory]) -> set[int]:
     return {change.row for change in done if change.operation in BY_HAND and not (change.reason or "").startswith(f"{RUN} ")}
 
 
-def _unpinned(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> dict[str, Any]:
+def _unpin(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> dict[str, Any]:
     """What is no rule is a fact, unless there is one that says just that."""
     columns: dict[str, Any] = {"pinned": False}
     if row.kind is Kind.RULE and same is None:
@@ -336,7 +336,7 @@ def _unpinned(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> di
     return columns
 
 
-def _closed(run: _Run, line: str, gone: Mapping[str, SemanticMemory]) -> Iterator[Update]:
+def _restore_previous(run: _Run, line: str, gone: Mapping[str, SemanticMemory]) -> Iterator[Update]:
     """What an archived statement had replaced holds again, or until what was said next; unless another says the same by now."""
     for row, columns in reread.closed(run.handle.store.memories([run.scope], Memories(line=line)), {*gone}):
         if columns["superseded_by"] is not None or not _has_twin(run, row, gone):
@@ -352,7 +352,7 @@ def _has_twin(run: _Run, row: SemanticMemory, gone: Mapping[str, SemanticMemory]
     return any(other.id not in gone and other.n != row.n for other in same)
 
 
-def _unflagged(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, SemanticMemory]) -> list[Update]:
+def _clear_flags(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, SemanticMemory]) -> list[Update]:
     """Flags against what goes, and between statements of rules that nothing but shared words brought together."""
     marked = [row for row in rows if row.flagged_with]
     ids = {id for row in marked for id in row.flagged_with}
@@ -373,7 +373,7 @@ def _unflagged(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, Sem
 # ------------------------------------------------------------------ what is not known yet
 
 
-def _teach(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]) -> Iterator[Result]:
+def _learn_from(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]) -> Iterator[Result]:
     """
     Learn from a turn what the home does not have, and nobody took out of it.
 
@@ -396,7 +396,7 @@ def _teach(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]
 def _remembered(run: _Run, turn: Turn, archived: Collection[str]) -> Iterator[SemanticMemory]:
     """What came from a turn, but for what such a run archived, or learned and was undone: the rules may learn that again."""
     store = run.handle.store
-    rows = store.filled(store.memories([run.scope], Memories(sourced_in=[turn.id])))
+    rows = store.with_details(store.memories([run.scope], Memories(sourced_in=[turn.id])))
     undone = [row.n for row in rows if (row.reason or "").startswith(UNDONE)]
     done = store.journal([run.scope], table="memories", row_ns=undone) if undone else []
     ours = {change.row for change in done if change.action == "insert" and (change.run or "").startswith(f"{OPERATION} ")}

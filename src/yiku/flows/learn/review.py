@@ -35,20 +35,20 @@ REJECTED = "rejected"
 
 def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:
     """What waits to be looked at, the newest of each sort first: unconfirmed, in conflict, believed."""
-    most, own = checks.whole(limit, "limit"), handle.own()
+    most, own = checks.integer(limit, "limit"), handle.own()
     if not own:
         return []
     now = handle.now()
 
     def found(where: Mapping[str, Any], *states: State) -> list[SemanticMemory]:
         select = Memories(where=checks.where(where, now=now), states=states, current=True, unexpired_at=now)
-        return handle.store.filled(handle.store.memories(own, replace(select, order="said", newest_first=True, limit=most)))
+        return handle.store.with_details(handle.store.memories(own, replace(select, order="said", newest_first=True, limit=most)))
 
     candidates = [ToReview(memory, "unconfirmed") for memory in found({}, State.CANDIDATE)]
     conflicts = []
     for memory in found({"flag": "conflict"}, State.ACTIVE):
         others = handle.store.memories(own, Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True))
-        conflicts.append(ToReview(memory, "conflict", tuple(handle.store.filled(others))))
+        conflicts.append(ToReview(memory, "conflict", tuple(handle.store.with_details(others))))
     beliefs = [ToReview(memory, "belief") for memory in found({"standing": "belief"}, State.ACTIVE)]
     return [*candidates, *conflicts, *beliefs][:most]
 
@@ -63,7 +63,7 @@ def confirm(handle: Handle, id: str) -> Outcome:
     if memory.state is State.CANDIDATE or memory.standing is Standing.BELIEF:
         return _as_statement(handle, memory)
     if memory.flag:
-        _settled_conflict(handle, memory)
+        _resolve_conflict(handle, memory)
     return remember(handle, memory.content, {**_slot(memory), "kind": memory.kind, "said_at": handle.now()})  # type: ignore[typeddict-item]
 
 
@@ -112,7 +112,7 @@ def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
     return retry_if_stale(handle, attempt)
 
 
-def _settled_conflict(handle: Handle, memory: SemanticMemory) -> None:
+def _resolve_conflict(handle: Handle, memory: SemanticMemory) -> None:
     """Those that it contradicts leave memory; it is marked no more."""
     for other in handle.store.memories(handle.own(), Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True)):
         forget(handle, other.id, reason=f"{memory.id} was confirmed")

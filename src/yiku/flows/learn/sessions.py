@@ -23,9 +23,10 @@ from yiku.flows.find import context
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep import messages as shapes
 from yiku.flows.learn import at_once, by_rules, episodes, learn
-from yiku.rules import episodes as rules
-from yiku.rules import fence, retention
-from yiku.rules.slots import index_tokens
+from yiku.rules.deciding import retention
+from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.privacy import fence
+from yiku.rules.sessions import episodes as rules
 from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,
@@ -49,7 +50,7 @@ VARIABLES_BYTES = 16_384
 # ------------------------------------------------------------------ compression
 
 
-def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: str, summary: str | None = None) -> Compressed:
+def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: str, summary: str | None = None) -> Compressed:
     """
     What leaves a host's context: every message is recorded if it was not, learned from by rules, told of in an episode.
 
@@ -57,7 +58,7 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
     """
     pause.refuse(handle)
     name = intake.name(handle, session, "session")
-    given = [shapes.taken(handle, message, strict=False) for message in _listed(messages, "messages")]
+    given = [shapes.to_turn(handle, message, strict=False) for message in _listed(messages, "messages")]
     if summary is not None:
         summary = intake.clean(handle, checks.text(summary, "summary"))
     if not given:
@@ -70,8 +71,8 @@ def compressing(handle: Handle, messages: Iterable[Mapping[str, Any]], *, sessio
         outcomes = Counter[str]()
         for turn in turns:
             outcomes.update(at_once.learn_from(handle, turn))
-            by_rules.follow(handle, turn, again=turn.recorded_at < began)
-        episode = episodes.tell(handle, turns, "context_compress", summary)
+            by_rules.update_scratchpad(handle, turn, again=turn.recorded_at < began)
+        episode = episodes.create(handle, turns, "context_compress", summary)
         return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
 
 
@@ -109,7 +110,7 @@ def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> t
             by_words[words].remove(same[0])
         else:
             fresh.append((message, files))
-    ids = record.recorded(handle, fresh, session=session)[0].ids if fresh else ()
+    ids = record.store_turns(handle, fresh, session=session)[0].ids if fresh else ()
     stored = handle.store.turns(handle.own(), Turns(ids=ids, hidden=True)) if ids else []
     return sorted([*known.values(), *stored], key=lambda turn: turn.position), len(stored)
 
@@ -139,7 +140,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
     pause.refuse(handle)
     name = intake.name(handle, session, "session")
     with _one_at_a_time(handle):
-        ended = _ended(handle, name)
+        ended = _end(handle, name)
     if handle.chat() is None or not budget_s > 0:
         return ended
     try:
@@ -150,7 +151,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
     return replace(ended, episode=episode, model=report)
 
 
-def _ended(handle: Handle, name: str) -> Ended:
+def _end(handle: Handle, name: str) -> Ended:
     """The end of a session, without a model."""
     now, own = handle.now(), handle.own()
     turns = _since_last(handle, name) if own else []
@@ -159,15 +160,15 @@ def _ended(handle: Handle, name: str) -> Ended:
     learned: Counter[str] = Counter()
     for turn in turns:
         learned.update(at_once.learn_from(handle, turn))
-        by_rules.follow(handle, turn, again=True)
+        by_rules.update_scratchpad(handle, turn, again=True)
     with handle.store.exclusive():  # a learner notes them, too
-        if own and (files := attach.named_in(handle, own[0], turns)):
+        if own and (files := attach.find_in_turns(handle, own[0], turns)):
             handle.store.apply(handle.writes(), files, handle.cause("attach"))
     episode = None
     for start in range(0, len(turns), episodes.MOST_TURNS):
-        episode = episodes.tell(handle, turns[start : start + episodes.MOST_TURNS], "session_end", None)
+        episode = episodes.create(handle, turns[start : start + episodes.MOST_TURNS], "session_end", None)
     done = episode is not None and episode.outcome == "success"
-    pad = scratchpad.finish(handle, episode) if episode is not None and done else scratchpad.of(handle)
+    pad = scratchpad.finish(handle, episode) if episode is not None and done else scratchpad.read(handle)
     expired = _expire(handle, name)
     handle.store.apply(handle.writes(), [SetSession(name, {"closed_at": now})], handle.cause("end session"))
     return Ended(episode, pad, expired, dict(learned), None)
@@ -207,7 +208,7 @@ def state(handle: Handle, session: str) -> Session:
 
 def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
     """Sessions of this scope, the last one first."""
-    most, own = checks.whole(limit, "limit"), handle.own()
+    most, own = checks.integer(limit, "limit"), handle.own()
     return handle.store.sessions(own[0], limit=most) if own else []
 
 

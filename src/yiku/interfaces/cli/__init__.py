@@ -1,13 +1,13 @@
 """
 The command line: `yiku VERB …`, one verb a thing, for people and for scripts.
 
-    app    the table of verbs, how the wanted one is loaded, how errors become exit codes
-    call   what every verb shares: the global options, opening a home, answering
-    say    text for people: widths, colour, tables, times     shapes  the same as JSON
-    keep   record, remember, update, forget, restore, undo …  find    recall, context, list, history …
-    home   status, config, journal …                          load    import
-    streams  stdin, stdout and stderr, also closed or full
-    demo   a conversation that is recorded and asked about; its material lies in demo/
+    app          command table, dispatch, errors to exit codes    call      global options, opening a home, answering
+    terminal     widths, colour, tables, times                    json_output  the same as JSON
+    keep         record, remember, update, forget, undo …         find      recall, context, list, history …
+    home         status, config, journal …                        import_   import
+    backup       backup, backups, restore-backup, export          repair    check, repair
+    streams      stdin, stdout and stderr, including closed and full ones
+    demo         a conversation that is recorded and asked about; its material is in demo/
 
 Data goes to stdout, everything else to stderr. With --json a verb prints one object: {"yiku": 1, "verb": …}.
 Exit codes: 0 done, 1 could not be done, 2 asked wrongly, 74 done but the answer could not be written,

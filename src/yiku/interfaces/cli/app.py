@@ -50,7 +50,7 @@ TABLE = {
     },
     "Conversations": {
         "record": "keep",
-        "import": "load",
+        "import": "import_",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -66,12 +66,12 @@ TABLE = {
         "describe": "attachments",
     },
     "Backup and repair": {
-        "backup": "keepsafe",
-        "backups": "keepsafe",
-        "restore-backup": "keepsafe",
-        "export": "keepsafe",
-        "check": "mend",
-        "repair": "mend",
+        "backup": "backup",
+        "backups": "backup",
+        "restore-backup": "backup",
+        "export": "backup",
+        "check": "repair",
+        "repair": "repair",
         "embed": "vectors",
     },
     "This home": {
@@ -134,7 +134,7 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is asked for; where it is another tool's name for one, the error says which it is here."""
         if args and args[0] not in VERBS:
-            from yiku.rules.other_names import on_the_command_line
+            from yiku.other_names import on_the_command_line
 
             if hint := on_the_command_line(args[0], VERBS):
                 ctx.fail(f"No such command '{args[0]}'; {hint}.")
@@ -245,12 +245,12 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             return code
         except streams.AnswerLost:  # then it is told on stderr
             pass
-    from yiku.interfaces.cli import say
+    from yiku.interfaces.cli import terminal
 
-    room = (say.told_width() or say.WIDEST) - 6
-    lines = [line for text in (message, advice) if text for line in say.wrapped(text, room)]
+    room = (terminal.told_width() or terminal.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, room)]
     for index, line in enumerate(lines):
-        streams.say(say.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
+        streams.say(terminal.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code
 
 

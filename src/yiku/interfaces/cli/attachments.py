@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, text
 from yiku.interfaces.cli.keep import given
 from yiku.types import Attachment
@@ -57,7 +57,7 @@ def attach(
         content = memory.sessions.content(found.id) if found.blob else b""
     was_cleaned = found.blob is not None and len(content) != found.file_size
     call.tell_masked((where, details), (found, content.decode("utf-8", "replace") if was_cleaned else ""))
-    call.answer({"attachment": shapes.plain(found)}, _one("attached", found))
+    call.answer({"attachment": json_output.plain(found)}, _one("attached", found))
     if found.missing:
         call.note(f"There is no file {where}: its name was noted.")
 
@@ -71,7 +71,7 @@ def attachments(
     """List files that were sent and made, newest first."""
     with call.memory() as memory:
         found = memory.sessions.attachments(session=session, limit=limit)
-    call.answer({"attachments": [shapes.plain(one) for one in found]}, _listed(found))
+    call.answer({"attachments": [json_output.plain(one) for one in found]}, _listed(found))
     if not found:
         call.hint(
             "There are no attachments. `yiku attach PATH --session ID` notes a file; `yiku learn` notes files that turns mention."
@@ -81,12 +81,12 @@ def attachments(
 def _listed(found: list[Attachment]) -> Iterator[str]:
     rows = []
     for one in found:
-        size = "gone" if one.missing else "" if one.file_size is None else say.bytes_(one.file_size)
+        size = "gone" if one.missing else "" if one.file_size is None else terminal.bytes_(one.file_size)
         known = one.description or one.transcription or one.extracted_text or ""
         way = "made" if one.direction == "outbound" else "sent"
-        name = "  ".join(filter(None, (say.flat(one.filename), say.flat(known))))
-        rows.append((say.short(one.id), say.day(one.said_at), way, size, name))
-    yield from say.listing(rows, dim=[0, 1, 2, 3], right=[3])
+        name = "  ".join(filter(None, (terminal.flat(one.filename), terminal.flat(known))))
+        rows.append((terminal.short(one.id), terminal.day(one.said_at), way, size, name))
+    yield from terminal.listing(rows, dim=[0, 1, 2, 3], right=[3])
 
 
 def describe(
@@ -112,13 +112,13 @@ def describe(
     with call.memory() as memory:
         call.admit(memory)
         found = memory.sessions.describe(id.removeprefix("#"), **details)
-    call.answer({"attachment": shapes.plain(found)}, _one("described", found))
+    call.answer({"attachment": json_output.plain(found)}, _one("described", found))
 
 
 def _one(word: str, found: Attachment) -> Iterator[str]:
-    size = f" · {say.bytes_(found.file_size)}" if found.file_size is not None else ""
+    size = f" · {terminal.bytes_(found.file_size)}" if found.file_size is not None else ""
     kept = " · kept" if found.blob else ""
-    yield f"{say.paint(word, 'green')}  {say.flat(found.filename)}"
-    yield say.paint(f"  {say.source(found)}{size}{kept}", "dim")
+    yield f"{terminal.paint(word, 'green')}  {terminal.flat(found.filename)}"
+    yield terminal.paint(f"  {terminal.source(found)}{size}{kept}", "dim")
     for text_ in filter(None, (found.description, found.transcription, found.extracted_text)):
-        yield f"  {say.cut(say.flat(text_), (say.width() or 200) - 2)}"
+        yield f"  {terminal.cut(terminal.flat(text_), (terminal.width() or 200) - 2)}"

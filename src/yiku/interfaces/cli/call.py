@@ -100,7 +100,7 @@ class Call:
         With --quiet a change that succeeded prints no lines, unless they are `wanted`: they were asked for, or tell of trouble.
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
         """
-        from yiku.interfaces.cli import say  # which every verb has loaded
+        from yiku.interfaces.cli import terminal  # which every verb has loaded
 
         lines = [*lines] if wanted or refused or not (self.quiet and self.changes) else []
         try:
@@ -109,13 +109,13 @@ class Call:
                     print_json(self.verb, data)
                 else:
                     for line in lines:
-                        print(say.printable(line))
+                        print(terminal.printable(line))
         except streams.NobodyReads:  # the reader has had enough, as `head` has
             raise typer.Exit(NOBODY_READS) from None
         except streams.AnswerLost as lost:
             done = self.changes and not refused
             for line in lines if self.changes else ():
-                streams.say(say.printable(line))
+                streams.say(terminal.printable(line))
             advice = "The change above was made; running this again would make it twice." if done else ""
             streams.say(f"yiku: the answer could not be written to stdout: {lost}. {advice}".rstrip())
             raise typer.Exit(UNWRITTEN if done else CANNOT) from None
@@ -123,10 +123,10 @@ class Call:
     def note(self, text: str) -> None:
         """Say something that is not the answer."""
         if not self.quiet:
-            from yiku.interfaces.cli import say
+            from yiku.interfaces.cli import terminal
 
-            for line in say.wrapped(text, say.told_width()):
-                streams.say(say.printable(line))
+            for line in terminal.wrapped(text, terminal.told_width()):
+                streams.say(terminal.printable(line))
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:
@@ -150,12 +150,12 @@ class Call:
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
     """One object on one line, in UTF-8 whatever the terminal's encoding is; what a terminal would obey is escaped."""
-    from yiku.interfaces.cli import say
+    from yiku.interfaces.cli import terminal
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="backslashreplace")
-    print(say.escaped(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
+    print(terminal.escaped(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
 
 
 def command(verb: str, function: Callable[..., None]) -> Any:

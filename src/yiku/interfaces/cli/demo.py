@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import Compressed, Episode, Hit, LearnReport, SemanticMemory, State, Turn
 
@@ -210,7 +210,7 @@ def _glimpse(memory: Memory, shown: Shown) -> None:
 def _told(shown: Shown) -> Iterator[str]:
     """A screen and a half; --json has all of it."""
     weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
-    yield say.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
+    yield terminal.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
     yield from _heading(f"Learned from {len(shown.turns)} messages, each on disk in {statistics.median(shown.turn_ms):.1f} ms")
     yield from _learned(shown)
     yield from _model(shown)
@@ -222,30 +222,30 @@ def _told(shown: Shown) -> Iterator[str]:
     yield from _heading("A correction keeps the past; a joke is taken back")
     yield from _versions(shown.history)
     yield from _heading("Nothing is lost")
-    room = (say.width() or WIDTH) - 44
-    yield from (f"  {say.padded(command, 40)}→ {say.cut(answer, room)}" for command, answer in shown.glimpse)
+    room = (terminal.width() or WIDTH) - 44
+    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, room)}" for command, answer in shown.glimpse)
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
 
 
 def _heading(text: str) -> Iterator[str]:
     yield ""
-    yield say.paint(text, "bold")
+    yield terminal.paint(text, "bold")
 
 
 def _learned(shown: Shown) -> Iterator[str]:
     """Statements that need no context, each with its day and what it took the place of."""
-    limit, left = say.width() or WIDTH, 0
+    limit, left = terminal.width() or WIDTH, 0
     chosen = [(one["session"], one["begins"]) for one in _material("shown.jsonl")]
     for kept in shown.kept:
         if not any(kept.session == session and kept.memory.content.startswith(begins) for session, begins in chosen):
             left += 1
             continue
-        lead = f"  {say.day(kept.memory.said_at)}  "
+        lead = f"  {terminal.day(kept.memory.said_at)}  "
         old = f" (was {kept.instead.object})" if kept.instead and kept.instead.object else ""
-        line = say.cut(say.flat(kept.memory.content), limit - len(lead) - say.cells(old))
-        yield say.paint(lead, "dim") + line + say.paint(old, "dim")
-    yield say.paint(f"  and {left} more: yiku list", "dim")
+        line = terminal.cut(terminal.flat(kept.memory.content), limit - len(lead) - terminal.cells(old))
+        yield terminal.paint(lead, "dim") + line + terminal.paint(old, "dim")
+    yield terminal.paint(f"  and {left} more: yiku list", "dim")
 
 
 def _model(shown: Shown) -> Iterator[str]:
@@ -254,37 +254,38 @@ def _model(shown: Shown) -> Iterator[str]:
     if done is None:
         return
     found = ", ".join(f"{count:,} {name}" for name, count in done.outcomes.items()) or "nothing new"
-    yield f"  {done.model}: {say.plural(done.jobs, 'question')} in {done.seconds:.0f} s, {found}; {done.waiting:,} pending"
+    yield f"  {done.model}: {terminal.plural(done.jobs, 'question')} in {done.seconds:.0f} s, {found}; {done.waiting:,} pending"
     for trouble in done.troubles[:5]:
-        yield say.paint(f"  ! {say.cut(say.flat(trouble), (say.width() or WIDTH) - 4)}", "yellow")
+        yield terminal.paint(f"  ! {terminal.cut(terminal.flat(trouble), (terminal.width() or WIDTH) - 4)}", "yellow")
 
 
 def _versions(history: list[SemanticMemory]) -> Iterator[str]:
     """The versions of one statement, each with what became of it."""
-    limit = say.width() or WIDTH
+    limit = terminal.width() or WIDTH
     for version in history:
         archived = version.state is State.ARCHIVED
-        until = say.day(version.valid_to) if version.valid_to else "-         " if archived else "now       "
-        lead = f"  {say.day(version.valid_from)} to {until}  "
+        until = terminal.day(version.valid_to) if version.valid_to else "-         " if archived else "now       "
+        lead = f"  {terminal.day(version.valid_from)} to {until}  "
         tail = "taken back" if archived else "replaced" if version.superseded_by else "current"
-        body = say.padded(say.cut(say.flat(version.content), limit - len(lead) - 12), limit - len(lead) - 12)
-        yield f"{lead}{body}  {say.paint(tail, 'dim')}"
+        body = terminal.padded(terminal.cut(terminal.flat(version.content), limit - len(lead) - 12), limit - len(lead) - 12)
+        yield f"{lead}{body}  {terminal.paint(tail, 'dim')}"
 
 
 def _answer(asked: Asked) -> Iterator[str]:
     """A question, its answer and the day on which that was said; of a wrong one all that was found, and what was expected."""
-    limit = say.width() or WIDTH
-    mark = say.paint("✓", "green") if asked.right else say.paint("✗", "red")
-    yield f"  {mark} {say.cut(asked.question['question'], limit - 4)}"
+    limit = terminal.width() or WIDTH
+    mark = terminal.paint("✓", "green") if asked.right else terminal.paint("✗", "red")
+    yield f"  {mark} {terminal.cut(asked.question['question'], limit - 4)}"
     for hit in asked.hits[: 1 if asked.right else None]:
-        yield f"      {say.cut(_clause(hit.text, asked.question['expect']), limit - 18)}  {say.paint(say.day(hit.said_at), 'dim')}"
+        answer = terminal.cut(_clause(hit.text, asked.question["expect"]), limit - 18)
+        yield f"      {answer}  {terminal.paint(terminal.day(hit.said_at), 'dim')}"
     if not asked.right:
-        yield f"      {say.paint('expected: ' + ', '.join(asked.question['expect']), 'red')}"
+        yield f"      {terminal.paint('expected: ' + ', '.join(asked.question['expect']), 'red')}"
 
 
 def _clause(text: str, expected: Sequence[str]) -> str:
     """The sentence of a long text that holds the answer."""
-    whole = say.flat(text)
+    whole = terminal.flat(text)
     return next((part for part in re.split(r"(?<=[.!?。！？])\s*", whole) if any(one in part for one in expected)), whole)
 
 
@@ -321,7 +322,7 @@ def _data(shown: Shown) -> dict[str, Any]:
             "right": asked.right,
             "expected": asked.question["expect"],
             "milliseconds": round(asked.milliseconds, 2),
-            "hits": [shapes.hit(hit) for hit in asked.hits],
+            "hits": [json_output.hit(hit) for hit in asked.hits],
         }
         for asked in shown.asked
     ]
@@ -329,13 +330,13 @@ def _data(shown: Shown) -> dict[str, Any]:
         "home": str(shown.home),
         "turns": len(shown.turns),
         "turn_ms": round(statistics.median(shown.turn_ms), 2),
-        "statements": [{"session": one.session, "word": one.word, "memory": shapes.item(one.memory)} for one in shown.kept],
-        "compressed": shapes.plain(shown.compressed),
-        "episode": shapes.plain(shown.story),
+        "statements": [{"session": one.session, "word": one.word, "memory": json_output.item(one.memory)} for one in shown.kept],
+        "compressed": json_output.plain(shown.compressed),
+        "episode": json_output.plain(shown.story),
         "scratchpad": shown.markdown["scratchpad"],
-        "model": shapes.plain(shown.learned),
+        "model": json_output.plain(shown.learned),
         "right": sum(asked.right for asked in shown.asked),
         "questions": questions,
-        "history": [shapes.item(version) for version in shown.history],
+        "history": [json_output.item(version) for version in shown.history],
         "next": _next(shown.home),
     }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import Attachment, Episode, Erased, Place, Scratchpad, SemanticMemory, Turn
 
@@ -62,7 +62,7 @@ def erase(
             meant |= {"everything": everything, "keep_turns": keep_turns}
             listed = memory.admin.erase(**meant, dry_run=True)
             if dry_run:
-                call.answer(shapes.erased(listed), _listed(listed, "would erase"))
+                call.answer(json_output.erased(listed), _listed(listed, "would erase"))
                 return
             _ask(call, memory, listed, everything=everything, yes=yes)
             meant["confirm"] = memory.scope if everything else None
@@ -70,7 +70,7 @@ def erase(
             meant = {"resume": True}
         with _progress(call) as progress:
             done = memory.admin.erase(**meant, progress=progress)
-    call.answer(shapes.erased(done), _receipt(done), wanted=not done.clean)
+    call.answer(json_output.erased(done), _receipt(done), wanted=not done.clean)
     if not done.clean:
         call.hint(_why_not_clean(done))
         raise typer.Exit(NOT_CLEAN)
@@ -83,7 +83,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this permanently erases {_much(listed)}: add --yes to confirm, or --dry-run to list them")
     for line in _listed(listed, "erases"):
-        print(say.printable(line), file=sys.stderr)
+        print(terminal.printable(line), file=sys.stderr)
     if everything:
         typed = typer.prompt(f"Type {memory.scope} to erase everything in it", err=True)
         if typed.strip() != memory.scope:
@@ -96,11 +96,11 @@ def _much(listed: Erased) -> str:
     """How much goes, in words."""
     sorts = {sort: [one for one in listed.records if isinstance(one, sort)] for sort in (Episode, Attachment, Scratchpad)}
     counts = {
-        say.plural(len(listed.memories), "memory", "memories"): listed.memories,
-        say.plural(len(listed.turns), "turn"): listed.turns,
-        f"sentences of {say.plural(len(listed.redacted), 'turn')}": listed.redacted,
-        say.plural(len(sorts[Episode]), "episode"): sorts[Episode],
-        say.plural(len(sorts[Attachment]), "attachment"): sorts[Attachment],
+        terminal.plural(len(listed.memories), "memory", "memories"): listed.memories,
+        terminal.plural(len(listed.turns), "turn"): listed.turns,
+        f"sentences of {terminal.plural(len(listed.redacted), 'turn')}": listed.redacted,
+        terminal.plural(len(sorts[Episode]), "episode"): sorts[Episode],
+        terminal.plural(len(sorts[Attachment]), "attachment"): sorts[Attachment],
         "lines of the scratchpad": sorts[Scratchpad],
     }
     return ", ".join(words for words, found in counts.items() if found) or "what only others said too"
@@ -111,48 +111,50 @@ def _listed(listed: Erased, word: str) -> Iterator[str]:
     yield from _items(word, [*listed.memories, *listed.turns])
     yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
     yield from _items("redacts", listed.redacted)
-    yield from (f"{say.paint('redacts', 'yellow')}  the scratchpad" for one in listed.records if isinstance(one, Scratchpad))
+    yield from (f"{terminal.paint('redacts', 'yellow')}  the scratchpad" for one in listed.records if isinstance(one, Scratchpad))
     yield from _items("keeps", [one for one in listed.kept if not isinstance(one, Place)])
-    yield from (f"{say.paint('keeps', 'yellow')}  {say.harmless(one.name)}" for one in listed.kept if isinstance(one, Place))
+    yield from (
+        f"{terminal.paint('keeps', 'yellow')}  {terminal.harmless(one.name)}" for one in listed.kept if isinstance(one, Place)
+    )
 
 
 def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attachment]) -> Iterator[str]:
-    limit = say.width() or 10_000
+    limit = terminal.width() or 10_000
     for item in found[:LISTED]:
         words = item.summary if isinstance(item, Episode) else item.filename if isinstance(item, Attachment) else item.content
-        text = say.cut(say.flat(words), limit - len(heading) - 2)
-        yield f"{say.paint(heading, 'red' if heading.endswith(('erase', 'erases')) else 'yellow')}  {text}"
-        yield say.paint(f"  {say.source(item)}", "dim")
+        text = terminal.cut(terminal.flat(words), limit - len(heading) - 2)
+        yield f"{terminal.paint(heading, 'red' if heading.endswith(('erase', 'erases')) else 'yellow')}  {text}"
+        yield terminal.paint(f"  {terminal.source(item)}", "dim")
     if len(found) > LISTED:
-        yield say.paint(f"{heading}  {len(found) - LISTED:,} more", "dim")
+        yield terminal.paint(f"{heading}  {len(found) - LISTED:,} more", "dim")
 
 
 def _receipt(done: Erased) -> Iterator[str]:
     """Each place, what was done there, how much was looked through, and what was found."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
-    yield f"{say.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
+    yield f"{terminal.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
     places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
     longest = [sorted(place.found, key=len, reverse=True) for place in places]
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
-    sizes = [say.bytes_(place.bytes) if place.bytes else "" for place in places]
+    sizes = [terminal.bytes_(place.bytes) if place.bytes else "" for place in places]
     rows = [
-        (say.harmless(place.name), size, f"found: {say.flat(words)}; {place.done}" if words else place.done)
+        (terminal.harmless(place.name), size, f"found: {terminal.flat(words)}; {place.done}" if words else place.done)
         for place, size, words in zip(places, sizes, found, strict=True)
     ]
-    yield from say.table(rows, right=[1])
+    yield from terminal.table(rows, right=[1])
     if done.widened:
         turns = ", ".join(f"#{id[-8:]}" for id in done.widened[:LISTED])
         more = f" and {len(done.widened) - LISTED:,} more" if len(done.widened) > LISTED else ""
         yield f"whole paragraphs were erased where other words say the same: turn {turns}{more}"
-    clean = say.paint("none was found", "green") if done.looked_for else "its words are no longer known"
-    looked = f"looked for {say.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
-    yield f"{looked}: {clean if done.clean else say.paint('NOT clean', 'red')}"
-    yield say.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
+    clean = terminal.paint("none was found", "green") if done.looked_for else "its words are no longer known"
+    looked = f"looked for {terminal.plural(done.looked_for, 'text, word or piece', 'texts, words and pieces')}"
+    yield f"{looked}: {clean if done.clean else terminal.paint('NOT clean', 'red')}"
+    yield terminal.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
 
 
 def _why_not_clean(done: Erased) -> str:
     kept = [place for place in done.kept if isinstance(place, Place)]
-    places = ", ".join(say.harmless(place.name) for place in (*done.places, *kept) if place.found)
+    places = ", ".join(terminal.harmless(place.name) for place in (*done.places, *kept) if place.found)
     return f"Look at {places}; `yiku erase --resume` tries again what could not be done now."
 
 

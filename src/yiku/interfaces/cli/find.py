@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from yiku.errors import InvalidInput, ReadOnly, StorageFull
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parsed, text
 from yiku.types import Hit, Hits, SemanticMemory, State, Turn
 
@@ -78,10 +78,10 @@ def recall(
             session=session,
         )
         if explain:
-            data = shapes.hits(asked, found) | {"explanation": shapes.plain(found.explanation)}
+            data = json_output.hits(asked, found) | {"explanation": json_output.plain(found.explanation)}
             call.answer(data, _explained(call, found))
         else:
-            call.answer(shapes.hits(asked, found), _answers(call, found))
+            call.answer(json_output.hits(asked, found), _answers(call, found))
         _count(memory, found)
 
 
@@ -121,7 +121,7 @@ def _count(memory: Memory, shown: Sequence[Hit]) -> None:
 
 
 def _answers(call: Call, found: Hits) -> Iterator[str]:
-    yield from say.hits(found)
+    yield from terminal.hits(found)
     _told(call, found)
 
 
@@ -137,7 +137,7 @@ def _told(call: Call, found: Hits) -> None:
 
 def _explained(call: Call, found: Hits) -> Iterator[str]:
     why = found.explanation
-    yield from say.table(
+    yield from terminal.table(
         [
             ("words", " ".join(why.terms) or "none"),
             ("too common", " ".join(why.dropped_terms) or "none"),
@@ -153,15 +153,15 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
     rows = []
     for hit in found:
         routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
-        rows.append((f"{hit.score:.2f}", routes, say.short(hit.id), say.day(hit.said_at), say.flat(hit.text)))
-    yield from say.listing(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
+        rows.append((f"{hit.score:.2f}", routes, terminal.short(hit.id), terminal.day(hit.said_at), terminal.flat(hit.text)))
+    yield from terminal.listing(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
     for earlier, later, reason in why.said_later:
-        text = f"said later than {say.short(earlier)}: {say.short(later)}, {reason}"
-        yield from (say.paint(line, "dim") for line in say.wrapped(text, say.width()))
+        text = f"said later than {terminal.short(earlier)}: {terminal.short(later)}, {reason}"
+        yield from (terminal.paint(line, "dim") for line in terminal.wrapped(text, terminal.width()))
     if why.left_out:
         yield ""
-        yield say.paint(f"left out: {len(why.left_out)}", "dim")
-        yield from say.table([(f"  {say.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
+        yield terminal.paint(f"left out: {len(why.left_out)}", "dim")
+        yield from terminal.table([(f"  {terminal.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
     _told(call, found)
 
 
@@ -199,13 +199,13 @@ def context(
         "text": packed.text,
         "tokens": packed.tokens,
         "omitted": packed.omitted,
-        "hits": [shapes.hit(hit) for hit in packed.hits],
-        "rules": [shapes.item(rule) for rule in packed.rules],
+        "hits": [json_output.hit(hit) for hit in packed.hits],
+        "rules": [json_output.item(rule) for rule in packed.rules],
         "rules_left_out": packed.rules_left_out,
         "diagnostics": list(packed.diagnostics),
         "confidence": packed.confidence,
     }
-    call.answer(data, say.harmless(packed.text).splitlines())
+    call.answer(data, terminal.harmless(packed.text).splitlines())
     for diagnostic in packed.diagnostics:
         call.hint(diagnostic)
     if not packed.hits:
@@ -231,22 +231,22 @@ def traces(
         found = memory.search_traces(
             keyword, session=session, role=cast("Any", role), tool=tool, since=since, until=until, limit=limit
         )
-    call.answer({"turns": [shapes.item(turn) for turn in found]}, _turns(found))
+    call.answer({"turns": [json_output.item(turn) for turn in found]}, _turns(found))
     if not found:
         call.hint("No turns match. Try fewer conditions; `yiku timeline` shows the newest.")
 
 
 def _turns(found: list[Turn]) -> Iterator[str]:
-    limit = say.width()
+    limit = terminal.width()
     for turn in found:
-        yield say.paint(say.cut(say.source(turn), limit), "dim")
+        yield terminal.paint(terminal.cut(terminal.source(turn), limit), "dim")
         if turn.content:
-            yield from (f"  {line}" for line in say.wrapped(turn.content, limit and limit - 2, lines=say.SHOWN_LINES))
+            yield from (f"  {line}" for line in terminal.wrapped(turn.content, limit and limit - 2, lines=terminal.SHOWN_LINES))
         for called in turn.tool_calls:
             line = f"{called.get('name', 'tool')} {json.dumps(called.get('input'), ensure_ascii=False)}"
-            yield say.cut(f"  > {say.flat(line)}", limit or TOOL_CELLS)
+            yield terminal.cut(f"  > {terminal.flat(line)}", limit or TOOL_CELLS)
         for result in turn.tool_results:
-            yield say.cut(f"  < {say.flat(str(result.get('content', '')))}", limit or TOOL_CELLS)
+            yield terminal.cut(f"  < {terminal.flat(str(result.get('content', '')))}", limit or TOOL_CELLS)
 
 
 def timeline(
@@ -261,7 +261,7 @@ def timeline(
     """List messages and memories in the order they were said."""
     with call.memory() as memory:
         found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
-    call.answer({"items": [shapes.item(item) for item in found]}, _dated(found))
+    call.answer({"items": [json_output.item(item) for item in found]}, _dated(found))
     if not found:
         call.hint("Nothing was said in that time. Try a wider range.")
 
@@ -270,8 +270,15 @@ def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
     rows = []
     for item in found:
         who = (item.speaker or item.role) if isinstance(item, Turn) else item.kind.value
-        rows.append((say.when(item.said_at), say.short(item.id), say.harmless(who), say.flat(item.content or "(tool call)")))
-    yield from say.listing(rows, dim=[0, 1])
+        rows.append(
+            (
+                terminal.when(item.said_at),
+                terminal.short(item.id),
+                terminal.harmless(who),
+                terminal.flat(item.content or "(tool call)"),
+            )
+        )
+    yield from terminal.listing(rows, dim=[0, 1])
 
 
 def get(
@@ -284,34 +291,37 @@ def get(
     with call.memory() as memory:
         found = memory.get(id, as_of=as_of)
         content = memory.admin.blob(found.blob) if isinstance(found, Turn) and found.blob else found.content
-    call.answer({"item": shapes.item(found) | {"content": content}}, _whole(found, content))
+    call.answer({"item": json_output.item(found) | {"content": content}}, _whole(found, content))
 
 
 def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
-    yield say.harmless(content)
+    yield terminal.harmless(content)
     yield ""
-    rows = [(name.replace("_", " "), say.flat(value)) for name, value in _facts(found)]
-    yield from say.table(rows, dim=[0])
+    rows = [(name.replace("_", " "), terminal.flat(value)) for name, value in _facts(found)]
+    yield from terminal.table(rows, dim=[0])
 
 
 def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
     """What is known of it, and worth a line."""
-    yield "id", say.short(found.id)
-    yield "said at", say.exactly(found.said_at)
+    yield "id", terminal.short(found.id)
+    yield "said at", terminal.exactly(found.said_at)
     if isinstance(found, Turn):
         yield "role", " ".join(filter(None, [found.role, found.speaker]))
         yield "session", f"{found.session}, place {found.position}"
         shown = ["tool_calls", "tool_results", "external_id", "parent", "agent", "project", "actor", "metadata", "hidden_at"]
     else:
-        yield "kind", f"{found.kind.value}{say.marks(found)}"
+        yield "kind", f"{found.kind.value}{terminal.marks(found)}"
         if found.predicate:
             yield "slot", f"{found.subject} | {found.predicate} | {found.object}"
-        yield "holds", f"from {say.exactly(found.valid_from)}" + (f" to {say.exactly(found.valid_to)}" if found.valid_to else "")
+        yield (
+            "holds",
+            f"from {terminal.exactly(found.valid_from)}" + (f" to {terminal.exactly(found.valid_to)}" if found.valid_to else ""),
+        )
         if found.superseded_by:
-            yield "replaced by", say.short(found.superseded_by)
+            yield "replaced by", terminal.short(found.superseded_by)
         for origin in found.sources:
-            of = f", turn {say.short(origin.turn)} of {origin.session}" if origin.turn else ""
-            yield "source", f"{origin.actor or origin.origin.value}, {say.exactly(origin.said_at)}{of}"
+            of = f", turn {terminal.short(origin.turn)} of {origin.session}" if origin.turn else ""
+            yield "source", f"{origin.actor or origin.origin.value}, {terminal.exactly(origin.said_at)}{of}"
         yield "accesses", f"retrieved {found.retrieved}, used {found.used}, mentioned {found.mentioned}"
         shown = [
             "importance",
@@ -327,8 +337,8 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            told = value if isinstance(value, str) else _listed(shapes.plain(value))
-            yield name, say.shortened(told) if name == "reason" else told
+            told = value if isinstance(value, str) else _listed(json_output.plain(value))
+            yield name, terminal.shortened(told) if name == "reason" else told
 
 
 def _listed(value: Any) -> str:
@@ -371,7 +381,7 @@ def list_(
             found = memory.get_all(
                 where=filter_, limit=LISTED if limit is None else limit, offset=offset, as_of=as_of, valid_at=valid_at
             )
-        call.answer({"memories": [shapes.item(one) for one in found], "count": len(found)}, _listing(found))
+        call.answer({"memories": [json_output.item(one) for one in found], "count": len(found)}, _listing(found))
         _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
         call.hint('No memories match. Store one with: yiku remember "I live in Oslo."')
@@ -380,8 +390,8 @@ def list_(
 
 
 def _listing(found: list[SemanticMemory]) -> Iterator[str]:
-    rows = [(say.short(one.id), say.day(one.said_at), one.kind.value, say.marked(one)) for one in found]
-    yield from say.listing(rows, dim=[0, 1, 2])
+    rows = [(terminal.short(one.id), terminal.day(one.said_at), one.kind.value, terminal.marked(one)) for one in found]
+    yield from terminal.listing(rows, dim=[0, 1, 2])
 
 
 def history(
@@ -398,7 +408,7 @@ def history(
     """
     with call.memory() as memory:
         found = memory.history(text(about, "id"), as_of=as_of)
-    call.answer({"versions": [shapes.item(one) for one in found]}, versions(found))
+    call.answer({"versions": [json_output.item(one) for one in found]}, versions(found))
     if not found:
         call.hint("Nothing about it was recorded at that time.")
 
@@ -409,14 +419,14 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
     for one in found:
         expired = one.live and one.expired(datetime.now().astimezone())
         ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
-        until = say.day(ended) if ended else "now" if one.live else "-"
+        until = terminal.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
-            end = say.shortened(say.flat(one.reason or one.state.value))
+            end = terminal.shortened(terminal.flat(one.reason or one.state.value))
         elif one.superseded_by:
-            end = f"replaced by {say.short(one.superseded_by)}"
+            end = f"replaced by {terminal.short(one.superseded_by)}"
         elif one.said_later:
-            end = f"said later: {say.short(one.said_later)}"
+            end = f"said later: {terminal.short(one.said_later)}"
         else:
             end = "expired" if expired else "current"
-        rows.append((f"{say.day(one.valid_from)} to {until}", say.short(one.id), end, say.flat(one.content)))
-    yield from say.listing(rows, dim=[0, 1, 2])
+        rows.append((f"{terminal.day(one.valid_from)} to {until}", terminal.short(one.id), end, terminal.flat(one.content)))
+    yield from terminal.listing(rows, dim=[0, 1, 2])

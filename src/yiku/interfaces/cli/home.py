@@ -15,7 +15,7 @@ import typer
 
 from yiku import __version__
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
@@ -41,8 +41,8 @@ def pause(
     end = until if for_ is None else datetime.now().astimezone() + _length(for_)
     with call.memory() as memory:
         found = memory.admin.pause(end)
-    when = say.when(found) if found else "yiku resume"
-    call.answer({"paused": True, "until": shapes.plain(found)}, [f"{say.paint('paused', 'yellow')} until {when}"])
+    when = terminal.when(found) if found else "yiku resume"
+    call.answer({"paused": True, "until": json_output.plain(found)}, [f"{terminal.paint('paused', 'yellow')} until {when}"])
 
 
 def _length(given: str) -> timedelta:
@@ -57,22 +57,25 @@ def resume(call: Call) -> None:
     """Resume writing after a pause."""
     with call.memory() as memory:
         was = memory.admin.resume()
-    call.answer({"paused": False, "was_paused": was}, [say.paint("resumed", "green") if was else "memory was not paused"])
+    call.answer({"paused": False, "was_paused": was}, [terminal.paint("resumed", "green") if was else "memory was not paused"])
 
 
 def status(call: Call) -> None:
     """Show where this home is, pending work and problems."""
     with call.memory() as memory:
         found, counts = memory.status(), memory.admin.stats()
-    call.answer({"status": shapes.plain(found), "stats": shapes.plain(counts)}, _status(found, counts))
+    call.answer({"status": json_output.plain(found), "stats": json_output.plain(counts)}, _status(found, counts))
 
 
 def _status(found: Status, counts: Stats) -> Iterator[str]:
-    memories, limit = counts.memories, say.width()
+    memories, limit = counts.memories, terminal.width()
     rows = [
         ("home", found.home),
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
-        ("holds", f"{say.plural(counts.turns, 'turn')} in {say.plural(counts.sessions, 'session')}, {_counted(memories)}"),
+        (
+            "holds",
+            f"{terminal.plural(counts.turns, 'turn')} in {terminal.plural(counts.sessions, 'session')}, {_counted(memories)}",
+        ),
         ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
         ("durability", found.durability),
         ("disk", found.disk),
@@ -80,13 +83,13 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),
     ]
-    yield from say.table(rows, dim=[0])
+    yield from terminal.table(rows, dim=[0])
     for trouble in found.troubles:
-        first, *more = say.wrapped(trouble, limit and limit - 2)
-        yield f"{say.paint('!', 'yellow')} {first}"
+        first, *more = terminal.wrapped(trouble, limit and limit - 2)
+        yield f"{terminal.paint('!', 'yellow')} {first}"
         yield from (f"  {line}" for line in more)
     if not found.troubles:
-        yield say.paint("all is well", "green")
+        yield terminal.paint("all is well", "green")
 
 
 def _counted(memories: object) -> str:
@@ -105,12 +108,12 @@ def stats(call: Call) -> None:
         *((f"memories, {name}", f"{count:,}", "") for name, count in found.memories.items()),
         *((f"kind {name}", f"{count:,}", "") for name, count in found.kinds.items()),
         *((name, f"{getattr(found, name):,}", "") for name in "entities relations tags episodes attachments queue changes".split()),
-        ("first said", say.day(found.first_said_at) if found.first_said_at else "-", ""),
-        ("last said", say.day(found.last_said_at) if found.last_said_at else "-", ""),
-        ("database", say.bytes_(found.database_bytes), ""),
-        ("blobs", say.bytes_(found.blob_bytes), ""),
+        ("first said", terminal.day(found.first_said_at) if found.first_said_at else "-", ""),
+        ("last said", terminal.day(found.last_said_at) if found.last_said_at else "-", ""),
+        ("database", terminal.bytes_(found.database_bytes), ""),
+        ("blobs", terminal.bytes_(found.blob_bytes), ""),
     ]
-    call.answer({"stats": shapes.plain(found)}, say.table(rows, dim=[0], right=[1]))
+    call.answer({"stats": json_output.plain(found)}, terminal.table(rows, dim=[0], right=[1]))
 
 
 def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 50) -> None:
@@ -121,7 +124,7 @@ def journal(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", h
     """
     with call.memory() as memory:
         found = memory.admin.journal(limit=limit)
-    call.answer({"changes": [shapes.plain(change) for change in found]}, _changes(found))
+    call.answer({"changes": [json_output.plain(change) for change in found]}, _changes(found))
     if not found:
         call.hint("There are no changes yet.")
 
@@ -130,13 +133,13 @@ def _changes(found: list[ChangeRow]) -> Iterator[str]:
     rows = []
     for change in found:
         what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
-        why = say.shortened(say.flat(change.reason or change.actor or ""))
-        rows.append((str(change.transaction), say.when(change.at.astimezone()), change.operation, what, why))
-    if (limit := say.width()) is None or limit >= JOURNAL_CELLS:
-        yield from say.table([("undo", "at", "operation", "what", "why"), *rows] if rows else [], dim=[1, 3], right=[0])
+        why = terminal.shortened(terminal.flat(change.reason or change.actor or ""))
+        rows.append((str(change.transaction), terminal.when(change.at.astimezone()), change.operation, what, why))
+    if (limit := terminal.width()) is None or limit >= JOURNAL_CELLS:
+        yield from terminal.table([("undo", "at", "operation", "what", "why"), *rows] if rows else [], dim=[1, 3], right=[0])
         return
     for number, at, operation, what, why in rows:
-        yield from say.stacked(f"{number}  {operation}: {what}", [at, why])
+        yield from terminal.stacked(f"{number}  {operation}: {what}", [at, why])
 
 
 def config(
@@ -155,12 +158,12 @@ def config(
     found = settings.load(place, {"scope": call.scope})
     home_from = "argument" if call.home else "YIKU_HOME" if os.environ.get("YIKU_HOME") else "default"
     origins = {**found.origins, "home": home_from}
-    shape = shapes.plain(found)
+    shape = json_output.plain(found)
     if unknown := [name for name in names or () if name not in origins]:
         raise InvalidInput(f"there is no setting {unknown[0][:40]!r}; `yiku config` lists them")
     listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in names or origins]
     rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
-    call.answer({"settings": listed, "file": str(place.settings)}, say.table(rows, dim=[1]))
+    call.answer({"settings": listed, "file": str(place.settings)}, terminal.table(rows, dim=[1]))
     if found.unknown_variables:
         call.hint(f"Unknown settings, ignored: {', '.join(found.unknown_variables)}.")
     call.hint(

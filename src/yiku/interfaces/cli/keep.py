@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from yiku.errors import InvalidInput, YikuError
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parsed, takes, text
 from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
 
@@ -120,14 +120,14 @@ def record(
         said = text(content, "content")
         began = datetime.now().astimezone()
         turn = memory.record_turn(cast("Any", role), said, idempotency_key=key, **details)
-        lines = [f"{say.paint('recorded', 'green')} {say.source(turn)}"]
+        lines = [f"{terminal.paint('recorded', 'green')} {terminal.source(turn)}"]
         learned, taken_back = list[SemanticMemory](), list[SemanticMemory]()
         if turn.recorded_at >= began:  # else it was known, and what it taught was told then
             with suppress(YikuError):  # the turn is kept, whatever can be said of it
                 learned, taken_back = _taught(memory, turn)
                 lines += _lessons(memory, learned, taken_back)
-    data = {"learned": [shapes.item(one) for one in learned], "taken_back": [shapes.item(one) for one in taken_back]}
-    call.answer({"turn": shapes.item(turn), **data}, lines)
+    data = {"learned": [json_output.item(one) for one in learned], "taken_back": [json_output.item(one) for one in taken_back]}
+    call.answer({"turn": json_output.item(turn), **data}, lines)
     call.tell_masked((said, details), turn)
 
 
@@ -149,15 +149,16 @@ def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iter
     for one in learned:
         before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
         instead = f", instead of {_quoted(before[-1].content)}" if before else ""
-        yield f"  {say.paint('learned', 'green')}: {one.kind.value} {_quoted(one.content)}{say.marks(one)} {say.short(one.id)}{instead}"
+        what = f"{one.kind.value} {_quoted(one.content)}{terminal.marks(one)} {terminal.short(one.id)}"
+        yield f"  {terminal.paint('learned', 'green')}: {what}{instead}"
     for one in taken_back:
         now = [version for version in memory.history(one.id) if version.live]
         again = f"; it is again {_quoted(now[-1].content)}" if now else ""
-        yield f"  {say.paint('taken back', 'yellow')}: {_quoted(one.content)} {say.short(one.id)}{again}"
+        yield f"  {terminal.paint('taken back', 'yellow')}: {_quoted(one.content)} {terminal.short(one.id)}{again}"
 
 
 def _quoted(text: str) -> str:
-    return f'"{say.cut(say.flat(text), QUOTED_CELLS)}"'
+    return f'"{terminal.cut(terminal.flat(text), QUOTED_CELLS)}"'
 
 
 @takes(DETAILS)
@@ -185,9 +186,9 @@ def remember(
         done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
-        call.answer(shapes.outcome(done, dry_run), [f"{say.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
+        call.answer(json_output.outcome(done, dry_run), [f"{terminal.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
         raise typer.Exit(REFUSED)
-    call.answer(shapes.outcome(done, dry_run), became(done, dry_run))
+    call.answer(json_output.outcome(done, dry_run), became(done, dry_run))
     call.tell_masked((said, details), done.memory.content)
 
 
@@ -196,16 +197,17 @@ def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> 
     name = type(done).__name__.lower()
     word = word or WORDS.get(name, name)
     memory = done.memory
-    yield f"{say.paint(word, 'yellow' if name in ('flagged', 'retracted') else 'green')}  {say.flat(memory.content)}"
+    yield f"{terminal.paint(word, 'yellow' if name in ('flagged', 'retracted') else 'green')}  {terminal.flat(memory.content)}"
     for label, place in (("instead of", "replaced"), ("now", "current"), ("and", "said")):
         other = getattr(done, place, None)
         if other is not None:
-            yield f"  {label}: {say.flat(other.content)} {say.paint(f'(said {say.day(other.said_at)})', 'dim')}"
+            yield f"  {label}: {terminal.flat(other.content)} {terminal.paint(f'(said {terminal.day(other.said_at)})', 'dim')}"
     for other in getattr(done, "others", ()):
-        yield f"  with: {say.flat(other.content)} {say.paint(f'({say.short(other.id)}, said {say.day(other.said_at)})', 'dim')}"
+        where = terminal.paint(f"({terminal.short(other.id)}, said {terminal.day(other.said_at)})", "dim")
+        yield f"  with: {terminal.flat(other.content)} {where}"
     known = f"{memory.subject} | {memory.predicate}" if memory.predicate else "no slot"
     tail = "nothing was written" if dry_run else f"undo with: yiku undo {done.operation}"
-    yield say.paint(say.harmless(f"  {say.short(memory.id)} · {memory.kind.value} · {known} · {tail}"), "dim")
+    yield terminal.paint(terminal.harmless(f"  {terminal.short(memory.id)} · {memory.kind.value} · {known} · {tail}"), "dim")
 
 
 @takes(DETAILS)
@@ -229,8 +231,8 @@ def update(
         call.admit(memory)
         said = None if statement is None else text(statement)
         found = memory.update(id, said, **given(**details))
-    line = f"{say.paint('updated', 'green')}  {say.flat(found.content)}{say.marks(found)}"
-    call.answer({"memory": shapes.item(found)}, [line, say.paint(f"  {say.source(found)}", "dim")])
+    line = f"{terminal.paint('updated', 'green')}  {terminal.flat(found.content)}{terminal.marks(found)}"
+    call.answer({"memory": json_output.item(found)}, [line, terminal.paint(f"  {terminal.source(found)}", "dim")])
     call.tell_masked((said, details), found.content if said is not None else "")
 
 
@@ -242,8 +244,8 @@ def feedback(
         found = memory.feedback(id, cast("Any", access))
     counts = f"retrieved {found.retrieved}, used {found.used}, mentioned {found.mentioned}"
     call.answer(
-        {"memory": shapes.item(found)},
-        [f"{say.paint('counted', 'green')}  {say.flat(found.content)}", say.paint(f"  {counts}", "dim")],
+        {"memory": json_output.item(found)},
+        [f"{terminal.paint('counted', 'green')}  {terminal.flat(found.content)}", terminal.paint(f"  {counts}", "dim")],
     )
 
 
@@ -279,12 +281,12 @@ def forget(
         if id is None and not yes and not dry_run and (session or since or until):
             _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
         done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
-    call.answer(shapes.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
+    call.answer(json_output.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
     """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
-    much = f"{say.plural(len(meant.turns), 'turn')} and {say.plural(len(meant.memories), 'memory', 'memories')}"
+    much = f"{terminal.plural(len(meant.turns), 'turn')} and {terminal.plural(len(meant.memories), 'memory', 'memories')}"
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this forgets {much}: add --yes to confirm, or --dry-run to list them")
     typer.confirm(f"Forget {much}?", abort=True, err=True)
@@ -297,17 +299,17 @@ def moved(done: Forgotten, word: str) -> Iterator[str]:
         return
     items: list[SemanticMemory | Turn] = [*done.memories, *done.turns]
     for found in items:
-        yield f"{say.paint(word, 'yellow')}  {say.cut(say.flat(found.content), (say.width() or 10_000) - len(word) - 2)}"
-        yield say.paint(f"  {say.source(found)}", "dim")
+        yield f"{terminal.paint(word, 'yellow')}  {terminal.cut(terminal.flat(found.content), (terminal.width() or 10_000) - len(word) - 2)}"
+        yield terminal.paint(f"  {terminal.source(found)}", "dim")
     if done.operation:
-        yield say.paint(f"  undo with: yiku undo {done.operation}", "dim")
+        yield terminal.paint(f"  undo with: yiku undo {done.operation}", "dim")
 
 
 def restore(call: Call, *, id: Id) -> None:
     """Bring back something that was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
-    call.answer(shapes.forgotten(done, False), moved(done, "restored"))
+    call.answer(json_output.forgotten(done, False), moved(done, "restored"))
 
 
 def undo(
@@ -320,8 +322,8 @@ def undo(
     """Undo one change, by its number."""
     with call.memory() as memory:
         done = memory.admin.undo(operation)
-    much = f"{say.plural(done.memories, 'memory', 'memories')}, {say.plural(done.turns, 'turn')}"
+    much = f"{terminal.plural(done.memories, 'memory', 'memories')}, {terminal.plural(done.turns, 'turn')}"
     if done.records:
-        much += f", {say.plural(done.records, 'episode or other record', 'episodes and other records')}"
-    line = f"{say.paint('undone', 'green')}  operation {done.undone}: {much}; again with: yiku undo {done.operation}"
-    call.answer(cast(dict[str, Any], shapes.plain(done)), [line])
+        much += f", {terminal.plural(done.records, 'episode or other record', 'episodes and other records')}"
+    line = f"{terminal.paint('undone', 'green')}  operation {done.undone}: {much}; again with: yiku undo {done.operation}"
+    call.answer(cast(dict[str, Any], json_output.plain(done)), [line])

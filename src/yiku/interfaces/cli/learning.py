@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.interfaces.cli.keep import became, moved
 from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
@@ -66,19 +66,19 @@ def learn(
         found = memory.get_all(where={"created_at": {"gte": began}}, order="updated", limit=COUNTED) if done.outcomes else []
         pending = len(memory.admin.review(limit=COUNTED))
     call.answer(
-        {"learn": shapes.plain(done), "memories": [shapes.item(one) for one in found]},
+        {"learn": json_output.plain(done), "memories": [json_output.item(one) for one in found]},
         _learned(done, found),
         wanted=bool(done.troubles),
     )
     if pending:
-        call.hint(f"{say.plural(pending, 'statement')} to review: yiku review")
+        call.hint(f"{terminal.plural(pending, 'statement')} to review: yiku review")
 
 
 def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
-    asked = f" and {say.plural(done.jobs, 'question')} to {say.harmless(done.model)}" if done.model else ""
-    yield f"{say.paint('learned', 'green')} from {say.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
-    yield from say.table(
-        [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
+    asked = f" and {terminal.plural(done.jobs, 'question')} to {terminal.harmless(done.model)}" if done.model else ""
+    yield f"{terminal.paint('learned', 'green')} from {terminal.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
+    yield from terminal.table(
+        [(f"  {terminal.short(one.id)}", one.kind.value, terminal.marked(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
     )
     if len(found) > SHOWN:
         yield f"  and {len(found) - SHOWN:,} more: yiku list"
@@ -87,14 +87,14 @@ def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
     if done.dead:
         yield f"  {done.dead:,} failed: yiku queue says why, yiku learn --all retries"
     for trouble in done.troubles:
-        yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
 
 
 def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
     with call.memory() as memory, call.watched() as progress:
         done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
-    lists = {name: [shapes.item(one) for one in getattr(done, name)] for name in CHANGED}
-    call.answer({"relearned": shapes.plain(done) | lists}, _relearned(done), wanted=bool(done.troubles))
+    lists = {name: [json_output.item(one) for one in getattr(done, name)] for name in CHANGED}
+    call.answer({"relearned": json_output.plain(done) | lists}, _relearned(done), wanted=bool(done.troubles))
 
 
 def _relearned(done: Relearned) -> Iterator[str]:
@@ -103,23 +103,23 @@ def _relearned(done: Relearned) -> Iterator[str]:
     counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
     told = ", ".join(f"{count:,} {word}" for word, count in counts.items())
     if done.dry_run:
-        yield f"{say.paint('would change', 'yellow')} after reading {say.plural(done.turns, 'turn')} again: {told or 'nothing'}"
+        yield f"{terminal.paint('would change', 'yellow')} after reading {terminal.plural(done.turns, 'turn')} again: {told or 'nothing'}"
     else:
-        yield f"{say.paint('read', 'green')} {say.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
+        yield f"{terminal.paint('read', 'green')} {terminal.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
     for word, found in changed.items():
         yield f"{word}:"
-        rows = [(f"  {say.short(one.id)}", one.kind.value, say.marked(one)) for one in found[:SHOWN]]
-        yield from say.table(rows, dim=[0, 1], lines=2)
+        rows = [(f"  {terminal.short(one.id)}", one.kind.value, terminal.marked(one)) for one in found[:SHOWN]]
+        yield from terminal.table(rows, dim=[0, 1], lines=2)
         if len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN:,} more: --json has all"
     if done.left:
-        yield f"  {say.plural(done.left, 'turn')} left: yiku learn --again continues"
+        yield f"  {terminal.plural(done.left, 'turn')} left: yiku learn --again continues"
     for trouble in done.troubles:
-        yield f"{say.paint('!', 'yellow')} {say.harmless(trouble)}"
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
     if done.dry_run:
-        yield say.paint("  nothing was written", "dim")
+        yield terminal.paint("  nothing was written", "dim")
     elif done.operation:
-        yield say.paint(f"  undo with: yiku undo {done.operation}", "dim")
+        yield terminal.paint(f"  undo with: yiku undo {done.operation}", "dim")
 
 
 def counted(outcomes: Mapping[str, int]) -> str:
@@ -135,7 +135,9 @@ def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", he
     """
     with call.memory() as memory:
         found = memory.admin.review(limit=limit)
-    data = [{"why": one.why, "memory": shapes.item(one.memory), "others": [*map(shapes.item, one.others)]} for one in found]
+    data = [
+        {"why": one.why, "memory": json_output.item(one.memory), "others": [*map(json_output.item, one.others)]} for one in found
+    ]
     call.answer({"review": data}, _review(_once(found)))
     call.hint("`yiku confirm ID` keeps one, `yiku reject ID` removes it." if found else "There is nothing to review.")
 
@@ -150,17 +152,17 @@ def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
 
 
 def _review(found: Iterable[ToReview]) -> Iterator[str]:
-    limit, sort = say.width(), None
+    limit, sort = terminal.width(), None
     for number, one in enumerate(found, 1):
         if one.why != sort:
             yield from ([""] if sort else [])
-            yield say.paint(SORTS[one.why], "bold")
+            yield terminal.paint(SORTS[one.why], "bold")
             sort = one.why
         for memory in (one.memory, *one.others):
             lead = f"{number:>2}  " if memory is one.memory else "    or: "
-            body = say.wrapped(memory.content, limit and limit - len(lead), lines=say.SHOWN_LINES)
+            body = terminal.wrapped(memory.content, limit and limit - len(lead), lines=terminal.SHOWN_LINES)
             yield from (f"{lead if place == 0 else ' ' * len(lead)}{line}" for place, line in enumerate(body))
-            yield say.paint(f"{' ' * len(lead)}{say.cut(say.source(memory), limit and limit - len(lead))}", "dim")
+            yield terminal.paint(f"{' ' * len(lead)}{terminal.cut(terminal.source(memory), limit and limit - len(lead))}", "dim")
 
 
 def confirm(call: Call, *, ids: Ids) -> None:
@@ -173,7 +175,7 @@ def confirm(call: Call, *, ids: Ids) -> None:
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
         done = [memory.confirm(name) for name in names]
-    call.answer({"outcomes": [shapes.outcome(one, False) for one in done]}, _confirmed(done))
+    call.answer({"outcomes": [json_output.outcome(one, False) for one in done]}, _confirmed(done))
 
 
 def _some(ids: list[str]) -> list[str]:
@@ -196,7 +198,7 @@ def reject(call: Call, *, ids: Ids) -> None:
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]
         done = [memory.reject(name) for name in names]
-    call.answer({"rejected": [shapes.forgotten(one, False) for one in done]}, _rejected(done))
+    call.answer({"rejected": [json_output.forgotten(one, False) for one in done]}, _rejected(done))
 
 
 def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
@@ -214,7 +216,7 @@ def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only
         jobs = memory.admin.queue(dead=True if dead else None)
         waiting = dict(memory.status().waiting)
         asked = bool(memory.settings.chat_url)
-    call.answer({"jobs": [shapes.plain(job) for job in jobs], "waiting": waiting}, _queue(jobs))
+    call.answer({"jobs": [json_output.plain(job) for job in jobs], "waiting": waiting}, _queue(jobs))
     if jobs and not asked:
         call.hint("No model is set, so these stay pending: docs/settings.md, chat_url.")
     late = {} if dead else {name: count for name, count in waiting.items() if "learn" in name}
@@ -227,6 +229,8 @@ def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only
 def _queue(jobs: list[Job]) -> Iterator[str]:
     rows = [("what", "session", "state", "tried", "why")] if jobs else []
     for job in jobs:
-        state = "failed" if job.dead else f"due {say.when(job.due_at.astimezone())}"
-        rows.append((WORK.get(job.kind, job.kind), say.flat(job.session), state, str(job.tries), say.flat(job.error or "")))
-    yield from say.table(rows, dim=[3, 4], right=[3])
+        state = "failed" if job.dead else f"due {terminal.when(job.due_at.astimezone())}"
+        rows.append(
+            (WORK.get(job.kind, job.kind), terminal.flat(job.session), state, str(job.tries), terminal.flat(job.error or ""))
+        )
+    yield from terminal.table(rows, dim=[3, 4], right=[3])

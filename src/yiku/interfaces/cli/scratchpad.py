@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, file
 
 Lines = list[str] | None
@@ -59,8 +59,8 @@ def scratchpad(
                 f'"{line}" {"is not in the scratchpad" if settling else "was left out: it is there already, or there is no room"}.'
             )
         shown = memory.sessions.to_markdown(found)
-    limit = say.width()
-    lines = [part for line in shown.splitlines() for part in say.wrapped(line, limit)]
-    call.answer({"scratchpad": shapes.plain(found), "markdown": shown}, lines, wanted=True)
+    limit = terminal.width()
+    lines = [part for line in shown.splitlines() for part in terminal.wrapped(line, limit)]
+    call.answer({"scratchpad": json_output.plain(found), "markdown": shown}, lines, wanted=True)
     if not shown:
         call.hint('The scratchpad is empty. It follows from what you ask for in `yiku record`; add a line with --add-step "…"')

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, file, parsed, text
 from yiku.interfaces.cli.learning import counted
 from yiku.types import Compressed, Ended, Episode, Messages, Session
@@ -27,7 +27,7 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
     """List sessions, newest first."""
     with call.memory() as memory:
         found = memory.sessions.get_all(limit=limit)
-    call.answer({"sessions": [shapes.plain(one) for one in found]}, _sessions(found))
+    call.answer({"sessions": [json_output.plain(one) for one in found]}, _sessions(found))
     if not found:
         call.hint('There are no sessions yet. Start one: yiku record "…" --session s1')
 
@@ -35,16 +35,19 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
 def _sessions(found: list[Session]) -> Iterator[str]:
     rows = []
     for one in found:
-        times = (say.when(at) if at else "-" for at in (one.started_at, one.ended_at))
-        state = f"ended {say.day(one.closed_at.astimezone())}" if one.closed_at else "open"
-        rows.append((say.flat(one.id), f"{one.turns:,}", *times, state, say.flat(one.task or "")))
+        times = (terminal.when(at) if at else "-" for at in (one.started_at, one.ended_at))
+        state = f"ended {terminal.day(one.closed_at.astimezone())}" if one.closed_at else "open"
+        rows.append((terminal.flat(one.id), f"{one.turns:,}", *times, state, terminal.flat(one.task or "")))
     table = [("session", "turns", "from", "to", "state", "task"), *rows] if found else []
-    taken, limit = sum(max(say.cells(row[column]) for row in table) + 2 for column in range(5)) if table else 0, say.width()
+    taken, limit = (
+        sum(max(terminal.cells(row[column]) for row in table) + 2 for column in range(5)) if table else 0,
+        terminal.width(),
+    )
     if limit is None or taken < limit:
-        yield from say.table(table, dim=[2, 3, 5], right=[1])
+        yield from terminal.table(table, dim=[2, 3, 5], right=[1])
         return
     for id, turns, first, last, *rest in rows:
-        yield from say.stacked(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
+        yield from terminal.stacked(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
 
 
 def messages(
@@ -60,7 +63,7 @@ def messages(
     with call.memory() as memory:
         found = memory.sessions.messages(name, limit=limit, after=after, last=last)
     call.answer(
-        {"session": name, "messages": shapes.plain(found.messages), "turns": list(found.turns), "cursor": found.cursor},
+        {"session": name, "messages": json_output.plain(found.messages), "turns": list(found.turns), "cursor": found.cursor},
         _spoken(found),
     )
     if found.cursor is not None:
@@ -75,7 +78,7 @@ def _spoken(found: Messages) -> Iterator[str]:
         said = [part if isinstance(part, str) else _part(part) for part in parts if part]
         said += [f"[{_part(one.get('function', one))}]" for one in message.get("tool_calls") or ()]
         who = str(message.get("role", message.get("type", "")))
-        yield f"{say.paint(who, 'dim')}  {say.flat(' '.join(said))}"
+        yield f"{terminal.paint(who, 'dim')}  {terminal.flat(' '.join(said))}"
 
 
 def _part(part: Mapping[str, Any]) -> str:
@@ -98,20 +101,20 @@ def end(
     with call.memory() as memory:
         done = memory.sessions.end(name, budget_s=seconds)
         lines = [*_ended(memory, name, done)]
-    call.answer({"ended": shapes.plain(done), "session": name}, lines)
+    call.answer({"ended": json_output.plain(done), "session": name}, lines)
 
 
 def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
-    yield f"{say.paint('ended', 'green')}  {say.flat(name)}"
+    yield f"{terminal.paint('ended', 'green')}  {terminal.flat(name)}"
     if done.episode is not None:
         yield from _story(memory, done.episode)
     else:
         yield "  nothing was said since it was last ended"
-    told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": say.flat(done.scratchpad.current_focus)}
-    told["expired"] = f"{say.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
+    told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": terminal.flat(done.scratchpad.current_focus)}
+    told["expired"] = f"{terminal.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
     if done.model is not None:
         told["model"] = f"{done.model.model}: {counted(done.model.outcomes)}, {done.model.waiting:,} wait"
-    yield from (say.paint(f"  {name}: {told[name]}", "dim") for name in told if told[name])
+    yield from (terminal.paint(f"  {name}: {told[name]}", "dim") for name in told if told[name])
 
 
 def compress(
@@ -138,7 +141,7 @@ def compress(
         call.admit(memory)
         done = memory.sessions.compressing(given, session=session, summary=told)
         lines = [*_compressed(memory, done)]
-    call.answer({"compressed": shapes.plain(done), "session": session}, lines)
+    call.answer({"compressed": json_output.plain(done), "session": session}, lines)
 
 
 def _messages(raw: str) -> list[Mapping[str, Any]]:
@@ -158,11 +161,12 @@ def _messages(raw: str) -> list[Mapping[str, Any]]:
 
 def _compressed(memory: Memory, done: Compressed) -> Iterator[str]:
     total = done.recorded + done.known
-    yield f"{say.paint('compressed', 'green')}  {say.plural(total, 'message')}: {done.recorded:,} recorded now, {done.known:,} before"
+    counts = f"{terminal.plural(total, 'message')}: {done.recorded:,} recorded now, {done.known:,} before"
+    yield f"{terminal.paint('compressed', 'green')}  {counts}"
     if done.episode is not None:
         yield from _story(memory, done.episode)
     if done.outcomes:
-        yield say.paint(f"  learned: {counted(done.outcomes)}", "dim")
+        yield terminal.paint(f"  learned: {counted(done.outcomes)}", "dim")
 
 
 def episodes(
@@ -177,14 +181,14 @@ def episodes(
     with call.memory() as memory:
         found = memory.sessions.episodes(session=session, since=since, until=until, limit=limit)
         lines = [line for one in found for line in _story(memory, one, lead="")]
-    call.answer({"episodes": [shapes.plain(one) for one in found]}, lines)
+    call.answer({"episodes": [json_output.plain(one) for one in found]}, lines)
     if not found:
         call.hint("There are no episodes yet. `yiku end SESSION` and `yiku compress` make one.")
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
     """An episode as a person reads it, under its source."""
-    limit = say.width()
-    yield say.paint(lead + say.cut(say.source(episode), limit and limit - len(lead)), "dim")
+    limit = terminal.width()
+    yield terminal.paint(lead + terminal.cut(terminal.source(episode), limit and limit - len(lead)), "dim")
     for line in memory.sessions.to_markdown(episode).splitlines():
-        yield from (f"{lead}{part}" for part in say.wrapped(line, limit and limit - len(lead)))
+        yield from (f"{lead}{part}" for part in terminal.wrapped(line, limit and limit - len(lead)))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from yiku.interfaces.cli import say, shapes
+from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import EmbedReport
 
@@ -28,12 +28,12 @@ def embed(
     """
     with call.memory() as memory, call.watched() as progress:
         found = memory.admin.embed(budget_s=seconds, progress=progress)
-    call.answer({"embed": shapes.plain(found)}, _embedded(found), wanted=bool(found.failed))
+    call.answer({"embed": json_output.plain(found)}, _embedded(found), wanted=bool(found.failed))
 
 
 def _embedded(found: EmbedReport) -> Iterator[str]:
-    what = say.plural(found.done, "turn or statement", "turns and statements")
-    yield f"{say.paint('embedded', 'green')} {what} with {say.harmless(found.space)}"
+    what = terminal.plural(found.done, "turn or statement", "turns and statements")
+    yield f"{terminal.paint('embedded', 'green')} {what} with {terminal.harmless(found.space)}"
     if found.waiting:
         yield f"  {found.waiting:,} pending: run it again"
     if found.failed:

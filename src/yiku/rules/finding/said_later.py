@@ -15,16 +15,16 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from yiku.rules import values
-from yiku.rules.analyze import tokens
 from yiku.rules.lexicon import built_in
 from yiku.rules.lexicon.flags import CHANGE, CORRECT, JOKE, NOW, RETRACT
 from yiku.rules.statements.clause import AGENT, USER, Asked, Clause, Mood, Slot, Tense, Value
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
+from yiku.rules.text.analyze import tokens
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
 from yiku.rules.text.words import flags_of, words
+from yiku.rules.values import canonical
 
 ENOUGH = 2  # words of the question that both hold before the earlier is marked
 POOL = 10  # of the fused order, whatever the limit
@@ -357,8 +357,8 @@ def _same_value(earlier: _Answer, later: _Answer) -> bool:
         changed = later.clause.cue in ("corrects", "changes") and earlier.told - later.told and later.told - earlier.told
         return bool(earlier.told & later.told) and not changed
     first, second = ([*(each.exact or _numbers(each))] for each in (earlier, later))
-    left = [one for one in first if not any(values.same(one, at, other, later_at) for other in second)]
-    right = [one for one in second if not any(values.same(one, later_at, other, at) for other in first)]
+    left = [one for one in first if not any(canonical.same(one, at, other, later_at) for other in second)]
+    right = [one for one in second if not any(canonical.same(one, later_at, other, at) for other in first)]
     return bool(first and second) and not (left and right)
 
 

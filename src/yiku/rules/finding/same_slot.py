@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from yiku.rules.conflict import key, same_object
+from yiku.rules.deciding.conflict import key, same_object
 from yiku.types import Cardinality, SemanticMemory, Standing
 
 Slot = tuple[str, str, str]  # scope, subject, predicate

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from yiku.rules import slots, values
+from yiku.rules.deciding import slots
 from yiku.rules.statements.clause import Clause, Mood
 from yiku.rules.statements.read import read
+from yiku.rules.values import canonical
 from yiku.types import Cardinality, SemanticMemory
 from yiku.types.learning import Draft
 
@@ -39,7 +40,7 @@ def value(text: str, clause: Clause) -> str:
 
 
 def _sort(said: str) -> str:
-    return "contact" if "@" in said else values.sort_of(said)
+    return "contact" if "@" in said else canonical.sort_of(said)
 
 
 def draft(text: str, told: Sequence[SemanticMemory], *, answers: bool) -> Draft | None:

@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from yiku.rules import importance, keys, retract
-from yiku.rules import slots as stored
-from yiku.rules.analyze import UNSPACED_RUN
-from yiku.rules.learning import durations, entities, worth
+from yiku.rules.deciding import retract
+from yiku.rules.deciding import slots as stored
+from yiku.rules.learning import durations, entities, importance, worth
 from yiku.rules.lexicon import built_in
+from yiku.rules.statements import keys
 from yiku.rules.statements.clause import AGENT, USER, Clause, Mood, Tense
 from yiku.rules.statements.moods import COLONS
 from yiku.rules.statements.read import read
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.sentences import MARKS, WIDE_STOP
 from yiku.types import Cardinality, Kind, Slot, Standing
 from yiku.types.learning import Draft
-from yiku.types.words import Relation
+from yiku.types.memories import Relation
 
 TALK = 3_000  # characters; what is longer was not typed as talk
 ENDS = 600  # characters of such a turn that are read, at either end

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from yiku.rules import importance, when
+from yiku.rules.learning import importance
 from yiku.rules.lexicon import lists
 from yiku.rules.text.folding import folded
+from yiku.rules.values import when
 from yiku.types.learning import Priority
 
 MIDDLING = (0.35, 0.70)  # the weight from which, and up to which, a named time counts

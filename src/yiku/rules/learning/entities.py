@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from yiku.rules.analyze import UNSPACED_RUN, fold
 from yiku.rules.lexicon.lists import at_start, looked_for, words
+from yiku.rules.text.analyze import UNSPACED_RUN, fold
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import MARKS
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from yiku.rules import conflict
-from yiku.rules.analyze import fold
+from yiku.rules.deciding import conflict
+from yiku.rules.text.analyze import fold
 from yiku.types import Kind, SemanticMemory, Source, State
 
 LEARNING_VERSION = (

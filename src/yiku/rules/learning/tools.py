@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from yiku.rules.calls import calls
+from yiku.rules.sessions.calls import calls
 from yiku.types import Kind, Turn
 from yiku.types.learning import Draft
 

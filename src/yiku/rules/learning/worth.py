@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from yiku.rules.analyze import UNSPACED_RUN, fold, tokens
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
 from yiku.rules.statements.moods import COLONS
 from yiku.rules.statements.subjects import is_person
+from yiku.rules.text.analyze import UNSPACED_RUN, fold, tokens
 
 PAIRS = tuple(zip("《（(「『“【[", "》）)」』”】]", strict=True))
 LEAST = 2  # content words: who has only "I am back" knows nothing

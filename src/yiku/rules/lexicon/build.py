@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.lexicon import Entry, Gap, Lexicon, Literal, Phrase, Predicate, Template
 from yiku.rules.lexicon.flags import mask
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.folding import folded
 
 _FILES_OF_WORDS = ("persons", "moods", "changes", "functions", "times", "numbers", "units", "values", "synonyms", "attributes")

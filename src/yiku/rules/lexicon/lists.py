@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.lexicon import built_in
+from yiku.rules.text.analyze import UNSPACED_RUN
 
 # A word between spaces ends where no letter or digit follows: of Latin, Greek or Cyrillic, since a wide class takes 4 ms to compile.
 _EDGES = "(?<![0-9a-z\u00df-\u052f])", "(?![0-9a-z\u00df-\u052f])"

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from yiku.rules.analyze import writings
 from yiku.rules.lexicon.lists import has, words
 from yiku.rules.privacy.forms import Span
 from yiku.rules.privacy.randomness import is_placeholder, looks_random, looks_strong
 from yiku.rules.text import lazy
+from yiku.rules.text.analyze import writings
 
 
 class _Announcing(NamedTuple):

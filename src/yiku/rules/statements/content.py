@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from yiku.rules import analyze
 from yiku.rules.lexicon.flags import DAY, EMPTY
+from yiku.rules.text import analyze
 from yiku.rules.text.words import Word
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from yiku.rules import analyze
 from yiku.rules.lexicon.flags import (
     ALSO,
     AUX,
@@ -44,6 +43,7 @@ from yiku.rules.lexicon.flags import (
 )
 from yiku.rules.statements.clause import AGENT, USER
 from yiku.rules.statements.content import content
+from yiku.rules.text import analyze
 from yiku.rules.text.words import Word, flags_of
 
 

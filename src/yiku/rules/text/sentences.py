@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from yiku.rules.analyze import UNSPACED
 from yiku.rules.lexicon import Lexicon
+from yiku.rules.text.analyze import UNSPACED
 from yiku.rules.text.folding import folded
 
 STOPS, ASKING = ".!。！", "?？"  # what ends a sentence, and a question

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
-from yiku.rules.analyze import UNSPACED_RUN
 from yiku.rules.lexicon import built_in, lists
+from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import CLOSING, possible_ends
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from yiku.rules.analyze import UNSPACED
 from yiku.rules.lexicon import UNKNOWN, Entry, Lexicon
 from yiku.rules.lexicon.flags import BEGINS_NAME, CAN, HOUR, LIGHT, MONTH, NUMBER, ORDINAL, PLACE, PLAN, TIME, UNIT, VERB
+from yiku.rules.text.analyze import UNSPACED
 
 MANY_CHARS = 3  # a word must be longer to be looked up without the ending of its plural
 NAME_CHARS = (2, 3)  # characters of a name of a person, where no capitals tell it

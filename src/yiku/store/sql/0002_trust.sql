@@ -1,6 +1,6 @@
 -- What part 2 adds: a digest of each row, and what is left of what was erased.
 
--- A row is checked against its digest whenever it is read (store/rows.py says over which columns).
+-- A row is checked against its digest whenever it is read (store/row_codec.py says over which columns).
 alter table conversation_turns add column digest blob;
 alter table memories add column digest blob;
 

@@ -1,1 +1,1 @@
-"""Vectors of turns and statements, in a file of their own: kept, indexed by their signs, compared."""
+"""The vector file: vectors of turns and statements, indexed by sign bits."""

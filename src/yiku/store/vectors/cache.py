@@ -1,5 +1,5 @@
 """
-The vectors of a scope in memory: a matrix, where there is one, and the pieces that came since.
+In-memory vectors of a scope: the mapped matrix, and pieces added since.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ INT8 = 127
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of a scope in the order of their numbers: where their windows' vectors are, and where each row begins there."""
+    """Rows of a scope by number, with the place of their windows' vectors."""
 
     ns: Array
     memories: Array
-    unspaced: Array
+    is_cjk: Array
     order: Array
     starts: Array
 
 
 @dataclass(slots=True)
 class ScopeVectors:
-    """All vectors of a scope in a space as they were at some moment: a matrix, and what came since, in that order."""
+    """All vectors of a scope and space at some moment: the matrix and later pieces."""
 
     removals: int
     matrix: SignIndex | None = None
     last: int = 0
     memories: list[Array] = field(default_factory=list)
-    unspaced: list[Array] = field(default_factory=list)
+    is_cjk: list[Array] = field(default_factory=list)
     ns: list[Array] = field(default_factory=list)
     factors: list[Array] = field(default_factory=list)
     codes: list[Array] = field(default_factory=list)
@@ -46,7 +46,7 @@ class ScopeVectors:
 
 
 def coded(values: Array) -> tuple[float, bytes]:
-    """A vector as one factor and int8 numbers."""
+    """Encode a vector as a factor and int8 numbers."""
     import numpy as np
 
     factor = max(float(np.abs(values).max()) / INT8, 1e-12)
@@ -54,31 +54,31 @@ def coded(values: Array) -> tuple[float, bytes]:
 
 
 def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
-    """These rows are held, too. Pieces that are no longer than the new one are joined with it, so that there are few."""
+    """Add rows, merging pieces no longer than the new one so that few remain."""
     import numpy as np
 
-    memories, unspaced, ns, factors, codes = zip(*found, strict=True)
+    memories, is_cjk, ns, factors, codes = zip(*found, strict=True)
     kept = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
     held.memories.append(np.array(memories, np.bool_))
-    held.unspaced.append(np.array(unspaced, np.bool_))
+    held.is_cjk.append(np.array(is_cjk, np.bool_))
     held.ns.append(np.array(ns, np.int64))
     held.factors.append(np.array(factors, np.float32))
     held.codes.append(kept)
     held.rows = None
     while len(held.ns) > 1 and len(held.ns[-2]) <= len(held.ns[-1]) < READ_AT_ONCE:
-        for column in (held.memories, held.unspaced, held.ns, held.factors, held.codes):
+        for column in (held.memories, held.is_cjk, held.ns, held.factors, held.codes):
             column[-2:] = [np.concatenate(column[-2:])]
 
 
 def rows(held: ScopeVectors) -> Rows:
-    """The rows that these vectors are of. A row's windows lie side by side in its order."""
+    """Return the rows of these vectors; the windows of a row are adjacent."""
     import numpy as np
 
     if held.rows is None:
-        ns, memories, unspaced = map(np.concatenate, (held.ns, held.memories, held.unspaced))
+        ns, memories, is_cjk = map(np.concatenate, (held.ns, held.memories, held.is_cjk))
         order = np.lexsort((memories, ns))
         ns, memories = ns[order], memories[order]
         another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
         starts = np.concatenate([[0], np.flatnonzero(another) + 1])
-        held.rows = Rows(ns[starts], memories[starts], unspaced[order][starts], order, starts)
+        held.rows = Rows(ns[starts], memories[starts], is_cjk[order][starts], order, starts)
     return held.rows

@@ -1,5 +1,5 @@
 """
-Vectors: what a model made of turns and memories, in a file of its own beside the database.
+The vector database file: add, search, delete, reset.
 
 Rows of int8 numbers are the truth, and all of them can be made again; so this file is never backed up, and where
 it is damaged, or of another store, it is begun anew, while questions are answered by words. What was read of a scope
@@ -28,10 +28,10 @@ import apsw
 
 from yiku.errors import Closed, Damaged, ForeignStore, SchemaTooNew, StoreError, VectorsDamaged
 from yiku.store import connect, index, pages, write
-from yiku.store.connect import bytes_of, has_moved
+from yiku.store.connect import file_size, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import Gate
-from yiku.store.mark import Mark
+from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import cache, sign_index, similarity
 from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
@@ -60,7 +60,7 @@ class Vectors:
     """The vectors of a home. Safe to use from several threads and after a fork."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = 30.0, read_only: bool = False) -> None:
-        """Nothing is opened or made before it is needed."""
+        """Nothing is opened or created until it is needed."""
         self.path = path
         self.read_only = read_only
         self.busy_timeout_s = busy_timeout_s
@@ -78,11 +78,11 @@ class Vectors:
     # -------------------------------------------------------------- reading
 
     def exist(self) -> bool:
-        """Whether anything was ever embedded here. An empty file is one that another process is making (see opening.py)."""
-        return bytes_of(self.path) > 0
+        """Tell whether anything was ever embedded here. An empty file is one that another process is creating."""
+        return file_size(self.path) > 0
 
-    def embedded(self, scope: int, space: str) -> Embedded:
-        """How far a scope is in a space."""
+    def progress_of(self, scope: int, space: str) -> Embedded:
+        """Return how far a scope is embedded in a space."""
         with self._read() as connection:
             if connection is None or (number := _space(connection, space)[0]) is None:
                 return Embedded()
@@ -93,8 +93,8 @@ class Vectors:
             again = [(item, n) for item, n, tries in behind if tries < TRIES]
             return Embedded(turns, memories, again, len(behind) - len(again))
 
-    def others(self, space: str) -> list[str]:
-        """The names of other spaces that have vectors here."""
+    def other_spaces(self, space: str) -> list[str]:
+        """Return the names of other spaces with vectors."""
         with self._read() as connection:
             if connection is None:
                 return []
@@ -103,13 +103,13 @@ class Vectors:
                 name for (name,) in connection.execute(f"select name from spaces where name <> ? and {used} order by n", (space,))
             ]
 
-    def loaded(self, scopes: Sequence[int], space: str) -> int | None:
-        """Have the vectors of these scopes in memory; how many numbers each has, or None where there are none."""
+    def load(self, scopes: Sequence[int], space: str) -> int | None:
+        """Load the vectors of these scopes; return their dimensions, or None if there are none."""
         with self._read() as connection:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None:
                 return None
-            held = [self._loaded(connection, scope, number) for scope in scopes]
+            held = [self._load(connection, scope, number) for scope in scopes]
             return dimensions if any(each.ns or each.matrix for each in held) else None
 
     def similar(
@@ -118,12 +118,12 @@ class Vectors:
         space: str,
         question: Array,
         *,
-        unspaced: bool | None = None,
-        surely: Sequence[tuple[bool, Array]] = (),
+        is_cjk: bool | None = None,
+        always_score: Sequence[tuple[bool, Array]] = (),
         common: Callable[[], Array] | None = None,
     ) -> Similar | None:
         """
-        How much each turn and memory resembles a question, a vector of unit length; None where nothing is embedded.
+        Return the similarity of each turn and memory to a question (unit length); None if nothing is embedded.
 
         unspaced: the script of the question, for what they have in common beyond their languages (similarity.py)
         common:   gives what texts of each script have in common, where these scopes have too few to tell
@@ -135,30 +135,30 @@ class Vectors:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None or dimensions != len(question):
                 return None
-            kept = {scope: self._loaded(connection, scope, number) for scope in scopes}
+            kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             held = {scope: each for scope, each in kept.items() if each.ns}
             rows = [cache.rows(each) for each in held.values()]
-            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.unspaced)) for each in held.values()]
+            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in held.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            centre = self._centre(number, held, vectors, largest, common) if held and unspaced is not None else None
+            centre = self._centre(number, held, vectors, largest, common) if held and is_cjk is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
             try:
-                alike = sign_index.beyond(each, question, unspaced=bool(unspaced), surely=surely)
+                alike = sign_index.similarities(each, question, is_cjk=bool(is_cjk), always_score=always_score)
             except Damaged:  # its rows are read from now on
                 with self._lock:
                     self._damaged.add((scope, number))
                     self._held.pop((scope, number), None)
-                return self.similar(scopes, space, question, unspaced=unspaced, surely=surely, common=common)
-            found.append((each.ns, each.memories, each.unspaced, alike))
+                return self.similar(scopes, space, question, is_cjk=is_cjk, always_score=always_score, common=common)
+            found.append((each.ns, each.memories, each.is_cjk, alike))
         for place, (of, some) in enumerate(zip(rows, vectors, strict=True)):
-            if centre is None or unspaced is None:
+            if centre is None or is_cjk is None:
                 alike = similarity.cosines(some, question)
             else:
-                alike = similarity.beyond(some, lengths[place], centre.means, question, unspaced=unspaced)
-            found.append((of.ns, of.memories, of.unspaced, np.maximum.reduceat(alike[of.order], of.starts)))
+                alike = similarity.centred_cosines(some, lengths[place], centre.means, question, is_cjk=is_cjk)
+            found.append((of.ns, of.memories, of.is_cjk, np.maximum.reduceat(alike[of.order], of.starts)))
         if not found:
             return None
         if len(found) == 1:
@@ -173,7 +173,7 @@ class Vectors:
         largest: SignIndex | None,
         common: Callable[[], Array] | None,
     ) -> Centre:
-        """What the texts of these scopes have in common; made anew when they are twice as many, or some were taken out."""
+        """Return the mean vectors of these scopes, recomputed when their number doubled or some were removed."""
         key = (
             space,
             *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in held.items()),
@@ -185,8 +185,8 @@ class Vectors:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
 
-    def _loaded(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
-        """The vectors of a scope as they are now: what is known, and what came since."""
+    def _load(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
+        """Return the current vectors of a scope: the cached ones and those added since."""
         last, removals = _progress(connection, scope, space)
         held = self._held.pop((scope, space), None)
         if held is None or held.removals != removals or held.last > last:
@@ -205,19 +205,19 @@ class Vectors:
         return held
 
     def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
-        """The matrix of a scope, where there is one that is sound and of these rows."""
+        """Return the mapped matrix of a scope, if it is sound and matches these rows."""
         if (scope, space) in self._damaged:
             return None
-        dimensions = index.one(connection, "select dimensions from spaces where n = ?", space)[0]
-        return sign_index.mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
+        dimensions = index.fetch_one(connection, "select dimensions from spaces where n = ?", space)[0]
+        return sign_index.open_mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
 
     def _matrix(self, scope: int, space: int) -> Path:
         return self._own_folder() / f"{scope}-{space}.matrix"
 
     # -------------------------------------------------------------- writing
 
-    def settle(self, scope: int, space: str) -> None:
-        """Make the matrix of a large scope, where there is none or much came since."""
+    def build_files(self, scope: int, space: str) -> None:
+        """Write the matrix of a large scope that has none or an old one."""
         if not self.exist():
             return
         with self._gate.held(), self._told():  # nothing is taken out meanwhile, and whoever asks goes on
@@ -233,9 +233,9 @@ class Vectors:
                 return
             own = self._connected()
             try:
-                of = sign_index.Of(_made(own), last, removals, dimensions)
+                of = sign_index.BuiltFrom(_made(own), last, removals, dimensions)
                 sql = "select count(*), total(item = 'turn') from vectors where scope_id = ? and space = ?"
-                count, turns = index.one(own, sql, scope, number)
+                count, turns = index.fetch_one(own, sql, scope, number)
                 sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
             finally:
                 own.close()
@@ -251,12 +251,12 @@ class Vectors:
         *,
         turns: int,
         memories: int,
-        still: Callable[[], bool],
+        is_current: Callable[[], bool],
         done: Sequence[tuple[Item, int]] = (),
         refused: Sequence[tuple[Item, int]] = (),
     ) -> bool:
         """
-        Keep vectors, and how far the scope is with them; whether that was done.
+        Store vectors and the progress of a scope; return whether that was done.
 
         still:   whether what they were made of is still there, asked once nobody else can write
         done:    rows that need not be embedded again
@@ -264,25 +264,25 @@ class Vectors:
         Where the space has vectors of another length, these are dropped instead: the model has changed under its name.
         """
         with self._written() as connection:
-            if not still():
+            if not is_current():
                 return False
             number, dimensions = _space(connection, space)
             length = len(found[0].values) if found else dimensions
             if number is None:
                 sql = "insert into spaces (name, dimensions) values (?, ?) returning n"
-                number = index.one(connection, sql, space, length)[0]
+                number = index.fetch_one(connection, sql, space, length)[0]
             elif dimensions is None:
                 connection.execute("update spaces set dimensions = ? where n = ?", (length, number))
             elif dimensions != length:
                 _emptied(connection, number, length)
                 return False
             connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
-            last = index.one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
+            last = index.fetch_one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
             gone = sum(_taken(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
             connection.executemany(
-                f"insert into vectors values ({index.marks(range(9))})",
+                f"insert into vectors values ({index.placeholders(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.unspaced, *cache.coded(vector.values))
+                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.coded(vector.values))
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -299,7 +299,7 @@ class Vectors:
 
     def forget(self, scope: int, rows: Sequence[tuple[Item, int]], *, again: Sequence[tuple[Item, int]] = ()) -> bool:
         """
-        Take out the vectors of these rows, and what the cache holds; `again` are rows that are embedded anew.
+        Delete the vectors of these rows, also from the cache; rows in `again` are queued for embedding.
 
         Whether nothing of them is left in the log either.
         """
@@ -315,24 +315,24 @@ class Vectors:
         return self._taken_out(step, scope)
 
     def drop(self, scope: int | None = None) -> bool:
-        """All vectors of a scope, or of all, are gone and can be made again. Whether nothing of them is left in the log either."""
+        """Delete all vectors of a scope, or all; return whether the log was emptied too."""
         among = "1" if scope is None else f"scope_id = {int(scope)}"
         return self._taken_out(lambda connection: _dropped(connection, among), scope)
 
     def keep_only(self, scopes: Sequence[int]) -> bool:
-        """All vectors of other scopes are gone. Whether nothing of them is left in the log either."""
+        """Delete the vectors of all other scopes; return whether the log was emptied too."""
         kept = ", ".join(str(int(scope)) for scope in scopes)
         return self._taken_out(lambda connection: _dropped(connection, f"scope_id not in ({kept})"))
 
     def fits(self, space: str) -> bool | None:
-        """Whether this process knows that the vectors of a space are as long as the model's; None for what has none here."""
+        """Tell whether the model's dimensions match the space; None if the space has no vectors."""
         if space in self._fitting:
             return True
         with self._read() as connection:
             return None if connection is None or _space(connection, space)[1] is None else False
 
     def fit(self, space: str, length: int) -> None:
-        """The model makes vectors of this length: others are dropped."""
+        """Set the dimensions of a space, dropping vectors of other dimensions."""
         with self._written() as connection:
             number, dimensions = _space(connection, space)
             if number is not None and dimensions != length:
@@ -340,7 +340,7 @@ class Vectors:
         self._fitting.add(space)
 
     def _taken_out(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
-        """Take something out, of the cache and the log too. A damaged file goes whole: nobody could say what is left in it."""
+        """Delete something, also from cache and log; a damaged file is deleted as a whole."""
         if not self.exist():
             return True
         with self._gate.held():
@@ -350,14 +350,14 @@ class Vectors:
                     connection.execute("delete from embedding_cache")
                 self._unmapped(scope)
             except Damaged:
-                self.begin_anew()
+                self.reset()
             with self._read() as current:
-                return current is None or pages.emptied_wal(current, EMPTIED_WITHIN_MS)
+                return current is None or pages.empty_wal(current, EMPTIED_WITHIN_MS)
 
     # -------------------------------------------------------------- the cache
 
     def cached(self, key: tuple[str, str, str], hashes: Sequence[bytes]) -> dict[bytes, Array]:
-        """The vectors of texts that this provider, model and variant were asked for before."""
+        """Return cached vectors of texts for this provider, model and variant."""
         import numpy as np
 
         with self._read() as connection:
@@ -369,11 +369,11 @@ class Vectors:
             found = ((text, connection.execute(sql, (text, *key)).fetchone()) for text in hashes)
             return {text: np.frombuffer(row[1], np.int8) * np.float32(row[0]) for text, row in found if row}
 
-    def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], still: Callable[[], bool]) -> None:
-        """Keep what a model said of texts, the newest CACHED_AT_MOST of them."""
+    def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], is_current: Callable[[], bool]) -> None:
+        """Cache vectors of texts, the newest CACHED_AT_MOST."""
         now = time.time_ns() // 1000
         with self._written() as connection:
-            if not still():
+            if not is_current():
                 return
             known = "delete from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
             connection.executemany(known, [(text, *key) for text, _ in found])
@@ -382,7 +382,7 @@ class Vectors:
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(*key, text, *cache.coded(values), len(values), now) for text, values in found],
             )
-            over = index.one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
+            over = index.fetch_one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
                 connection.execute(
                     "delete from embedding_cache where n in (select n from embedding_cache order by n limit ?)", (over,)
@@ -392,13 +392,13 @@ class Vectors:
 
     @contextmanager
     def _read(self) -> Iterator[apsw.Connection | None]:
-        """The connection, or None where nothing of this store was embedded. Raises StoreError."""
+        """Yield the connection, or None if nothing of this store is embedded. Raises StoreError."""
         with self._lock, self._told():
             yield self._current()
 
     @contextmanager
     def _written(self) -> Iterator[apsw.Connection]:
-        """A transaction while nobody else writes. Raises StoreError; Damaged where only a new file helps."""
+        """Yield a transaction under the lock. Raises StoreError; Damaged if only a new file helps."""
         with self._told():
             self._own_folder().mkdir(mode=0o700, exist_ok=True)
         with self._gate.held(), self._lock, self._told():
@@ -418,16 +418,16 @@ class Vectors:
             raise VectorsDamaged(f"{self.path} cannot be read") from error
 
     def _current(self) -> apsw.Connection | None:
-        """The connection to a file that can be read; None where it is missing, of an older form, or of another store."""
+        """Return a connection to a readable file; None if it is missing, older, or of another store."""
         if self._closed:
             raise Closed
-        if self._connection is not None and has_moved(self._connection):  # begun anew by another process
-            self._let_go()
+        if self._connection is not None and was_replaced(self._connection):  # begun anew by another process
+            self._release()
         if self._connection is None:
             if not self.exist():
                 return None
             connection = self._connected()
-            version = index.one(connection, "pragma user_version")[0]
+            version = index.fetch_one(connection, "pragma user_version")[0]
             if version > VERSION:
                 raise SchemaTooNew(str(self.path))
             if version < READABLE or not self._ours(connection):
@@ -437,30 +437,30 @@ class Vectors:
         return self._connection
 
     def _connected(self) -> apsw.Connection:
-        pages.verified()  # from here on, all that is read
+        pages.enabled()  # from here on, all that is read
         path = self._own_folder() / self.path.name
-        connection = connect.to(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
+        connection = connect.open_connection(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
         connection.pragma("cache_size", -CACHE_KIB)  # what is read once is kept as arrays
         return connection
 
     def _ours(self, connection: apsw.Connection) -> bool:
-        mark = Mark(self._own_folder().with_name("store.id")).read()
-        return mark is None or index.one(connection, "select store_id from vectors_of")[0] in (mark[0], "")
+        mark = IdentityFile(self._own_folder().with_name("store.id")).read()
+        return mark is None or index.fetch_one(connection, "select store_id from vectors_of")[0] in (mark[0], "")
 
     def _own_folder(self) -> Path:
-        """The folder that this file lies in, which is never a link out of the home."""
+        """Return the folder of the file; a link out of the home is refused."""
         if self.path.parent.is_symlink():
             raise StoreError(f"{self.path.parent} is a link; what belongs to a home lies in it")
         return self.path.parent
 
     def _made(self) -> apsw.Connection:
-        """A new file. The gate is held."""
+        """Create the file. The gate must be held."""
         self._removed()
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         connection = self._connected()
-        pages.reserve(connection)
+        pages.reserve_space(connection)
         connection.pragma("journal_mode", "wal")
-        mark = Mark(self.path.parent.with_name("store.id")).read()
+        mark = IdentityFile(self.path.parent.with_name("store.id")).read()
         with write.transaction(connection):
             connection.execute(files("yiku.store.sql").joinpath("vectors.sql").read_text(encoding="utf-8"))
             connection.execute("insert into vectors_of values (?, ?)", (mark[0] if mark else "", secrets.token_hex(8)))
@@ -469,34 +469,34 @@ class Vectors:
         return connection
 
     def _is_older(self, connection: apsw.Connection) -> bool:
-        """Whether a file can be read, and has the form of an earlier version."""
-        return int(index.one(connection, "pragma user_version")[0]) < VERSION
+        """Tell whether a file can be read and has the format of an earlier version."""
+        return int(index.fetch_one(connection, "pragma user_version")[0]) < VERSION
 
     def _migrate(self, connection: apsw.Connection) -> None:
-        """Bring a file of an earlier version to today's form, and give back the space. The gate is held."""
+        """Migrate the file and release free space. The gate must be held."""
         with write.transaction(connection):
             connection.execute(files("yiku.store.sql").joinpath("vectors_0004.sql").read_text(encoding="utf-8"))
             connection.execute(f"pragma user_version = {VERSION}")
         with suppress(apsw.Error):  # somebody reads, or the disk is full: the pages are used again
-            pages.vacuumed(connection)
+            pages.vacuum(connection)
 
-    def begin_anew(self) -> None:
-        """Nothing of this file is left. Who has it open notices."""
+    def reset(self) -> None:
+        """Delete the file; other processes that have it open notice."""
         with self._gate.held(), self._lock, self._told():
             self._removed()
 
     def _removed(self) -> None:
-        self._let_go()
+        self._release()
         for suffix in ("-wal", "-shm", ""):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self._unmapped()
 
     def _unmapped(self, scope: int | None = None) -> None:
-        """No matrix of this scope, or of any, is left. The gate is held."""
+        """Delete the matrix of this scope, or all. The gate must be held."""
         for path in self._own_folder().glob(f"{'*' if scope is None else scope}-*.matrix*"):
             path.unlink(missing_ok=True)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._held.clear()
         self._centres.clear()
         connection, self._connection = self._connection, None
@@ -505,20 +505,20 @@ class Vectors:
                 connection.close()
 
     def close(self) -> None:
-        """Let go of the file, with an empty log where nobody is busy. Who is still at it is told that it is closed."""
+        """Release the file, emptying the log if possible. Other threads get Closed."""
         self._gate.timeout_s = min(self._gate.timeout_s, CLOSE_WITHIN_S)
         with suppress(StoreError), self._lock:
             connection, wrote = self._connection, self._wrote
             self._closed = True
-            if connection is not None and wrote and not has_moved(connection):
+            if connection is not None and wrote and not was_replaced(connection):
                 with self._gate.held():
-                    pages.emptied_wal(connection, 0)
+                    pages.empty_wal(connection, 0)
         with self._lock:
-            self._let_go()
+            self._release()
         self._gate.close()
 
     def start_over(self) -> None:
-        """In a forked child: the parent's connection is not ours, nor is a lock that one of its threads holds."""
+        """Reset in a forked child: neither the connection nor the lock is usable."""
         self._lock = threading.RLock()
         _INHERITED.append(self._connection)
         self._connection = None
@@ -530,24 +530,24 @@ class Vectors:
 
 
 def _space(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
-    """The number of a space and the length of its vectors."""
+    """Return the number of a space and its dimensions."""
     found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
     return found or (None, None)
 
 
 def _progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int, int]:
-    """The last vector of a scope, and how often some were taken out."""
+    """Return the last vector of a scope, and how often some were removed."""
     sql = "select last, removals from progress where scope_id = ? and space = ?"
     return connection.execute(sql, (scope, space)).fetchone() or (0, 0)
 
 
 def _made(connection: apsw.Connection) -> str:
-    """What tells this file from another one of the same store."""
-    return str(index.one(connection, "select made from vectors_of")[0])
+    """Return the id that distinguishes this file from another of the same store."""
+    return str(index.fetch_one(connection, "select made from vectors_of")[0])
 
 
 def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:
-    """All vectors of a scope for its matrix, some at a time: turns first, by row numbers, the windows of a row side by side."""
+    """Yield batches of a scope's vectors for its matrix: turns first, by row number."""
     for item in ("turn", "memory"):
         sql = """
             select row_n, unspaced, factor, code from vectors indexed by vectors_by_row
@@ -558,7 +558,7 @@ def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[li
 
 
 def _emptied(connection: apsw.Connection, space: int, length: int | None) -> None:
-    """All vectors of a space go; the next ones have this length."""
+    """Delete all vectors of a space; the next ones have this length."""
     for table in ("vectors", "again"):
         connection.execute(f"delete from {table} where space = ?", (space,))
     connection.execute("update progress set turns = 0, memories = 0, removals = removals + 1 where space = ?", (space,))
@@ -573,7 +573,7 @@ def _dropped(connection: apsw.Connection, among: str) -> None:
 
 
 def _taken(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
-    """Delete the vectors of a row; whether there were some."""
+    """Delete the vectors of a row; return whether there were any."""
     sql = "delete from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
     if space is None:
         connection.execute(sql, (scope, item, n))

@@ -1,5 +1,5 @@
 """
-The vectors of a large scope as one file that is mapped instead of read, and searched by their signs first.
+Memory-mapped vectors of a large scope, prefiltered by sign bits.
 
 A search over hundreds of thousands of vectors need not look at all their numbers: the signs of what is left of each
 beyond its language (vectors/similarity.py) say which few thousand come near a question, and only those are measured exactly.
@@ -54,8 +54,8 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
-    """What a matrix was made of: the file of vectors, how far, after how many removals, and how long a vector is."""
+class BuiltFrom:
+    """What a matrix was built from: vector file, last vector, number of removals, dimensions."""
 
     made: str
     last: int
@@ -66,33 +66,33 @@ class Of:
 @dataclass(slots=True)
 class SignIndex:
     """
-    A mapped matrix: its k vectors lie turns first, each in the order of row numbers, the windows of a row side by side.
+    A mapped matrix of k vectors: turns first, by row number, the windows of a row adjacent.
 
     turns:  how many of the vectors are turns'
     starts: (r,) int64, where each row's vectors begin
     ns, unspaced, memories: (r,), of each row its number, whether its script has no spaces, whether it is a memory
     """
 
-    of: Of
+    of: BuiltFrom
     columns: Mapping[str, Array]
     turns: int
     starts: Array
     ns: Array
-    unspaced: Array
+    is_cjk: Array
     memories: Array
 
     @property
     def means(self) -> Array:
-        """(2, d) float32: what the texts of each script have in common."""
+        """Mean vectors by script: (2, d) float32."""
         return self.columns["means"]
 
 
 # ------------------------------------------------------------------ searching
 
 
-def beyond(matrix: SignIndex, question: Array, *, unspaced: bool, surely: Sequence[tuple[bool, Array]] = ()) -> Array:
+def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_score: Sequence[tuple[bool, Array]] = ()) -> Array:
     """
-    How much each row resembles a question beyond its language: (r,) float32.
+    Return each row's similarity to a question beyond that of its language: (r,) float32.
 
     surely: rows to be measured exactly in any case: whether they are memories, and their numbers, ascending
     Raises Damaged where a vector is not what was written.
@@ -100,22 +100,22 @@ def beyond(matrix: SignIndex, question: Array, *, unspaced: bool, surely: Sequen
     import numpy as np
 
     means = matrix.means
-    rest = question - means[int(unspaced)]
-    apart = _apart(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
+    rest = question - means[int(is_cjk)]
+    apart = _hamming(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
     step = max(1, len(apart) // SAMPLE)
     sample = np.arange(0, len(apart), step)
-    known = _measured(matrix, sample, rest)
-    found = _expected(apart, apart[sample], known)
+    known = _exact(matrix, sample, rest)
+    found = _expected_hamming_mean(apart, apart[sample], known)
     near = _nearest(apart, MEASURED)
-    wanted = np.unique(np.concatenate([near, *(_places(matrix, *rows) for rows in surely)]))
+    wanted = np.unique(np.concatenate([near, *(_places(matrix, *rows) for rows in always_score)]))
     found[sample] = known
-    found[wanted] = _measured(matrix, wanted, rest)
+    found[wanted] = _exact(matrix, wanted, rest)
     best: Array = np.maximum.reduceat(found, matrix.starts) if len(matrix.starts) < len(found) else found
     return best
 
 
-def _apart(signs: Array, question: Array) -> Array:
-    """In how many signs each vector differs from a question: (k,) uint16."""
+def _hamming(signs: Array, question: Array) -> Array:
+    """Return the Hamming distance of each vector's signs to the question's: (k,) uint16."""
     import numpy as np
 
     found = np.empty(signs.shape[1], np.uint16)
@@ -131,8 +131,8 @@ def _apart(signs: Array, question: Array) -> Array:
     return found
 
 
-def _expected(apart: Array, sample: Array, known: Array) -> Array:
-    """What so many differing signs mean on average: the line that fits the sample best."""
+def _expected_hamming_mean(apart: Array, sample: Array, known: Array) -> Array:
+    """Fit the mean similarity as a function of Hamming distance to a sample."""
     import numpy as np
 
     x = sample.astype(np.float64)
@@ -144,7 +144,7 @@ def _expected(apart: Array, sample: Array, known: Array) -> Array:
 
 
 def _nearest(apart: Array, most: int) -> Array:
-    """The places of the vectors with the fewest differing signs; a sample says among which to look."""
+    """Return the vectors with the smallest Hamming distance, guided by a sample."""
     import numpy as np
 
     if len(apart) <= most:
@@ -159,7 +159,7 @@ def _nearest(apart: Array, most: int) -> Array:
 
 
 def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
-    """Where the vectors of some rows are."""
+    """Return the places of the vectors of some rows."""
     import numpy as np
 
     first, end = (matrix.turns, len(matrix.columns["ns"])) if memories else (0, matrix.turns)
@@ -171,8 +171,8 @@ def _places(matrix: SignIndex, memories: bool, ns: Array) -> Array:
     return found
 
 
-def _measured(matrix: SignIndex, places: Array, rest: Array) -> Array:
-    """How much these vectors resemble a question from which what is common to its script is taken off."""
+def _exact(matrix: SignIndex, places: Array, rest: Array) -> Array:
+    """Return the exact similarity of these vectors to a centred question."""
     import numpy as np
 
     columns = matrix.columns
@@ -186,7 +186,7 @@ def _measured(matrix: SignIndex, places: Array, rest: Array) -> Array:
 
 
 def _signs(floats: Array) -> Array:
-    """Which numbers of each vector are above zero: (words, k) uint64."""
+    """Pack the signs of each vector: (words, k) uint64."""
     import numpy as np
 
     packed = np.packbits(floats > 0, axis=1)
@@ -198,14 +198,14 @@ def _signs(floats: Array) -> Array:
 # ------------------------------------------------------------------ the file
 
 
-def mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
-    """The matrix of a file, or None where it is missing, of other rows, or damaged."""
+def open_mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex | None:
+    """Return the matrix in a file, or None if it is missing, damaged, or of other rows."""
     import numpy as np
 
     try:
         with path.open("rb") as file:
             head = json.loads(file.read(HEAD_BYTES).rstrip(b"\0"))
-            of = Of(**head["of"])
+            of = BuiltFrom(**head["of"])
             if head["format"] != FORMAT or (of.made, of.removals, of.dimensions) != (made, removals, dimensions):
                 return None
             size, crc = _size(head["count"], dimensions), head.pop("crc")
@@ -226,9 +226,9 @@ def mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIndex |
     return SignIndex(of, columns, turns, starts, ns[one_each], columns["unspaced"][one_each], starts >= turns)
 
 
-def write(path: Path, of: Of, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
+def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
     """
-    A new file under this name.
+    Write a new file under this name.
 
     count, turns: how many vectors there are, and how many of them are turns'
     rows: (row number, unspaced, factor, numbers) of each vector, turns first, by row numbers, some at a time
@@ -245,7 +245,7 @@ def write(path: Path, of: Of, count: int, turns: int, rows: Iterable[Sequence[tu
         columns = _columns(whole, count, of.dimensions)
         _filled(columns, rows)
         _beyond_language(columns)
-        head = {"format": FORMAT, "of": {name: getattr(of, name) for name in Of.__slots__}, "count": count, "turns": turns}
+        head = {"format": FORMAT, "of": {name: getattr(of, name) for name in BuiltFrom.__slots__}, "count": count, "turns": turns}
         line = json.dumps({**head, "crc": _crc(head, columns)}).encode()
         whole[: len(line)] = np.frombuffer(line, np.uint8)
         whole.flush()
@@ -259,16 +259,16 @@ def _filled(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int
 
     at = 0
     for some in rows:
-        ns, unspaced, factors, numbers = zip(*some, strict=True)
+        ns, is_cjk, factors, numbers = zip(*some, strict=True)
         till = at + len(some)
-        columns["ns"][at:till], columns["unspaced"][at:till], columns["factors"][at:till] = ns, unspaced, factors
+        columns["ns"][at:till], columns["unspaced"][at:till], columns["factors"][at:till] = ns, is_cjk, factors
         block = np.frombuffer(b"".join(numbers), np.int8).reshape(len(some), -1)
         columns["numbers"][at:till], columns["sums"][at:till] = block, block.sum(1, dtype=np.int32)
         at = till
 
 
 def _beyond_language(columns: Mapping[str, Array]) -> None:
-    """What the vectors of each script have in common; of each vector the length and the signs of what is left."""
+    """Compute the mean of each script, and each centred vector's length and signs."""
     import numpy as np
 
     codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
@@ -291,7 +291,7 @@ def _shape(name: str, count: int, dimensions: int) -> tuple[int, ...]:
 
 
 def _layout(count: int, dimensions: int) -> Iterator[tuple[str, int, int]]:
-    """Each column, where it begins and where it ends."""
+    """Return each column with its start and end offset."""
     import numpy as np
 
     at = HEAD_BYTES
@@ -316,7 +316,7 @@ def _columns(whole: Array, count: int, dimensions: int) -> dict[str, Array]:
 
 
 def _crc(head: Mapping[str, Any], columns: Mapping[str, Array]) -> int:
-    """Of everything but the numbers themselves, which have their sums."""
+    """Return the checksum of everything except the numbers, which have their own sums."""
     crc = zlib.crc32(json.dumps(head, sort_keys=True).encode())
     for name, column in columns.items():
         if name != "numbers":

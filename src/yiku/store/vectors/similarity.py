@@ -1,5 +1,5 @@
 """
-How much vectors resemble a question beyond what all texts of their language have in common.
+Similarity of vectors to a question, corrected for what all texts of a language share.
 
 A model puts every text into one corner of its space, and texts of one language into one corner of that: of a
 Chinese question every Chinese text is nearer than any English one. So what is common to a script is taken off, from
@@ -25,16 +25,16 @@ SHORTEST = 1e-3  # of what is left of a vector
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Vectors as they are kept, in their order: pieces of int8 numbers with their factors, and whether each is unspaced."""
+    """Encoded vectors: int8 pieces with their factors, and whether each text is CJK."""
 
     codes: Sequence[Array]
     factors: Sequence[Array]
-    unspaced: Array
+    is_cjk: Array
 
 
 @dataclass(slots=True)
 class Centre:
-    """What texts of a script have in common: (2, d), with spaces and without; and the length of what is left of each vector."""
+    """Mean vector of each script, (2, d), and the length of each centred vector."""
 
     means: Array
     of: tuple[int, ...]  # how many vectors of each scope they are the means of
@@ -45,25 +45,25 @@ def centre(
     scopes: Sequence[Codes], known: Centre | None, given: Array | None = None, common: Callable[[], Array] | None = None
 ) -> Centre:
     """
-    The means of these scopes: of the first 1, 2, 4, 8 … vectors of each; or those that are given.
+    Return the means of these scopes over the first 1, 2, 4, 8 … vectors of each, or those given.
 
     So they move seldom, and who asks first has the same as who has asked all day. What is known is kept.
     """
     import numpy as np
 
-    of = () if given is not None else tuple(1 << (len(each.unspaced).bit_length() - 1) for each in scopes)
+    of = () if given is not None else tuple(1 << (len(each.is_cjk).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
         known = Centre(means(scopes, of, common) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
-        if len(lengths) < len(each.unspaced):
+        if len(lengths) < len(each.is_cjk):
             known.lengths[place] = np.concatenate([lengths, _lengths(each, known.means, len(lengths))])
     return known
 
 
 def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None) -> Array:
     """
-    The mean of each script, of the first so many vectors of each scope.
+    Return the mean of each script over the first vectors of each scope.
 
     Where a script has few, what everyday texts have in common stands for it; where nobody knows that, the mean of all.
     """
@@ -73,10 +73,10 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
     for each, first in zip(scopes, of, strict=True):
         for start, block in blocks(each, 0):
             floats = block[: max(0, first - start)]
-            unspaced = each.unspaced[start : start + len(floats)]
+            is_cjk = each.is_cjk[start : start + len(floats)]
             for script in (0, 1):
-                sums[script] += floats[unspaced == script].sum(0)
-                counts[script] += np.count_nonzero(unspaced == script)
+                sums[script] += floats[is_cjk == script].sum(0)
+                counts[script] += np.count_nonzero(is_cjk == script)
     if (counts >= FEW).all():
         return (sums / counts[:, None]).astype(np.float32)
     total = counts.sum()
@@ -86,10 +86,10 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
 
 
 def cosines(vectors: Codes, question: Array) -> Array:
-    """The cosine of each vector with a question, both of unit length. The numbers are as they are kept; the factor comes last."""
+    """Return the cosine of each vector with a question, both of unit length."""
     import numpy as np
 
-    found = np.empty(len(vectors.unspaced), np.float32)
+    found = np.empty(len(vectors.is_cjk), np.float32)
     room = np.empty((BLOCK, len(question)), np.float32)
     for start, codes, factors in _pieces(vectors, 0):
         floats = room[: len(codes)]
@@ -98,30 +98,30 @@ def cosines(vectors: Codes, question: Array) -> Array:
     return found
 
 
-def beyond(vectors: Codes, lengths: Array, means: Array, question: Array, *, unspaced: bool) -> Array:
-    """The cosine of each vector with a question, when what is common to the script of each is taken off."""
+def centred_cosines(vectors: Codes, lengths: Array, means: Array, question: Array, *, is_cjk: bool) -> Array:
+    """Return the cosine of each vector with a question after the script's mean is subtracted."""
     import numpy as np
 
-    rest = question - means[int(unspaced)]
-    common = (means @ rest)[vectors.unspaced.astype(np.int8)]
+    rest = question - means[int(is_cjk)]
+    common = (means @ rest)[vectors.is_cjk.astype(np.int8)]
     found: Array = (cosines(vectors, rest) - common) / (lengths * max(float(np.linalg.norm(rest)), SHORTEST))
     return found
 
 
 def _lengths(vectors: Codes, means: Array, start: int) -> Array:
-    """The length of what is left of each vector from a place on."""
+    """Return the length of each centred vector from a place on."""
     import numpy as np
 
     found = []
     for place, floats in blocks(vectors, start):
-        of = vectors.unspaced[place : place + len(floats)].astype(np.int8)
+        of = vectors.is_cjk[place : place + len(floats)].astype(np.int8)
         found.append(np.sqrt(np.vecdot(floats, floats) - 2 * np.vecdot(floats, means[of]) + np.vecdot(means, means)[of]))
     lengths: Array = np.maximum(np.concatenate(found), SHORTEST)
     return lengths
 
 
 def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
-    """The vectors from a place on as floats, some at a time, each block in the same memory as the one before."""
+    """Yield blocks of vectors as floats from a place on, reusing one buffer."""
     import numpy as np
 
     room = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
@@ -132,7 +132,7 @@ def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
 
 
 def _pieces(vectors: Codes, start: int) -> Iterator[tuple[int, Array, Array]]:
-    """The vectors from a place on as they are kept, at most BLOCK at a time: where they begin, their numbers, their factors."""
+    """Yield blocks of encoded vectors from a place on: start, numbers, factors."""
     behind = 0
     for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
         for first in range(max(0, start - behind), len(codes), BLOCK):

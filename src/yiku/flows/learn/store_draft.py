@@ -1,0 +1,144 @@
+"""
+A draft of what a turn says becomes a statement: decided like any other, with the turn as its source.
+
+It is shared by rules and model. A turn gives a statement once, however often it is read, and a draft that cannot be kept
+is left out and stops nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from yiku.errors import InvalidInput, KeptOut, NotFound, Paused, Stale
+from yiku.flows.common.handle import Handle
+from yiku.flows.keep.remember import remember
+from yiku.rules.deciding import retention, retract
+from yiku.rules.text.analyze import fold
+from yiku.types import Draft, How, Memories, Outcome, SemanticMemory, State, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What could not be done, as a line of the report."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """There was no time to deal with the turn: it is read again."""
+
+
+Result = Outcome | Trouble | Unfinished
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step of learning came to: a batch of turns by rules, or one job for a model."""
+
+    results: Sequence[Result] = ()
+    turns: int = 0
+    jobs: int = 0
+
+
+def counted(results: Iterable[Result]) -> Counter[str]:
+    """How many outcomes of each name there are."""
+    return Counter(result.kind for result in results if isinstance(result, Outcome))
+
+
+def troubles(results: Iterable[Result]) -> list[str]:
+    """The lines of what could not be done."""
+    return [result.line for result in results if isinstance(result, Trouble)]
+
+
+def known_of(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
+    """What was learned from a turn before: when a run was cut off, or another process was faster."""
+    return handle.store.with_details(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
+
+
+def keep(
+    handle: Handle,
+    scope: int,
+    turn: Turn,
+    draft: Draft,
+    known: Sequence[SemanticMemory],
+    *,
+    method: str,
+    candidate: bool = False,
+    replaces: int | None = None,
+    dry_run: bool = False,
+) -> Result | None:
+    """
+    Decide and keep one draft that states something; None where this turn gave it before.
+
+    known:     what was learned from this turn
+    candidate: it waits until somebody confirms it
+    replaces:  the number of the statement that it updates
+    """
+    once = None
+    if not candidate and retract.marker(draft.text) is not None:  # what states something may take something back, too
+        once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
+        if handle.store.receipt(scope, once) is not None:
+            return None
+    told = {
+        fold(text)
+        for memory in known
+        for text in (memory.content, *(s.text for s in memory.sources if s.turn == turn.id and s.text))
+    }
+    if fold(draft.text) in told:
+        return None
+    how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE, replaces=replaces)
+    return try_remember(handle, draft, details(handle, turn, draft, candidate=candidate), how, once, dry_run=dry_run)
+
+
+def details(handle: Handle, turn: Turn, draft: Draft, *, candidate: bool) -> Mapping[str, Any]:
+    """What a draft says of its statement besides its words."""
+    metadata = dict(draft.metadata)
+    found: dict[str, Any] = {
+        "source": turn.id,
+        "origin": metadata.pop("origin", None),  # of what a tool showed: not that of who called it
+        "kind": draft.kind,
+        "standing": draft.standing,
+        "importance": draft.importance,
+        "confidence": draft.confidence,
+        "tags": draft.tags or None,
+        "entities": draft.entities or None,
+        "relations": draft.relations or None,
+        "basis": draft.basis,
+        "metadata": metadata | ({"until_session": turn.session} if draft.session else {}),
+    }
+    if draft.slot is not None:
+        slot = draft.slot
+        found |= {"subject": slot.subject, "predicate": slot.predicate, "object": slot.object, "cardinality": slot.cardinality}
+    kept = retention.until(
+        draft.kind,
+        draft.priority,
+        "session" if draft.session else None,
+        now=max(turn.said_at, handle.now() - retention.DAY),
+        expires_at=draft.expires_at,
+    )
+    found |= {"priority": kept.priority, "expires_at": kept.expires_at, "pinned": (draft.pinned or kept.pinned) and not candidate}
+    return {name: value for name, value in found.items() if value}
+
+
+def try_remember(
+    handle: Handle, draft: Draft, details: Mapping[str, Any], how: How, once: str | None = None, *, dry_run: bool = False
+) -> Result | None:
+    """
+    Remember a draft, or say why it is left out; None where its turn was erased meanwhile.
+
+    once: the idempotency key of what must not be done again
+    """
+    try:
+        return remember(handle, draft.text, details, idempotency_key=once, dry_run=dry_run, how=how)  # type: ignore[arg-type]
+    except Paused:
+        raise
+    except NotFound:  # there is nothing to tell of it
+        return None
+    except (InvalidInput, KeptOut) as error:
+        return Trouble(f"left out: {draft.text[:60]}: {error.detail}")
+    except Stale:  # decided twice, the second time alone: it holds up none of the turns behind it
+        return Trouble(f"left out: {draft.text[:60]}: it does not fit with what is known")

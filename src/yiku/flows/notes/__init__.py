@@ -1,0 +1,1 @@
+"""Notes: the Markdown files of the vault, indexed, published and written to."""

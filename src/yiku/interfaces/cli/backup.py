@@ -1,0 +1,185 @@
+"""
+The verbs that keep a home safe: backup, backups, restore-backup, export.
+
+The nightly backup is made after the answer of a verb that wrote: Call.back_up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import json_output, streams, terminal
+from yiku.interfaces.cli.call import Call
+from yiku.types import Backup, Restored
+
+
+def backup(
+    call: Call,
+    *,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FOLDER", help="Copy the whole home to a new folder.")] = None,
+    nightly: Annotated[bool, typer.Option("--nightly", help="Only if the last one is 20 hours old; 7 are kept.")] = False,
+) -> None:
+    """
+    Back up everything, and verify the copy.
+
+    \b
+    yiku backup                        a file in backups/, for yiku restore-backup
+    yiku backup --to /media/stick/yiku the whole home; it opens there, and on other machines
+
+    Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
+    """
+    with call.memory() as memory, _watched(call, "reading back"):
+        made = memory.admin.backup(to, nightly=nightly)
+    call.answer({"backup": json_output.plain(made)}, _made(made))
+
+
+def _made(made: Backup | None) -> Iterator[str]:
+    if made is None:
+        yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
+        return
+    held = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
+    yield f"{terminal.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
+    yield f"  {terminal.harmless(made.path)}, {terminal.bytes_(made.bytes)}"
+    for name in made.left_out:
+        yield f"  {terminal.paint('!', 'yellow')} left out: {terminal.harmless(name)}"
+
+
+def backups(call: Call) -> None:
+    """List the backups in this home, newest first."""
+    with call.memory() as memory:
+        found = memory.admin.backups()
+    rows = [(one.name, terminal.when(one.made_at.astimezone()), terminal.bytes_(one.bytes)) for one in found]
+    call.answer({"backups": json_output.plain(found)}, terminal.table(rows, dim=[1]))
+    if not found:
+        call.hint("There are no backups yet: `yiku backup` makes one.")
+
+
+def restore_backup(
+    call: Call,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name listed by yiku backups.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be lost, and change nothing.")] = False,
+) -> None:
+    """
+    Restore everything from a backup.
+
+    The present state becomes a backup itself, so this can be reversed. A database that no longer opens is moved
+    to damaged/ in the home.
+    """
+    from yiku.memory import restore_backup as restore
+
+    found = restore(call.home, name, scope=call.scope, dry_run=True)
+    if not dry_run:
+        if not yes:
+            _confirm(call, found)
+        with _watched(call, "putting back"):
+            found = restore(call.home, name, scope=call.scope)
+    call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
+
+
+def _confirm(call: Call, found: Restored) -> None:
+    """Ask before everything becomes as it was; where nobody can be asked, refuse."""
+    if call.json or not sys.stdin.isatty():
+        raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
+    for line in _lost(found):
+        call.note(line)
+    typer.confirm("Go back to it?", abort=True, err=True)
+
+
+def _lost(found: Restored) -> Iterator[str]:
+    yield f"{found.name} is sound, made {terminal.when(found.made_at.astimezone())}"
+    if found.changes is None:
+        yield "  the database does not open; it would be moved to damaged/, with what came after the backup"
+    else:
+        counts = (terminal.plural(found.turns or 0, "turn"), terminal.plural(found.memories or 0, "memory version"))
+        yield f"  it does not have the last {terminal.plural(found.changes, 'change')}: {' and '.join(counts)}"
+    yield from _missing(found)
+
+
+def _back(found: Restored) -> Iterator[str]:
+    yield f"{terminal.paint('restored', 'green')} {found.name}"
+    if found.kept:
+        yield f"  to reverse this: yiku restore-backup {found.kept}"
+    if found.aside:
+        yield f"  the damaged file is in {found.aside}"
+    yield from _missing(found)
+
+
+def _unread(name: str) -> str:
+    """What an export could not read: a blob by its name, or a row in words."""
+    return name if " " in name else f"blob {name}"
+
+
+def _missing(found: Restored) -> Iterator[str]:
+    for name in found.missing:
+        yield f"  {terminal.paint('!', 'yellow')} no longer there: {name}"
+
+
+def export(
+    call: Call,
+    *,
+    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - for stdout.")],
+    everything: Annotated[bool, typer.Option("--all", help="All scopes of the home, not only yours.")] = False,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only changes since then.")] = None,
+) -> None:
+    """
+    Export everything stored about you as JSON Lines.
+
+    \b
+    yiku export mei.jsonl
+    yiku export - --all | gzip > all.jsonl.gz
+
+    `yiku import yiku FILE` imports it without loss. docs/export-format.md describes it; the key is not in it.
+    """
+    with call.memory() as memory:
+        total = memory.admin.stats()
+        with _counted(call, total.turns + sum(total.memories.values())) as progress:
+            if path == "-":
+                with streams.answering():
+                    done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
+            else:
+                done = memory.admin.export(path, everything=everything, since=since, progress=progress)
+    held = (
+        f"{terminal.plural(done.turns, 'turn')} and {terminal.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
+    )
+    lines = [f"{terminal.paint('exported', 'green')} {held}", f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}"]
+    lines += [f"  {terminal.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
+    if path == "-":
+        for line in lines[:1] + lines[2:]:
+            call.note(line)
+    else:
+        call.answer({"exported": json_output.plain(done)}, lines)
+
+
+@contextlib.contextmanager
+def _watched(call: Call, doing: str) -> Iterator[None]:
+    """Something that moves on stderr, when somebody watches."""
+    if call.quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(doing):
+        yield
+
+
+@contextlib.contextmanager
+def _counted(call: Call, total: int) -> Iterator[Callable[[int], object] | None]:
+    """A bar on stderr that counts turns and memories, when somebody watches."""
+    if call.quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("export", total=total)
+        yield lambda done: bar.advance(task, done)

@@ -1,0 +1,122 @@
+"""
+The verbs that look after a home that may be damaged: check, repair. They work where no other verb does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+import typer
+
+from yiku.errors import InvalidInput
+from yiku.interfaces.cli import json_output, terminal
+from yiku.interfaces.cli.call import Call
+from yiku.types import Checked, Repaired
+
+DAMAGED = 1  # the exit code when something is wrong
+
+
+def check(
+    call: Call,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Only the identity of the file and its pages.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also rebuild what is derived and compare, and read blobs and backups.")
+    ] = False,
+) -> None:
+    """
+    Check this home for damage.
+
+    Writes nothing; exits 1 if something is wrong. By default every row is checked against its digest, and the journal against its chain.
+    """
+    from yiku import memory
+
+    if quick and deep:
+        raise InvalidInput("give --quick or --deep, not both")
+    depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
+    with _progress(call) as progress:
+        found = memory.check(call.home, depth, progress=progress)
+    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _checked(found))
+    if found.problems:
+        call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
+        raise typer.Exit(DAMAGED)
+
+
+def _checked(found: Checked) -> Iterator[str]:
+    seen = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in found.looked_at.items())
+    yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
+    for problem in found.problems:
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
+    for note in found.notes:
+        yield f"{terminal.paint('-', 'yellow')} {terminal.harmless(note)}"
+    if not found.problems:
+        yield terminal.paint("all is well", "green")
+
+
+def repair(
+    call: Call,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be repaired, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Accept an older, emptied or foreign database as it is.")] = False,
+) -> None:
+    """
+    Repair a damaged home.
+
+    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs
+    that have this home open first.
+    """
+    from yiku import memory
+
+    with _progress(call) as progress:
+        found = memory.repair(call.home, dry_run=True, accept=accept, progress=progress)
+    if found.problems and not dry_run:
+        _ask(call, found, accept=accept, yes=yes)
+        with _progress(call) as progress:
+            found = memory.repair(call.home, accept=accept, progress=progress)
+    call.answer({"repair": json_output.plain(found)}, _repaired(found), wanted=bool(found.lost))
+
+
+def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
+    """Nothing is changed unless a person says so."""
+    if yes:
+        return
+    if not sys.stdin.isatty() or call.json:
+        raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
+    for line in _repaired(planned):
+        call.note(line)
+    what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
+    typer.confirm(f"{what}?", abort=True, err=True)
+
+
+def _repaired(found: Repaired) -> Iterator[str]:
+    if not found.problems:
+        yield terminal.paint("nothing to repair", "green")
+        return
+    for problem in found.problems:
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
+    rows = [
+        (table.replace("_", " "), ", ".join(f"{n:,} from {origin}" for origin, n in of.items())) for table, of in found.rows.items()
+    ]
+    yield from terminal.table(rows, dim=[0])
+    for mended in found.mended:
+        yield f"{terminal.paint('repaired', 'yellow')} {terminal.harmless(mended)}"
+    for lost in found.lost:
+        yield f"{terminal.paint('lost', 'yellow')} {terminal.harmless(lost)}"
+    if not found.dry_run:
+        yield f"{terminal.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
+
+
+@contextmanager
+def _progress(call: Call) -> Iterator[Callable[[str], None]]:
+    """What is being looked at, on a terminal."""
+    if call.quiet or call.json or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking …") as status:
+        yield lambda what: status.update(f"looking at {what} …")

@@ -1,0 +1,242 @@
+"""
+What a new statement does to the ones before it: the one place where a correction is decided.
+
+The versions of a slot form a chain in the order in which they were *said* (then the place in the
+session, then the order of arrival); each ends where the next begins, and the last is live. A new
+statement is put where it belongs in that order, so a history recorded in any order leaves the same
+chain: said last, it retires the one before; said earlier, it becomes history and retires nothing.
+Neighbours that say the same are one version with several sources.
+
+Nothing here looks at how similar two texts are. Only the slot, or the same words, count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from yiku.rules.statements import keys
+from yiku.rules.text.analyze import normal
+from yiku.rules.text.sentences import STOPS
+from yiku.rules.values import canonical
+from yiku.types import Cardinality, Confirmed, ConflictSet, Flagged, New, Past, Replaced, SemanticMemory, Slot, State
+
+CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
+CONFLICT = "conflict"
+VERSION = "version"
+_BETWEEN = re.compile(r"[\s，。！；：、…]+")
+_AROUND = ".,;:!?~\"'“”‘’「」『』()"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """
+    What to do: a row to add, columns to change, a source to add, and what that means.
+
+    outcome: with the rows as they are before the decision is written, and the new ones as they will be
+    """
+
+    outcome: New | Confirmed | Replaced | Past | Flagged
+    adds: tuple[SemanticMemory, ...] = ()
+    updates: tuple[tuple[SemanticMemory, Mapping[str, Any]], ...] = ()
+    source_for: SemanticMemory | None = None
+    moved: tuple[int, ...] = ()  # sources of the first updated row that now belong to an added one
+
+    @property
+    def subject(self) -> SemanticMemory:
+        """The statement that holds the new one afterwards."""
+        return self.outcome.memory
+
+
+def text_hash(text: str, slot: Slot | None) -> bytes:
+    """One hash for one statement, whatever its case, width and punctuation; about another subject it is another."""
+    parts = (_words(text), *((slot.subject, slot.predicate, _words(slot.object)) if slot else ()))
+    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
+
+
+def _words(text: str) -> str:
+    """The words without what makes no difference: width, the case of plain words, punctuation around them. A ? is one."""
+    told = normal(text.strip())
+    words = (word.strip(_AROUND) for word in _BETWEEN.split(told))
+    plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
+    return " ".join(plain) + ("?" if told.endswith("?") else "")
+
+
+def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
+    """Its place in the order of saying; a row without a number yet comes after its equals."""
+    return memory.said_at, memory.place, memory.n or 1 << 62
+
+
+def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Decision:
+    """
+    One decision for one statement and what it meets.
+
+    split_id: an id for the second half of a version that the statement falls into
+    """
+    previous, following = met.previous, met.following
+    for known in (*met.same, previous):
+        if known is not None and known.content_hash == new.content_hash:
+            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else confirmed(new, known)
+    inside_previous = previous is not None and previous.confirmed_at > new.said_at
+    if following is not None and following.content_hash == new.content_hash and not inside_previous:
+        return _began_earlier(following, new, previous)
+    if previous is None and following is None:
+        return _beside(new, met.rivals)
+    return _linked(new, previous, following, met.live or new, split_id)
+
+
+def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
+    """Whether a version was over when it was told anew: it does not come back, a new one begins."""
+    return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
+
+
+def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
+    """What changes in a row that is said again: its confidence rises."""
+    said_at = min(known.said_at, new.said_at)
+    columns: dict[str, Any] = {
+        "confidence": known.confidence + (1 - known.confidence) * CONFIDENCE_STEP,
+        "importance": max(known.importance, new.importance),
+        "confirmed_at": max(known.confirmed_at, new.said_at),
+    }
+    if said_at < known.said_at:
+        columns |= {"said_at": said_at, "valid_from": min(known.valid_from, new.valid_from)}
+    return columns
+
+
+def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
+    """A statement that says what is known: one row, with one source more."""
+    return Decision(Confirmed(memory=known), updates=((known, confirmation(known, new)),), source_for=known)
+
+
+def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
+    """Of a statement and the one that it is known to update, the one that was said later holds."""
+    if new.said_at < known.said_at:
+        return _linked(new, None, known, known, "")
+    return flagged(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
+
+
+def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
+    """It was said before its like: the later version really began here."""
+    columns = {"said_at": new.said_at, "place": new.place, "valid_from": min(new.valid_from, following.valid_from)}
+    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [(following, columns)]
+    if previous is not None:
+        updates.append((previous, {"valid_to": columns["valid_from"]}))
+    return Decision(Confirmed(memory=following), updates=tuple(updates), source_for=following)
+
+
+def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
+    """The first of its slot; marked, with its rivals, when it may contradict them."""
+    if not rivals or new.cardinality is not Cardinality.UNKNOWN:
+        return Decision(New(memory=new), adds=(new,))
+    return flagged(new, rivals)
+
+
+def flagged(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
+    """All are kept, and each is marked as one that may contradict."""
+    marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
+    updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
+    return Decision(Flagged(memory=marked, others=tuple(rivals)), adds=(marked,), updates=updates)
+
+
+def _linked(
+    new: SemanticMemory,
+    previous: SemanticMemory | None,
+    following: SemanticMemory | None,
+    live: SemanticMemory,
+    split_id: str,
+) -> Decision:
+    """It goes between its neighbours; each version points to the next and ends where that begins."""
+    line = (previous or following or new).line
+    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    adds: list[SemanticMemory] = []
+    second_half = None
+    if previous is not None and previous.confirmed_at > new.said_at:
+        second_half = _second_half(previous, new, split_id)
+        following = second_half
+    moved = tuple(source.seq for source in second_half.sources) if second_half is not None else ()
+    if previous is not None:
+        ended: dict[str, Any] = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"said later: {new.id}"}
+        if second_half is not None:
+            ended["confirmed_at"] = max((s.said_at for s in previous.sources if s.said_at <= new.said_at), default=previous.said_at)
+        updates.append((previous, ended))
+    if following is None:
+        placed = replace(new, line=line)
+    else:
+        placed = replace(
+            new,
+            line=line,
+            superseded_by=following.id,
+            valid_to=following.valid_from,
+            reason=f"said later: {following.id}",
+        )
+    adds.append(placed)
+    if second_half is not None:
+        adds.append(second_half)
+    if following is not None:
+        current = second_half if live is previous and second_half else live
+        return Decision(Past(memory=placed, current=current), adds=tuple(adds), updates=tuple(updates), moved=moved)
+    assert previous is not None  # it goes between two, or behind one
+    restated = same_object(previous, new)
+    outcome = Confirmed(memory=placed) if restated else Replaced(memory=placed, replaced=previous)
+    return Decision(outcome, adds=tuple(adds), updates=tuple(updates))
+
+
+def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -> SemanticMemory:
+    """What was said on both sides of the new statement: the same words again, from where they were said again."""
+    later = tuple(source for source in previous.sources if source.said_at > new.said_at)
+    said_at = min((source.said_at for source in later), default=previous.confirmed_at)
+    return replace(
+        previous,
+        n=0,
+        id=split_id,
+        sources=later,
+        said_at=said_at,
+        valid_from=said_at,
+        place=later[0].place if later else 0,
+        created_at=new.created_at,
+        updated_at=new.created_at,
+        retrieved=0,
+        used=0,
+        mentioned=0,
+        last_retrieved=None,
+        last_used=None,
+        last_mentioned=None,
+    )
+
+
+def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
+    """Whether two versions of a slot have the same value, however it was written."""
+    if not one.object or not other.object or keys.denies(one.predicate or "") is not keys.denies(other.predicate or ""):
+        return False
+    said = [normal(object_).strip(f" {STOPS}").casefold() for object_ in (one.object, other.object)]
+    if said[0] == said[1]:
+        return True
+    alike = canonical.same(one.object, one.said_at, other.object, other.said_at)
+    return alike and keys.tail(one.predicate or "") != VERSION  # 1.2 and 1.20 are one number, and two versions
+
+
+def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+    """
+    What changes when versions come back among those that are there: one chain again, in the order of saying.
+
+    The rows that retire come first, so that no slot has two live values at any moment.
+    """
+    line = (present or back)[0].line
+    chain = sorted((*back, *present), key=key)
+    joined = chain[0].slot is not None or any(memory.superseded_by for memory in chain) or bool(present)
+    updates: list[tuple[SemanticMemory, dict[str, Any]]] = []
+    for memory, successor in zip(chain, (*chain[1:], None), strict=True):
+        wanted: dict[str, Any] = {"state": State.ACTIVE, "line": line}
+        if joined:
+            wanted |= {"superseded_by": successor and successor.id, "valid_to": successor and successor.valid_from}
+            wanted["reason"] = f"said later: {successor.id}" if successor else None
+        elif memory.state is State.ARCHIVED:
+            wanted["reason"] = None
+        changed = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
+        if changed:
+            updates.append((memory, changed))
+    return sorted(updates, key=lambda update: update[1].get("superseded_by", update[0].superseded_by) is None)

@@ -1,0 +1,156 @@
+"""
+What a person changed in a managed region, compared with the version that they had before them.
+
+Each version is kept as the seals of its lines with the ids that they end in, and no word of them. So is each edited region
+once it was read: who checks it out again later has changed nothing. A region is compared with the version of its marker, or
+with what was made of that before, whichever it shares more lines with.
+
+    a line whose id is known and whose words are not     corrects that memory
+    a line without an id that the version has not        is a new statement of the user
+    a line of the version that is gone                   takes its memory out of use
+    a heading, code, a table … that the version has not  is the person's own text, and moves below the region
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from yiku.rules.pages.region import Item, items
+
+FEWEST_GONE = 3  # lines; fewer may go whatever share of the region they are
+Seal = Callable[[str], str]
+
+
+class Entry(NamedTuple):
+    """A line of a version: the whole id of its memory, empty where it has none, and the seal of its text."""
+
+    id: str
+    seal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """
+    A region as it was written, or as it was read after somebody had edited it.
+
+    name: the version in its marker; digest: of just this text
+    """
+
+    name: str
+    digest: str
+    entries: tuple[Entry, ...]
+
+
+class Changed(NamedTuple):
+    """A line whose memory should say something else."""
+
+    id: str
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a person did to a region. `own`: text that is theirs and no statement."""
+
+    changed: tuple[Changed, ...] = ()
+    added: tuple[Item, ...] = ()
+    removed: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.added or self.removed or self.own)
+
+
+def entries(body: str, seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
+    """The lines of a region as they are kept; `whole` makes a whole id of a short one, or nothing of one that is not known."""
+    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in items(body))
+
+
+def _sealed(item: Item, seal: Seal) -> str:
+    return seal(item.text if item.statement else " ".join(item.raw.split()))
+
+
+def read(body: str, version: str, known: Sequence[Version], seal: Seal) -> Edits:
+    """
+    The edits of a region.
+
+    version: of its marker; known: all that is known of this page, oldest first
+    Where nobody knows the version, nothing is missing from it and nothing corrects: what is not known is the person's own text.
+    """
+    found = items(body)
+    told = [(item, _sealed(item, seal)) for item in found]
+    ever = {(entry.id[-len(item.id) :], entry.seal) for item in found if item.id for one in known for entry in one.entries}
+    base = _base(told, version, known)
+    if base is None:
+        strange = [item.raw for item, sealed in told if not (item.id and (item.id, sealed) in ever) and item.statement]
+        return Edits(own=tuple(strange))
+    there, unknown = _kept(told, base)
+    changed: dict[str, Changed] = {}
+    added: list[Item] = []
+    own: list[str] = []
+    for item, sealed in unknown:
+        if item.id and (item.id, sealed) in ever:
+            continue  # a line of another version, or a second copy
+        id = _meant(item, base, known, there) if item.text else None
+        if not item.statement:
+            own.append(item.raw)
+        elif id and id not in changed:
+            changed[id] = Changed(id, item)
+        elif item.text:
+            added.append(item)
+    ids = dict.fromkeys(entry.id for entry in base.entries if entry.id)
+    removed = tuple(id for id in ids if id not in there and id not in changed)
+    return Edits(tuple(changed.values()), tuple(added), removed, tuple(own))
+
+
+def _kept(told: Sequence[tuple[Item, str]], base: Version) -> tuple[set[str], list[tuple[Item, str]]]:
+    """The ids of the version that stand there as they were, with their id or without, and all else that stands there."""
+    left = list(base.entries)
+    rest: list[tuple[Item, str]] = []
+    there: set[str] = set()
+    for named in (True, False):  # first those that say which they are
+        for item, sealed in told:
+            if (item.id is not None) is not named:
+                continue
+            same = next(
+                (one for one in left if one.seal == sealed and (not item.id or not one.id or one.id.endswith(item.id))), None
+            )
+            if same is None:
+                rest.append((item, sealed))
+            else:
+                left.remove(same)
+                there.add(same.id)
+    order = {id(item): place for place, (item, _) in enumerate(told)}
+    return there, sorted(rest, key=lambda one: order[id(one[0])])
+
+
+def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[Version]) -> Version | None:
+    """The version that an edit began with: of those under its name the one that shares most lines with it, of equals the last."""
+    lines = Counter(sealed for _, sealed in told)
+    best: tuple[int, Version] | None = None
+    for one in known:
+        if one.name == version:
+            of_this = Counter(entry.seal for entry in one.entries)
+            apart = sum((lines - of_this).values()) + sum((of_this - lines).values())
+            if best is None or apart <= best[0]:
+                best = (apart, one)
+    return best[1] if best else None
+
+
+def _meant(item: Item, base: Version, known: Sequence[Version], there: Collection[str]) -> str | None:
+    """The memory that a line names by its id; None where it names none, or stands beside the line that it was copied from."""
+    if item.id is None:
+        return None
+    for one in (base, *reversed(known)):
+        for entry in one.entries:
+            if entry.id and entry.id.endswith(item.id):
+                return None if entry.id in there else entry.id
+    return None
+
+
+def most_gone(edits: Edits, base_lines: int) -> bool:
+    """Whether so many lines are gone that an accident is likelier than a wish; base_lines: those whose memories are in use."""
+    return len(edits.removed) >= FEWEST_GONE and len(edits.removed) * 2 > base_lines

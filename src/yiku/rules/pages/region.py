@@ -1,0 +1,256 @@
+"""
+The managed region of a page: the lines that Yiku writes between two markers, and what stands around them.
+
+    <!-- yiku:begin 5f6e7d8c-90ab12cd34ef Kept by Yiku. Edit, add or remove a line here, and … -->
+    ## Rules
+
+    - Answer in short sentences. #1234abcd
+    <!-- yiku:end -->
+
+The first digits name the version, the others are a digest of it: a region that still has its digest was not edited since Yiku
+wrote it, whenever that was. Everything outside the markers belongs to the person who wrote it and is never rewritten.
+Lines end with \\n here; whoever reads and writes the file keeps the line ends that it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from yiku.rules.text.analyze import UNSPACED_RUN
+
+END = "<!-- yiku:end -->"
+LONGEST_MARKER = 500  # characters; what is longer is somebody's text
+_MARKER = re.compile(r"\s{0,8}<!--\s{0,8}yiku:(\w{3,5})\b([^\n]{0,480})\s{0,8}", re.IGNORECASE)
+_NAMES = ("begin", "end")
+_STAMP = re.compile(r"\s{1,4}([0-9a-f]{8})-([0-9a-f]{12})\b")
+_CONFLICT = re.compile(r"(?:<{7}|>{7})(?: |$)")
+_ID = re.compile(r"(?:^|(?<=\s))[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?$")
+_BULLET = re.compile(r"(?:[-*+•·]|\d{1,9}[.)、])(?:\s+|$)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_RULER = re.compile(r"\s{0,3}(?:[-*_=](?:\s{0,3}[-*_=]){2,80})\s*$")
+_FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
+_OTHER = (">", "|", "<", "[^", "![")  # how a quotation, a table, HTML, a footnote and a picture begin
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """
+    A page with one managed region.
+
+    before, after: what people wrote, with the line ends around the markers
+    version, digest: of the begin marker; empty where it has none
+    """
+
+    before: str
+    version: str
+    digest: str
+    body: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A page in which the region cannot be told: by the name of the reason in `region.REASONS`."""
+
+    why: str
+
+
+class Item(NamedTuple):
+    """
+    Lines of a region that belong together.
+
+    text: on one line, without bullet and id; id: the short one at its end, in lower case
+    raw:  the lines as they stand; section: the heading above it; statement: else it is a heading, code, a table, a quotation …
+    """
+
+    text: str
+    id: str | None
+    raw: str
+    section: str
+    statement: bool
+
+
+# ------------------------------------------------------------------ the page
+
+
+def find(text: str) -> Page | Broken | None:
+    """The managed region of a page; None where nobody ever wrote one into it."""
+    lines = text.split("\n")
+    if any(_CONFLICT.match(line) for line in lines):
+        return Broken("conflict")
+    marks = [(place, match) for place, line in enumerate(lines) if (match := marker(line))]
+    names = [match[1].lower() for _, match in marks]
+    if not marks:
+        return None
+    if tuple(names) != _NAMES:
+        return Broken("markers")
+    (begin, told), (end, _) = marks
+    stamp = _STAMP.match(told[2])
+    return Page(
+        before="".join(line + "\n" for line in lines[:begin]),
+        version=stamp[1] if stamp else "",
+        digest=stamp[2] if stamp else "",
+        body="\n".join(lines[begin + 1 : end]),
+        after="\n".join(lines[end + 1 :]),
+    )
+
+
+def marker(line: str) -> re.Match[str] | None:
+    """The match of a line that is one of the two markers: its name and what follows."""
+    if len(line) > LONGEST_MARKER or "-->" not in line:
+        return None
+    match = _MARKER.fullmatch(line)
+    return match if match and match[1].lower() in _NAMES else None
+
+
+def written(page: Page, *, help: str) -> str:
+    """The text of a page."""
+    begin = f"<!-- yiku:begin {page.version}-{page.digest} {help} -->"
+    return f"{page.before}{begin}\n{page.body}\n{END}\n{page.after}"
+
+
+def digested(version: str, body: str) -> str:
+    """What the digest of a version is made of: blank lines and space at line ends make no difference."""
+    lines = (line.rstrip() for line in body.split("\n"))
+    return "\n".join((version, *filter(None, lines)))
+
+
+def outside(text: str) -> list[tuple[int, int]]:
+    """The lines that people wrote, as ranges of line numbers from 1, the last one included; all of them where the region is broken."""
+    lines = text.split("\n")
+    if not isinstance(find(text), Page):
+        return [(1, len(lines))]
+    begin, end = (place for place, line in enumerate(lines, 1) if marker(line))
+    return [(first, last) for first, last in ((1, begin - 1), (end + 1, len(lines))) if first <= last]
+
+
+# ------------------------------------------------------------------ what stands in it
+
+
+def items(body: str) -> list[Item]:
+    """What stands in a region, in order. A list item or a paragraph may be wrapped over several lines."""
+    found: list[Item] = []
+    open_: list[str] = []  # lines of the statement that goes on
+    section = ""
+
+    def closed() -> None:
+        if open_:
+            found.append(_statement(open_, section))
+            open_.clear()
+
+    lines = body.split("\n")
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        behind = _block(lines, place)
+        if behind > place:
+            closed()
+            if _HEADING.match(line):
+                section = line.strip().strip("#").strip()
+            found.append(Item("", None, "\n".join(lines[place:behind]), section, False))
+            place = behind
+            continue
+        if not line.strip() or _BULLET.match(line.strip()) or (open_ and _ID.search(open_[-1].rstrip())):
+            closed()
+        if line.strip():
+            open_.append(line)
+        place += 1
+    closed()
+    return found
+
+
+def _block(lines: Sequence[str], place: int) -> int:
+    """Behind the lines of what is no statement; the place itself where one begins, or nothing."""
+    line = lines[place]
+    if fence := _FENCE.match(line):
+        mark = fence[1]
+        behind = place + 1
+        while behind < len(lines) and not lines[behind].strip().startswith(mark):
+            behind += 1
+        return min(behind + 1, len(lines))
+    if line.lstrip().startswith("<!--"):
+        behind = place
+        while behind < len(lines) - 1 and "-->" not in lines[behind]:
+            behind += 1
+        return behind + 1
+    if _HEADING.match(line) or _RULER.match(line):
+        return place + 1
+    behind = place
+    while behind < len(lines) and (start := lines[behind].lstrip()).startswith(_OTHER) and not start.startswith("<!--"):
+        behind += 1
+    return behind
+
+
+def _statement(lines: Sequence[str], section: str) -> Item:
+    told = [" ".join(line.split()) for line in lines]
+    told[0] = _BULLET.sub("", told[0], count=1)
+    text = told[0]
+    for line in told[1:]:
+        text += line if UNSPACED_RUN.match(text[-1:]) and UNSPACED_RUN.match(line[:1]) else f" {line}"
+    match = _ID.search(text)
+    return Item(
+        text=(text[: match.start()] if match else text).strip(),
+        id=match[1].lower() if match else None,
+        raw="\n".join(lines),
+        section=section,
+        statement=True,
+    )
+
+
+def line(content: str, id: str) -> str | None:
+    """The line of a statement; None for one that would not be read back as it is, or would hide what follows."""
+    text = " ".join(content.split())
+    told = f"- {text} #{id}"
+    back = items(told)
+    if "<!--" in text or "-->" in text or len(back) != 1 or (back[0].text, back[0].id) != (text, id):
+        return None
+    return told
+
+
+# ------------------------------------------------------------------ what is written into it
+
+
+class Shown(NamedTuple):
+    """A statement that a page shows: its content, and its whole id."""
+
+    content: str
+    id: str
+
+
+def body(
+    sections: Sequence[tuple[str, Sequence[Shown]]],
+    *,
+    at_most: int,
+    short: Callable[[str], str],
+    omitted: str,
+    further: int = 0,
+) -> tuple[str, tuple[Shown, ...]]:
+    """
+    A region of at most so many characters, and what it shows: sections in order, whole lines, one that has no room is passed over.
+
+    short:   the short form of an id
+    omitted: the last line, with {} for how many are left out; further: of these, beside those given
+    """
+    total = further + sum(len(rows) for _, rows in sections)
+    room = at_most - len(omitted) - len(str(total)) - 2
+    told: list[str] = []
+    kept: list[Shown] = []
+    for title, rows in sections:
+        first = True
+        for row in rows:
+            text = line(row.content, short(row.id))
+            if text is None:
+                continue
+            lines = [*([""] if told and first else []), *([f"## {title}", ""] if first else []), text]
+            cost = sum(map(len, lines)) + len(lines)
+            if cost <= room:
+                told += lines
+                room -= cost
+                kept.append(row)
+                first = False
+    if left := total - len(kept):
+        told += [*([""] if told else []), omitted.format(left)]
+    return "\n".join(told), tuple(kept)

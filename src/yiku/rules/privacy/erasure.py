@@ -1,0 +1,155 @@
+"""
+What erasing a statement or a turn means for the words around it.
+
+How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
+as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a
+file is clean is a list of texts to look for: those that went, their words, and what an index keeps of words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from yiku.rules.lexicon import lists
+from yiku.rules.privacy import redaction
+from yiku.rules.privacy.redaction import WEIGHT, weight
+from yiku.rules.text import analyze
+from yiku.rules.text.analyze import UNSPACED_RUN
+from yiku.rules.text.analyze import hashed_plain as plain
+from yiku.rules.text.sure import Range, pieces, spans, sure_sentences
+from yiku.types import SemanticMemory, Turn
+
+WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
+RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
+_CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
+_WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
+_NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
+
+
+# ------------------------------------------------------------------ what must not come back
+
+
+def of_statement(memory: SemanticMemory) -> list[str]:
+    """A statement by its words, and by its slot and value."""
+    found = [f"text\0{plain(memory.content)}"]
+    if memory.predicate and memory.object:
+        found.append(f"slot\0{memory.subject}\0{memory.predicate}\0{plain(memory.object)}")
+    return found
+
+
+def of_turn(turn: Turn) -> list[str]:
+    """A turn by its external id, by its place and words, and by its words alone when they say something."""
+    words = plain(turn.content)
+    found = [f"turn\0{turn.session}\0{turn.role}\0{turn.said_at.timestamp():.6f}\0{words}"]
+    if turn.external_id is not None:
+        found.append(f"external\0{turn.external_id}")
+    if weight(words) >= WEIGHT:
+        found.append(f"text\0{words}")
+    return found
+
+
+def of_session(session: str) -> str:
+    """A session by its name."""
+    return f"session\0{session}"
+
+
+def of_record(id: str) -> str:
+    """An episode, a scratchpad or an attachment by its id."""
+    return f"record\0{id}"
+
+
+def of_sentences(text: str) -> list[str]:
+    """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
+    return of_parts(sure_sentences(text))
+
+
+def of_parts(texts: Iterable[str]) -> list[str]:
+    """Sentences as they are, those that say something."""
+    return [f"text\0{words}" for words in dict.fromkeys(map(plain, texts)) if weight(words) >= WEIGHT]
+
+
+def runs(text: str) -> dict[str, list[Range]]:
+    """
+    Where each sentence may stand that was sealed, by the text that stands for it.
+
+    What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
+    clauses is tried, each sentence and each that is surely one.
+    """
+    found: dict[str, list[Range]] = {}
+
+    def tried(words: str, start: int, end: int) -> None:
+        if weight(words) >= WEIGHT:
+            found.setdefault(f"text\0{words}", []).append(redaction.stripped(text, start, end))
+
+    parts = [clause for sentence in pieces(text) for clause in _CLAUSE.findall(sentence)]
+    places, words = spans(parts), [plain(part) for part in parts]
+    for first in range(len(parts)):
+        for last in range(first, min(first + RUN_PIECES, len(parts))):
+            tried(" ".join(filter(None, words[first : last + 1])), places[first][0], places[last][1])
+    for sentences in (pieces(text), sure_sentences(text)):
+        for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
+            tried(plain(sentence), start, end)
+    return found
+
+
+# ------------------------------------------------------------------ what proves that it is gone
+
+
+def telling_words(texts: Iterable[str]) -> set[str]:
+    """The words of the index that say what texts are about: names, numbers, things; not those of any talk."""
+    told = {word for text in texts for word in analyze.tokens(text).words if len(word) > 1}
+    return {word for word in told - _of_any_talk() if lists.words("erasing.binding").isdisjoint(word)}
+
+
+@cache
+def _of_any_talk() -> frozenset[str]:
+    return frozenset(analyze.tokens(" ".join(lists.words("erasing.everyday"))).words)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text inside a value: a JSON value with the names of its fields, or one of our words without ids."""
+    if isinstance(value, Enum):
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from map(str, value)
+        for entry in value.values():
+            yield from strings(entry)
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.name not in _NOT_WORDS:
+                yield from strings(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from strings(entry)
+
+
+def looked_for(texts: Iterable[str]) -> dict[str, str]:
+    """
+    What to look for in a file, the most telling first, and which word of the index it is, if it is one.
+
+    Whole texts; their words as said, folded and stemmed; pairs of Chinese characters; and the ends of words,
+    since an index keeps of a word only what it has beyond its neighbour.
+    """
+    words, stems = dict[str, None](), dict[str, None]()
+    whole = [text for text in texts if len(text) >= WORD_CHARS or UNSPACED_RUN.search(text)]
+    for text in texts:
+        words |= dict.fromkeys(word[: analyze.TOKEN_CHARS] for word in _WORD.findall(text) if len(word) >= WORD_CHARS)
+        words |= dict.fromkeys(run[: analyze.TOKEN_CHARS] for run in UNSPACED_RUN.findall(text) if len(run) > 1)
+        stems |= dict.fromkeys(analyze.tokens(text).words)
+    forms = dict.fromkeys([*whole, *sorted(words, key=len, reverse=True)], "")
+    for form in list(forms):
+        forms.setdefault(analyze.fold(form), "")
+    for stem in stems:
+        if (len(stem) >= WORD_CHARS and stem.isascii()) or (len(stem) == 2 and UNSPACED_RUN.match(stem)):
+            forms.setdefault(stem, stem)
+    for word in [*map(analyze.fold, words), *stems]:
+        for start in range(1, len(word) - WORD_CHARS + 1) if word.isascii() else ():
+            forms.setdefault(word[start:], word if word in stems else "")
+    return forms

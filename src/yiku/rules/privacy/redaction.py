@@ -1,0 +1,315 @@
+"""
+Where a text says a statement, and what is left of the text without it.
+
+Three ways to find it, the most exact first: the span that the statement's source names; the statement's words, or those of its
+source, wherever they stand (case, width, accents, punctuation and Chinese writing do not matter); and a sentence that says it in
+other words, by filling the same slot with the same value. The first two are cut out to the character. Of the third nobody knows
+where it ends, so the whole paragraph goes.
+
+Whoever learned the statement may have stopped too early, at "Dr." So a cut goes on to the next end of a sentence that is sure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import TypeVar
+
+from yiku.rules.deciding import slots
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.text import analyze
+from yiku.rules.text.analyze import UNSPACED_RUN, fold, plain
+from yiku.rules.text.sure import pieces, spans, sure
+from yiku.types import SemanticMemory
+
+T = TypeVar("T")
+Range = tuple[int, int]  # characters, the end behind the last
+
+WEIGHT = 12  # from here on a part of a statement is enough of it to be cut out; a Chinese character counts two
+RUN_CHARS = 8  # of Chinese: so long a run is no part of another word by chance
+KNOWN_WORDINGS = 4_096  # that are looked for in many texts
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_GAPS = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")  # as analyze.plain leaves out
+
+
+# ------------------------------------------------------------------ where it is said
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """What is cut out of a text, in order; `widened`: whole paragraphs, since it is said there in other words."""
+
+    ranges: tuple[Range, ...]
+    widened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """
+    What some statements are found by, taken apart once for many texts.
+
+    wordings: the words in which they were said, by the run of each that the fewest of them have
+    contents: what they say, as plain words, behind each other
+    values:   those that fill a slot, by their values
+    """
+
+    wordings: Mapping[str, Sequence[str]]
+    contents: str
+    values: Mapping[str, Sequence[SemanticMemory]]
+
+
+def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
+    """What these statements are found by."""
+    said = {words: _runs(words) for statement in statements for words in wordings(statement)}
+    shared = Counter(run for runs in said.values() for run in runs)
+    by_run: dict[str, list[str]] = {}
+    for words, runs in said.items():
+        if runs:
+            by_run.setdefault(min(runs, key=lambda run: (shared[run], -len(run))), []).append(words)
+    values: dict[str, list[SemanticMemory]] = {}
+    for statement in statements:
+        if statement.predicate and statement.object:
+            values.setdefault(plain(statement.object), []).append(statement)
+    return Phrases(by_run, "\0".join(plain(statement.content) for statement in statements), values)
+
+
+def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
+    """What of a text says one of the statements; `spans` are known to."""
+    known = Folded(text)
+    found = [sure(text, *span) for span in spans]
+    for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
+        found += [sure(text, *place) for place in known.places(words)]
+    ranges, widened = joined(found), False
+    for start, end in _rest(text, ranges):
+        words = plain(text[start:end])
+        if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
+            ranges = joined([*ranges, sure(text, *stripped(text, start, end))])
+        elif words and _fills(text[start:end], words, told, speaker, names):
+            around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
+            ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True
+    return Cuts(tuple(ranges), widened)
+
+
+def wordings(statement: SemanticMemory) -> Iterator[str]:
+    """The words in which a statement was said: its own, and those of its sources that tell enough."""
+    yield statement.content
+    yield from (source.text for source in statement.sources if source.text and weight(plain(source.text)) >= WEIGHT)
+
+
+def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
+    """The paragraphs that hold one of these words of the index; all where no words are given."""
+    told = {(start, end): analyze.tokens(text[start:end]) for start, end in _paragraphs(text)}
+    return [block for block, has in told.items() if not words or not {*has.words, *has.characters}.isdisjoint(words)]
+
+
+def _paragraphs(text: str) -> list[Range]:
+    """The blocks of lines between empty lines, without white space at their ends."""
+    ends = [0, *(place for match in _BLANK_LINE.finditer(text) for place in match.span()), len(text)]
+    blocks = (stripped(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
+    return [(start, end) for start, end in blocks if start < end]
+
+
+def says(sentence: str, told: Phrases, *, speaker: str | None, names: Sequence[str]) -> bool:
+    """Whether a sentence says one of the statements: with its words, or by filling its slot with its value."""
+    return bool(cuts(sentence, told, speaker=speaker, names=names).ranges)
+
+
+def _fills(sentence: str, words: str, told: Phrases, speaker: str | None, names: Sequence[str]) -> bool:
+    if not any(value in words for value in told.values):
+        return False
+    slot = slots.read(sentence, speaker=speaker, names=names)
+    if slot is None:
+        return False
+    same = told.values.get(plain(slot.object), ())
+    return any((slot.subject, slot.predicate) == (statement.subject, statement.predicate) for statement in same)
+
+
+def _stands_in(part: str, whole: str) -> bool:
+    """Whether words stand among others as words: "tea" is not in "teapot", 我喜欢茶 not in 我喜欢茶叶."""
+    at = whole.find(part)
+    while at >= 0 and not _is_apart(whole, at, at + len(part)):
+        at = whole.find(part, at + 1)
+    return at >= 0
+
+
+def _is_apart(whole: str, start: int, end: int) -> bool:
+    """Whether a part of a folded text ends where words end; a Chinese one may go on behind its last character."""
+    before, after, part = whole[start - 1 : start] if start else "", whole[end : end + 1], whole[start:end]
+    joints = (before + part[:1], part[-1:] + after)
+    if any(len(joint) == 2 and joint.isalnum() and not UNSPACED_RUN.search(joint) for joint in joints):
+        return False
+    if not UNSPACED_RUN.match(after) or after in lists.words("erasing.particle"):
+        return True
+    *_, run, rest = ["", *UNSPACED_RUN.split(part)]
+    return bool(rest) or not 0 < len(run) < RUN_CHARS
+
+
+def weight(words: str) -> int:
+    """How much a text says: its characters, a Chinese one twice."""
+    return len(words) + sum(map(len, UNSPACED_RUN.findall(words)))
+
+
+@dataclass(slots=True)
+class Folded:
+    """A text in the form in which words are compared, and the way back to its own characters."""
+
+    text: str
+    folded: str = field(init=False)
+    _lines: list[str] = field(init=False)
+    _origins: list[Range] = field(default_factory=list)  # of each character of the folded text, made when one is asked for
+
+    def __post_init__(self) -> None:
+        self._lines = self.text.splitlines(keepends=True)
+        self.folded = fold(self.text) if self.text.isascii() else "".join(map(fold, self._lines))
+
+    def places(self, words: str) -> list[Range]:
+        """Where words stand in the text, as words, in whatever case, width, accents and punctuation."""
+        runs = _runs(words)
+        if not runs or not all(run in self.folded for run in runs):
+            return []
+        found, at = list[Range](), 0
+        while place := _stand(runs, self.folded, at):
+            at = place[0] + 1  # another may begin inside of this one
+            if _is_apart(self.folded, *place):
+                found.append(self._own(*place))
+        return found
+
+    def _own(self, start: int, end: int) -> Range:
+        """The characters of the text that some of its folded form stand for."""
+        if self.text.isascii():
+            return start, end
+        if not self._origins:
+            at = 0
+            for line in self._lines:
+                self._origins += [(at + first, at + last) for first, last in _origins(line)]
+                at += len(line)
+        return self._origins[start][0], self._origins[end - 1][1]
+
+
+def _origins(line: str) -> list[Range]:
+    """For each character of the folded line the characters that it came from; where none can be told, the whole line."""
+    found: list[Range] = []
+    made: list[str] = []
+    start = 0
+    while start < len(line):
+        end = start + 1
+        while end < len(line) and (
+            unicodedata.combining(line[end]) or line[end] in "\uff9e\uff9f" or "\u1160" <= line[end] <= "\u11ff"
+        ):
+            end += 1
+        made.append(fold(line[start:end]))
+        found += [(start, end)] * len(made[-1])
+        start = end
+    folded = fold(line)
+    return found if "".join(made) == folded else [(0, len(line.rstrip("\r\n")))] * len(folded)
+
+
+def forget() -> None:
+    """Empty what a process remembers of the words that were sought."""
+    _runs.cache_clear()
+
+
+@lru_cache(maxsize=KNOWN_WORDINGS)
+def _runs(words: str) -> tuple[str, ...]:
+    """Words in the form in which they are compared, Chinese apart from others."""
+    return tuple(run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run)
+
+
+def _stand(runs: Sequence[str], folded: str, at: int) -> Range | None:
+    """The first place from there on where words stand behind each other; between Chinese and others there may be a space or none."""
+    while (start := folded.find(runs[0], at)) >= 0:
+        end = start + len(runs[0])
+        for left, right in pairwise(runs):
+            gap = _GAPS.match(folded, end)
+            last = gap.end() if gap is not None else end
+            loose = UNSPACED_RUN.match(left) or UNSPACED_RUN.match(right)
+            if (last == end and not loose) or not folded.startswith(right, last):
+                break
+            end = last + len(right)
+        else:
+            return start, end
+        at = start + 1
+    return None
+
+
+# ------------------------------------------------------------------ what is left
+
+
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """Ranges in order, those that overlap as one, without empty ones."""
+    found: list[Range] = []
+    for start, end in sorted(each for each in ranges if each[0] < each[1]):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def without(text: str, ranges: Iterable[Range], kept: Sequence[Range]) -> list[Range]:
+    """Ranges, less what of them is kept, and no white space at their ends."""
+    found: list[Range] = []
+    for at, end in ranges:
+        left = at
+        for first, last in [*kept, (end, end)]:
+            if left < last and first <= end:
+                found.append(stripped(text, left, max(left, first)))
+                left = last
+    return [(start, end) for start, end in found if start < end]
+
+
+def stripped(text: str, start: int, end: int) -> Range:
+    """A range without white space at its ends."""
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+
+
+def _rest(text: str, ranges: Sequence[Range]) -> Iterator[Range]:
+    """The sentences of what stands outside of ranges."""
+    start = 0
+    for first, last in [*ranges, (len(text), len(text))]:
+        yield from ((start + at, start + end) for at, end in spans(pieces(text[start:first])))
+        start = last
+
+
+def marks() -> tuple[str, ...]:
+    """What may stand where a text was, in each language."""
+    return built_in().lists["erasing.mark"]
+
+
+def mark(text: str) -> str:
+    """What stands where a text was, in its language."""
+    unspaced = UNSPACED_RUN.search(text) is not None
+    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is unspaced)
+
+
+def cut_out(text: str, ranges: Iterable[Range]) -> str:
+    """The text with a mark in the place of each range."""
+    parts, at = [], 0
+    for start, end in ranges:
+        parts += [text[at:start], mark(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def around(text: str, ranges: Iterable[Range]) -> list[str]:
+    """The whole sentences that ranges lie in: by these the text is known when it comes again."""
+    sentences = spans(pieces(text))
+    inside = [[each for each in sentences if each[0] < end and start < each[1]] for start, end in joined(ranges)]
+    return [text[each[0][0] : each[-1][1]] for each in inside if each]
+
+
+def rewritten(value: T, text: Callable[[str], str]) -> T:
+    """A JSON value with each text in it, names of fields too, as a function has it."""
+    if isinstance(value, str):
+        return text(value)  # type: ignore[return-value]
+    if isinstance(value, Mapping):
+        return {text(key): rewritten(entry, text) for key, entry in value.items()}  # type: ignore[return-value]
+    if isinstance(value, (list, tuple)):
+        return type(value)(rewritten(entry, text) for entry in value)
+    return value

@@ -1,0 +1,1 @@
+"""Numbers, amounts, dates and names as values, and the times in questions."""

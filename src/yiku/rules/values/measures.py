@@ -1,0 +1,310 @@
+"""
+What is counted, measured and timed, read from words and digits of either language, one piece after the other.
+
+A text is scanned into pieces: digits, and the longest words that the lexicon has for values, each with all that it may
+be (`second` is a unit and the 2nd). A reader begins at a piece and gives one token and where it ended, or nothing:
+
+    #3  #1800s  #2.5m  #12000usd/y     a number, an amount in the smallest unit of its sort, by the year
+    @2026-03-05  @--03-05  @?-03-07    a date, one without its year, one that is March or July
+    @2026-03  @--09end  @w2  @d5       a month, a part of one, a weekday, a day of some month
+    %15:00  %?03:00  %evening          a time of day, one by day or by night, a part of the day
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache
+
+from yiku.rules.lexicon import built_in
+from yiku.rules.text.analyze import UNSPACED, UNSPACED_RUN, fold
+
+Read = tuple[str, int]  # a token, and the place behind its last piece
+
+_FILES = frozenset(("forms", "numbers", "units", "times"))
+_NOT_READ = frozenset(("thing", "about"))  # lists of `forms` for others
+_SPACED = rf"(?:(?![{UNSPACED}])[^\W_])"
+_TOKEN = re.compile(rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}|\d+(?:[.,:/]\d+)*|{_SPACED}+(?:['.@/:+#-]{_SPACED}+)*[+#]*|\S")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?")
+_LONG = 3  # letters; "a mile" is an amount, "a bar" is none
+_WITH_DECIMALS = frozenset(("1 m", "1 cny"))  # what may follow with its decimals: 一米七五, 两块五
+MOST_DIGITS = 15  # of a number; more are an id
+COUNTED = "*"  # behind the number of what is only counted: 16台, 7 people
+_YEAR_S = 365 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word, sign or run of digits; `reads`: what it may be, and what it says as that."""
+
+    text: str
+    start: int
+    end: int
+    reads: Mapping[str, str]
+
+    @property
+    def cjk(self) -> bool:
+        """Whether it is written without spaces."""
+        return UNSPACED_RUN.match(self.text) is not None
+
+
+# ------------------------------------------------------------------ pieces
+
+
+@lru_cache(maxsize=4_096)
+def scan(folded: str) -> tuple[Piece, ...]:
+    """The pieces of a folded text; what the lexicon does not know is in pieces of words, signs and single characters."""
+    known, lengths = _known()
+    found: list[Piece] = []
+    at = 0
+    while match := _TOKEN.search(folded, at):
+        at = match.start()
+        if match[0][0].isdecimal():
+            found.append(Piece(match[0], at, match.end(), _of_digits(match[0])))
+        else:
+            sizes = (size for size in lengths.get(folded[at], ()) if folded[at : at + size] in known and _ends(folded, at + size))
+            end = at + size if (size := next(sizes, 0)) else at + 1 if UNSPACED_RUN.match(match[0]) else match.end()
+            found.append(Piece(folded[at:end], at, end, known.get(folded[at:end], {}) if size else {}))
+        at = found[-1].end
+    return tuple(found)
+
+
+@cache
+def _known() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int]]]:
+    """The words that values are made of, what each may be, and by their first letter how long they are, longest first."""
+    known: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, words in built_in().lists.items():
+        file, kind, *told = name.split(".", 2)
+        if file in _FILES and kind not in _NOT_READ:
+            kind = "counted" if told == ["count"] else kind
+            for word in words:
+                known[fold(word)].setdefault(kind, *told or ("",))
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for word in known:
+        lengths[word[0]].add(len(word))
+    return dict(known), {first: sorted(sizes, reverse=True) for first, sizes in lengths.items()}
+
+
+def _ends(folded: str, end: int) -> bool:
+    """Whether a known word may end here: one of letters not inside of another."""
+    around = folded[end - 1 : end + 1]
+    return len(around) < 2 or UNSPACED_RUN.search(around) is not None or not (around.isalnum() or around[1] in "+#'")
+
+
+def _of_digits(text: str) -> Mapping[str, str]:
+    """What digits may be: a number, a time of day, a date; nothing of a version or an address."""
+    if _NUMBER.fullmatch(text) and len(text) <= MOST_DIGITS:
+        whole, comma, decimals = text.rpartition(",")
+        continental = comma and "." not in decimals and ("." in whole or len(decimals) != 3)  # 3.450,00
+        return {"number": f"{whole.replace('.', '')}.{decimals}" if continental else text.replace(",", "")}
+    if (clock := _CLOCK.fullmatch(text)) and int(clock[1]) <= 24 and clock[2] < "60":
+        return {"clock": f"{int(clock[1]):02}:{clock[2]}"}
+    sign = next((sign for sign in "-/." if sign in text), " ")
+    parts = text.split(sign)
+    told = [*map(int, parts)] if all(map(str.isdecimal, parts)) else []
+    match sign, [len(part) for part in parts]:
+        case "-" | "/", [4, 1 | 2, 1 | 2]:
+            return _dated(parts[0], told[1], told[2])
+        case ".", [1 | 2, 1 | 2, 4]:
+            return _dated(parts[2], told[1], told[0])
+        case "/", [1 | 2, 4]:
+            return {"date": day_of(parts[1], told[0], 0)} if 0 < told[0] <= 12 else {}
+        case "/", [1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4]:
+            first, second = sorted(told[:2])
+            either = 0 < first < second <= 12  # 03/07 is the third of July or the seventh of March
+            return {"date": f"@?-{first:02}-{second:02}"} if either else _dated("".join(parts[2:]), first, second)
+    return {}
+
+
+def _dated(year: str, month: int, day: int) -> Mapping[str, str]:
+    return {"date": day_of(year, month, day)} if 0 < month <= 12 and 0 < day <= 31 else {}
+
+
+def day_of(year: str | int | None, month: int, day: int) -> str:
+    """A day as a token, or a month."""
+    return f"@{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
+
+
+def says(pieces: Sequence[Piece], at: int, kind: str) -> str | None:
+    """What a piece says as one of a kind, if it may be one."""
+    return pieces[at].reads.get(kind) if 0 <= at < len(pieces) else None
+
+
+def past(pieces: Sequence[Piece], at: int, *kinds: str) -> int:
+    """The first place from here on that is none of some kinds."""
+    while any(says(pieces, at, kind) is not None for kind in kinds):
+        at += 1
+    return at
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def number(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
+    """A number that begins here: 12.5, three hundred and five, two and a half, half a dozen, 三千五, 二〇二六."""
+    parts: list[float] = []
+    last: list[str] = []  # what the pieces said, so far
+    while (place := _next(pieces, at, parts)) is not None:
+        told = pieces[place].reads["number"]
+        value = float(told.lstrip("x"))
+        if told[0] == "x":
+            low = sum(part for part in parts if part < value or value < 1) or 1
+            parts = [*(part for part in parts if part >= value >= 1), low * value]
+        elif place == at and parts and is_digit(pieces[place]) and is_digit(pieces[place - 1]):
+            parts[-1] = 10 * parts[-1] + value
+        else:
+            parts.append(value)
+        last.append(told)
+        at = place + 1
+    if not parts or sum(parts) >= 10**MOST_DIGITS:
+        return None
+    if len(last) > 1 and is_digit(pieces[at - 1]) and (scale := last[-2])[0] == "x" and float(scale[1:]) >= 100:
+        parts[-1] *= float(scale[1:]) / 10  # 一万二, 四千三
+    return sum(parts), at
+
+
+def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | None:
+    """Where a number goes on, behind what joins its parts."""
+    place = at
+    while says(pieces, place, "one") is not None or (
+        parts and place < len(pieces) and (pieces[place].text == "-" or not {"and", "counter"}.isdisjoint(pieces[place].reads))
+    ):
+        place += 1
+    told = says(pieces, place, "number")
+    if told is None or not told.lstrip("x").replace(".", "").isdecimal():
+        return None
+    value, joined = float(told.lstrip("x")), place > at
+    if not parts:
+        alone = value == 10 if told[0] == "x" else not joined
+        return place if alone or (joined and (told[0] == "x" or value < 1)) else None
+    if "unit" in pieces[place].reads:
+        return None
+    if told[0] == "x":
+        return place if not joined or parts[-1] < 1 else None
+    if 0 < value < 1:
+        return place if parts[-1] >= 1 and (joined or pieces[place].cjk) else None
+    if not joined and is_digit(pieces[place]) and is_digit(pieces[place - 1]):
+        return place
+    word = not pieces[place].text[0].isdecimal() or pieces[place].start == pieces[place - 1].end
+    return place if word and value < _lowest(parts[-1]) and (not joined or parts[-1] >= 20) else None
+
+
+def is_digit(piece: Piece) -> bool:
+    """Whether it is one of the digits of a script without spaces."""
+    return piece.cjk and piece.reads.get("number", "").isdecimal()
+
+
+def _lowest(value: float) -> int:
+    """The place of the last digit that is not zero."""
+    place = 1
+    while value >= 10 * place and value % (10 * place) == 0:
+        place *= 10
+    return place
+
+
+# ------------------------------------------------------------------ amounts
+
+
+def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
+    """A number with its unit, and with what it is for: $12,500, an hour and a half, 七斤二两, 90 km/h, 每月三千元."""
+    if (period := _period(pieces, at)) and (found := _measured(pieces, period[2])) and (found[1] or found[2] == len(pieces)):
+        return _rate(*found[:2], *period[:2]), found[2]
+    if (found := _measured(pieces, at)) is None:
+        return None
+    told, unit, end = found
+    if period := _period(pieces, end):
+        return _rate(told, unit, *period[:2]), period[2]
+    counted = not unit and says(pieces, end, "counter") is not None
+    return token(told, unit) + (f" {COUNTED}" if counted else ""), end + counted
+
+
+def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
+    """How much, of which sort, and the place behind."""
+    if (times := says(pieces, at, "count")) is not None:
+        return float(times), "times", at + 1
+    before = says(pieces, at, "before") or says(pieces, at, "sign")
+    found = number(pieces, at + (before is not None)) or _a_unit(pieces, at)
+    if found is None:
+        return None
+    told, end = found
+    if before and (scale := says(pieces, end, "of_money")) is not None:
+        told, end = told * float(scale), end + 1
+    if says(pieces, end, "over") is not None and (of := number(pieces, end + 1)):
+        return of[0] / max(told, 1), "", of[1]
+    place = past(pieces, end, *(("of", "one") if told < 1 else ("counter",)))
+    unit = before or says(pieces, place, "unit")
+    if unit is None:
+        return None if _is_a_word(pieces, at, end, told) else (told, "", end)
+    factor, sort = _unit(unit)
+    total, end = told * factor, place + (says(pieces, place, "unit") is not None)
+    while more := _more(pieces, end, unit):
+        unit = more[1]
+        total, end = total + more[0], more[2]
+    return total, sort, end
+
+
+def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int] | None:
+    """What is added to an amount: 30 minutes to two hours, a half to a year, its decimals to 一米七五."""
+    factor, sort = _unit(unit)
+    found = number(pieces, past(pieces, at, "and"))
+    if found is None:
+        return None
+    told, end = found
+    following = says(pieces, end, "unit")
+    if following is not None:
+        less, other = _unit(following)
+        return (told * less, following, end + 1) if other == sort and less < factor and sort != "times" else None
+    if told < 1:
+        return told * factor, unit, end
+    decimals = unit in _WITH_DECIMALS and pieces[at - 1].cjk and pieces[at].start == pieces[at - 1].end
+    return (float(f"0.{told:.0f}") * factor, "", end) if decimals else None
+
+
+def _unit(unit: str) -> tuple[float, str]:
+    """How many of the unit of its sort it is; what is only counted has none."""
+    factor, _, sort = unit.strip("~").rpartition(" ")
+    return (float(factor), sort) if factor else (1.0, "")
+
+
+def _a_unit(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
+    """One of a unit that is spelled out: a mile, an hour."""
+    if says(pieces, at, "one") is None or says(pieces, at + 1, "unit") is None:
+        return None
+    spelled = len(pieces[at + 1].text) > _LONG and "number" not in pieces[at + 1].reads
+    return (1.0, at + 1) if spelled else None
+
+
+def _is_a_word(pieces: Sequence[Piece], at: int, end: int, told: float) -> bool:
+    """Whether a lone number is part of a word: 三 in 三文鱼, half in half-brother."""
+    if end == len(pieces) or end > at + 1 or not (told < 1 or pieces[at].cjk):
+        return False
+    beside = pieces[end]
+    return told < 1 or (beside.cjk and beside.start == pieces[at].end and not beside.reads)
+
+
+def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
+    """How often: a month, every 12 hours, 每天."""
+    if says(pieces, at, "per") is None:
+        return None
+    count = number(pieces, at + 1)
+    told, end = count or (1.0, at + 1)
+    factor, sort = _unit(says(pieces, end, "unit") or "")
+    return (told * factor, sort, end + 1) if sort in ("s", "mo") and told else None
+
+
+def _rate(told: float, sort: str, period: float, of: str) -> str:
+    """So much in a period, by the year; so many times in one as the time between two."""
+    if sort == "times" and told:
+        return token(period / told, of)
+    return token(told * (round(_YEAR_S / period) if of == "s" else 12 / period), f"{sort}/y")
+
+
+def token(told: float, sort: str = "") -> str:
+    """An amount as a token; degrees in Celsius."""
+    if sort in ("degc", "degf"):
+        told, sort = round((told - 32) / 1.8 if sort == "degf" else told, 1), "degc"
+    return f"#{round(told, 9):.15g}{sort}"

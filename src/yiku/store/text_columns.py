@@ -1,0 +1,159 @@
+"""
+All text columns, from the schema; find and replace text in them.
+
+The rows that an erasure means go by store/erase.py. What this looks for is the same sentence in a row that stays: a label, a name,
+a reason, metadata, an image in the journal. A column that may be null is emptied; a row that is nothing but a label goes. What
+names or links a row, or may not be null, stays as it is, and whoever asks is told where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+import apsw
+
+from yiku.store import records, row_codec
+from yiku.store.byte_search import folded
+from yiku.types import HeldText
+
+Way = Literal["empty", "row", "kept"]
+BATCH = 5_000  # rows that are looked through at once
+TEXTUAL = ("TEXT", "ANY", "")
+# Found by the search index and in blobs, and redacted sentence by sentence.
+SPOKEN = {"conversation_turns": frozenset("content tool_calls tool_results".split())}
+# A row is no more than the label.
+LABELS = frozenset("receipts memory_entities memory_relations memory_tags".split())
+# What a row is found, linked or ordered by; an episode and its like go whole where they say it.
+LINKING = {
+    "memories": frozenset("id line subject predicate object cardinality slot flag flagged_with superseded_by priority".split()),
+    "conversation_turns": frozenset("id speaker blob".split()),
+    "memory_sources": frozenset(["turn"]),
+    "erasures": frozenset(["id"]),
+    **dict.fromkeys(records.KINDS),  # None: each column
+}
+_DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
+_VIRTUAL = re.compile(r"create virtual table", re.IGNORECASE)
+_Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place, and its other words
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the schema: its text columns, key, and nullable columns."""
+
+    name: str
+    texts: tuple[str, ...]
+    key: tuple[str, ...]
+    nullable: frozenset[str]
+    columns: frozenset[str]
+
+    def way(self, column: str) -> Way:
+        linking = LINKING.get(self.name, frozenset())
+        if self.name in LABELS:
+            return "row"
+        return "empty" if column in self.nullable and linking is not None and column not in linking else "kept"
+
+
+def tables(connection: apsw.Connection) -> Iterator[_Table]:
+    """Return the tables of rows, with their text columns."""
+    found: Any = connection.execute(
+        "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
+    ).fetchall()
+    virtual = [name for name, sql in found if _VIRTUAL.match(sql)]
+    for name, _ in found:
+        if any(name == one or name.startswith(f"{one}_") for one in virtual):
+            continue
+        columns: Any = connection.execute(f"pragma table_info({name})").fetchall()
+        texts = tuple(column for _, column, type_, *_ in columns if type_.upper() in TEXTUAL)
+        key = tuple(column for _, column, *_, place in sorted(columns, key=lambda one: one[5]) if place) or ("rowid",)
+        nullable = frozenset(column for _, column, _, not_null, _, place in columns if not not_null and not place)
+        yield _Table(name, texts, key, nullable, frozenset(column for _, column, *_ in columns))
+
+
+def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
+    """Yield texts in rows of a scope, or of none, that contain all words of a group."""
+    wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
+    if not wanted:
+        return
+    shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
+    by_word = _by_rarest(wanted)
+    for table in tables(connection):
+        columns = [column for column in table.texts if column not in SPOKEN.get(table.name, ())]
+        if not columns:
+            continue
+        cursor = connection.execute(_selected(table, columns), (scope, shortest))
+        while page := list(islice(cursor, BATCH)):
+            for place, column in enumerate(columns, 1 + len(table.key)):
+                for id, key, text, held in _in_page(page, place, len(table.key), by_word):
+                    yield HeldText(table.name, column, key, id, text, table.way(column), held)
+
+
+def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
+    """
+    Key the groups by their rarest word, the longest of those.
+
+    Versions of one statement share most of their words: by these every text would be compared with all of them.
+    """
+    shared = Counter(word for words in wanted.values() for word in words)
+    found: _Groups = {}
+    for place, words in wanted.items():
+        rarest = min(words, key=lambda word: (shared[word], -len(word), word))
+        found.setdefault(rarest, []).append((place, words - {rarest}))
+    return found
+
+
+def _in_page(
+    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups
+) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
+    """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
+    texts = [(row, text) for row in page if isinstance(text := row[place], str)]
+    together = folded("\0".join([text for _, text in texts]))
+    if likely := {word: groups for word, groups in wanted.items() if word in together}:
+        for row, text in texts:
+            if held := _holds(folded(text), likely):
+                yield row[0], tuple(row[1 : 1 + keys]), text, held
+
+
+def _holds(text: str, wanted: _Groups) -> tuple[int, ...]:
+    """Return the groups whose words all occur in a folded text."""
+    found = [word for word in wanted if word in text]
+    return tuple(place for word in found for place, others in wanted[word] if all(other in text for other in others))
+
+
+def _selected(table: _Table, columns: Sequence[str]) -> str:
+    """Yield texts long enough to match, with row or memory id and key."""
+    id = "null"
+    if "id" in table.texts:
+        id = "t.id"
+    elif "memory_n" in table.columns:
+        id = "(select m.id from memories m where m.scope_id = t.scope_id and m.n = t.memory_n)"
+    key = ", ".join(f"t.{name}" for name in table.key)
+    told = ", ".join(f"case when length(t.{column}) >= ?2 then t.{column} end" for column in columns)
+    of = "t.scope_id = ?1" if "scope_id" in table.columns else "t.id = ?1" if table.name == "scopes" else "?1 = ?1"
+    return f"select {id}, {key}, {told} from {table.name} t where {of}"
+
+
+def replace_texts(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
+    """Replace texts, or clear them; delete rows that are only labels. Return the number changed."""
+    known = {table.name: table for table in tables(connection)}
+    count = 0
+    for held, text in texts:
+        table = known[held.table]
+        names = (*(["scope_id"] if "scope_id" in table.columns else []), *table.key)
+        key = (*([scope] if "scope_id" in table.columns else []), *held.key)
+        of = " and ".join(f"{name} = ?" for name in names)
+        if held.way == "row":
+            if held.table == "memory_tags":
+                connection.execute("delete from memory_tag_rel where scope_id = ? and tag_id = ?", (scope, *held.key))
+            connection.execute(f"delete from {held.table} where {of}", key)
+        elif held.way == "empty":
+            connection.execute(f"update {held.table} set {held.column} = ? where {of}", (text, *key))
+        count += connection.changes()
+        columns = _DIGESTED.get(held.table)
+        if columns and (row := connection.execute(f"select {columns} from {held.table} where {of}", key).fetchone()):
+            connection.execute(f"update {held.table} set digest = ? where {of}", (row_codec.digest(row), *key))
+    return count
