@@ -31,7 +31,7 @@ COMMON_SHARE = 0.2  # a term in more of the scope than this says little
 COMMON_ROWS = 20_000  # nor does one in more rows than this
 SPARSE = 30  # row numbers for each row found: beyond, sorting the rows is faster than a table of all numbers
 GAPS = 8  # numbers for each one looked for: beyond, a search is faster than a table of all numbers
-FEWEST = 50  # documents that a word's rarity is told of: where there are fewer, two that hold it do not make it common
+FEWEST = 50  # documents that the rarity of a word is judged by: of fewer, two that contain it do not make it common
 KEPT_TERMS = 2  # common terms are dropped while so many rarer ones remain
 
 HALF_LIFE_DAYS = {Standing.FACT: 87.0, Standing.BELIEF: 10.0, Standing.SUMMARY: 28.0}
@@ -44,7 +44,6 @@ PRIOR_SHARE = 0.15
 
 def idf(documents: int, total: int) -> float:
     """How much a term says that occurs in so many of all documents."""
-    total = max(total, FEWEST)
     return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
 
 
@@ -77,7 +76,7 @@ def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.n
 
     found, total = postings.found, max(postings.documents, 1)
     mean = max(postings.words / total, 1.0)
-    values = [idf(min(p.documents, total), total) * weight for p, weight in zip(found, weights, strict=True)]
+    values = [idf(min(p.documents, total), max(total, FEWEST)) * weight for p, weight in zip(found, weights, strict=True)]
     dropped = _too_common(found, total)
     counted = [(p, value) for p, value in zip(found, values, strict=True) if p.term not in dropped and len(p.ns)]
     whole = sum(value for p, value in zip(found, values, strict=True) if p.term not in dropped)
