@@ -1,5 +1,5 @@
 """
-What Yiku's figures stand beside, over the same texts and the same questions.
+Baseline retrievers over the same texts and questions: FTS5, vectors, fusion.
 
     FTS5           SQLite as it comes: the Porter tokenizer in English, pairs of characters in Chinese
     FTS5 + jieba   the same, with a dictionary in Chinese

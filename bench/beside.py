@@ -1,5 +1,5 @@
 """
-Other libraries beside Yiku, on the same turns, questions and vectors: what each finds, and how long it takes.
+Comparison with other libraries on the same turns, questions and vectors: hits and latency.
 
     python bench/beside.py bench/bilingual/bilingual.json        what is found, with the local model (pip install '.[local]')
     python bench/beside.py --speed 10000 FILE…                   so many turns in one memory; vectors are chance, and so is what is found

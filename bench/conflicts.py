@@ -1,5 +1,5 @@
 """
-What a new statement does to an old one, over the labelled cases of bench/conflicts (its README has the format).
+Benchmark of conflict decisions over the labelled cases of bench/conflicts (format in its README).
 
     python bench/conflicts.py [FOLDER] [--wrong] [--json OUT]
 
@@ -60,7 +60,7 @@ class Judged:
 # ------------------------------------------------------------------ telling
 
 
-def told(case: Mapping[str, Any], *, stated: bool, folder: Path) -> list[Told]:
+def run_case(case: Mapping[str, Any], *, stated: bool, folder: Path) -> list[Told]:
     """A case told to a fresh home, and what became of each utterance after the last."""
     at = [datetime.fromisoformat(said["at"]).astimezone() for said in case["said"]]
     now = iter(at)
@@ -202,7 +202,7 @@ def run(found: Mapping[str, Iterable[Any]]) -> dict[str, dict[str, list[Judged]]
         for name in RUNS:
             for kind, among in found.items():
                 results[name][kind] = [
-                    judged(case, told(case, stated=name == "stated", folder=Path(scratch) / f"{name[0]}-{case['id']}"))
+                    judged(case, run_case(case, stated=name == "stated", folder=Path(scratch) / f"{name[0]}-{case['id']}"))
                     for case in among
                 ]
     return results

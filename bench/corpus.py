@@ -1,5 +1,5 @@
 """
-Conversations, statements and questions to measure with: generated, bilingual, the same for one seed.
+Generated bilingual conversations, statements and questions, deterministic per seed.
 
 Three turns in five are English, two are Chinese; a turn has about 250 bytes and every fourth one borrows words
 of the other language. Words are drawn by Zipf's law from an invented vocabulary with real endings and real

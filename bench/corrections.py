@@ -1,5 +1,5 @@
 """
-Which answer comes first after something changed, or only seemed to: measured end to end.
+End-to-end benchmark of corrections: which answer comes first after something changed, or only seemed to.
 
     python bench/corrections.py [CASES.jsonl …] [--set NAME …] [--model] [--wrong]
 
@@ -104,7 +104,7 @@ def _answers(case: Mapping[str, Any], hit: Hit, places: Mapping[str, int]) -> bo
 def _judge_context(case: Mapping[str, Any], text: str, hits: Sequence[Hit], places: Mapping[str, int], result: Judged) -> None:
     """Whether what context shows of an outdated value is marked, and what holds is not."""
     lines = text.casefold().splitlines()
-    marked = shown = spared = held = 0
+    marked = shown = spared = valid = 0
     outdated = {value["turn"] for value in case["outdated"]}
     for hit in hits:
         for line in (line for line in lines if line.startswith("-") and f"#{hit.id[-8:]}" in line[line.rfind("(") :]):
@@ -116,23 +116,23 @@ def _judge_context(case: Mapping[str, Any], text: str, hits: Sequence[Hit], plac
                     marked += (found := MARKS.search(line, min(there))) is not None
                     result.why += [] if found else [f"unmarked: {line}"]
             if _turns_of(hit, places) & (set(case["holds"]) | set(case["first"])) - outdated:
-                held += 1
+                valid += 1
                 spared += (wrongly := MARKS.search(line)) is None
                 result.why += [f"marked: {line}"] if wrongly else []
-    result.marked, result.spared = (marked, shown), (spared, held)
+    result.marked, result.spared = (marked, shown), (spared, valid)
 
 
 def _words(value: Mapping[str, Any]) -> list[str]:
     """The words of an outdated value, one or several alternatives."""
-    told = value["words"]
-    return [word.casefold() for word in ([told] if isinstance(told, str) else told)]
+    found_words = value["words"]
+    return [word.casefold() for word in ([found_words] if isinstance(found_words, str) else found_words)]
 
 
 def _retired(
     case: Mapping[str, Any], memory: Memory, turns: Sequence[Turn], learned: Iterable[SemanticMemory]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """
-    Of the plain changes how many ended the earlier statement at once: none learned from its turn has the value still.
+    Count the plain changes that ended the earlier statement at once.
 
     And the same of those of which both statements fill one slot of one value, as they are learned alone.
     """
@@ -141,8 +141,8 @@ def _retired(
     for later, earlier in case.get("retires", ()):
         words = [word for value in case["outdated"] if value["turn"] == earlier for word in _words(value)]
         ended = [version for version in _versions(memory, live, turns[later].id) if _from(version, turns[earlier].id)]
-        still = [one for _, one in live if _from(one, turns[earlier].id) and any(w in one.content.casefold() for w in words)]
-        retired, both = bool(ended) and not still, bool(_slots(turns[later]) & _slots(turns[earlier]))
+        current = [one for _, one in live if _from(one, turns[earlier].id) and any(w in one.content.casefold() for w in words)]
+        retired, both = bool(ended) and not current, bool(_slots(turns[later]) & _slots(turns[earlier]))
         done, known, known_done = done + retired, known + both, known_done + (retired and both)
     return (done, len(case.get("retires", ()))), (known_done, known)
 
@@ -166,13 +166,13 @@ def _from(memory: Any, turn: str) -> bool:
 
 def known(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The cases of bench/conflicts with their questions, of all sets or of some."""
-    told = {}
+    sentences = {}
     for path in sorted(CASES.rglob("*.jsonl")):
         of = "first" if path.parent == CASES else path.parent.name
-        told |= {f"{of}/{case['id']}": (path.stem, case) for case in map(json.loads, path.read_text("utf-8").splitlines())}
+        sentences |= {f"{of}/{case['id']}": (path.stem, case) for case in map(json.loads, path.read_text("utf-8").splitlines())}
     for line in QUESTIONS.read_text("utf-8").splitlines():
         question = json.loads(line)
-        kind, case = told[question["case"]]
+        kind, case = sentences[question["case"]]
         if not names or question["case"].partition("/")[0] in names:
             asked = {"at": (_time(case["said"][-1]["at"]) + WEEKS_LATER).isoformat(), "text": question["ask"]}
             changes = "change" if question["outdated"] else "look"
@@ -195,13 +195,13 @@ def lines(results: Sequence[Judged]) -> Iterator[str]:
             continue
         first, found = sum(one.first for one in among), sum(one.found for one in among)
         marked, shown = (sum(one.marked[i] for one in among) for i in (0, 1))
-        spared, held = (sum(one.spared[i] for one in among) for i in (0, 1))
+        spared, valid = (sum(one.spared[i] for one in among) for i in (0, 1))
         retired, changes = (sum(one.retired[i] for one in among) for i in (0, 1))
         plain, slots = (sum(one.plain[i] for one in among) for i in (0, 1))
         yield (
             f"{name:22} {len(among):5} {first:5} {100 * first / len(among):6.1f} {100 * found / len(among):6.1f} "
             f"| {shown - marked:4} of {shown:4} {_share(shown - marked, shown)} "
-            f"| {held - spared:3} of {held:4} {_share(held - spared, held)} | {retired} of {changes}, {plain} of {slots}"
+            f"| {valid - spared:3} of {valid:4} {_share(valid - spared, valid)} | {retired} of {changes}, {plain} of {slots}"
         )
 
 

@@ -1,5 +1,5 @@
 """
-What others wrote, read as cases: the official files of LongMemEval and LoCoMo, and our own `case` format.
+Read LongMemEval, LoCoMo and our `case` format as benchmark cases.
 
 A case is one memory: its sessions in the order in which they took place, and the questions that are asked of it,
 each with the ids of what must be found. A file is plain, .xz or .gz JSON, and stays where it is.
@@ -203,7 +203,7 @@ def case(entry: dict[str, Any]) -> Case:
                 before=before,
             )
         )
-    kept = _answerable([asked for asked, told in zip(questions, entry["questions"], strict=True) if not told["abstain"]])
+    kept = _answerable([asked for asked, answer in zip(questions, entry["questions"], strict=True) if not answer["abstain"]])
     return Case(entry["id"], dataset, entry["lang"], tuple(sessions), kept, left_out=len(questions) - len(kept))
 
 
@@ -273,8 +273,8 @@ def together(cases: Sequence[Case]) -> list[Case]:
             prefix = "" if case.dataset == "LongMemEval-S" else f"{case.id}/"
             for session in case.sessions:
                 turns = tuple(replace(turn, id=prefix + turn.id) for turn in session.turns)
-                held = sessions.get(prefix + session.id)
-                if held is None or session.at < held.at:
+                session_found = sessions.get(prefix + session.id)
+                if session_found is None or session.at < session_found.at:
                     sessions[prefix + session.id] = Session(prefix + session.id, session.at, turns)
             questions += [
                 replace(

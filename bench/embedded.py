@@ -1,5 +1,5 @@
 """
-Vectors that are computed once: the product's embedder behind a file that outlives the run and the checkout.
+Embedding cache on disk that outlives the run and the checkout.
 
 The file is one SQLite table, `v(key, vec)`: the key is the SHA-256 of space, role and text, the vector float32. It
 lies in the user's cache folder, so that nothing of others' data comes near the project, and a text is never
@@ -74,8 +74,8 @@ class Cached:
     def missing(self, texts: Sequence[str], role: str) -> list[str]:
         """The texts that have no vector yet, once each."""
         keyed = {self.key(text, role): text for text in texts}
-        held = self._held(list(keyed))
-        return [text for key, text in keyed.items() if key not in held]
+        cached = self._held(list(keyed))
+        return [text for key, text in keyed.items() if key not in cached]
 
     @property
     def common(self) -> Any:

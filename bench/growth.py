@@ -1,5 +1,5 @@
 """
-What each verb costs as something grows: the scope, the store around it, the versions of a slot, a session, the number of scopes.
+Growth benchmark: cost of each verb as scope, store, versions, session or number of scopes grow.
 
 A row is a verb and what grows; its figures are milliseconds of CPU at three sizes, and the power of the size with which the
 last step grew: 0 is flat, 1 in proportion, 2 the square. Nothing may grow faster than in proportion.
@@ -33,7 +33,7 @@ class Row:
 
     @property
     def power(self) -> float:
-        """Of the last step, from 0 on."""
+        """The growth exponent of the last step; 0 is constant."""
         before, after = (max(value, NOTICED_MS) for value in self.ms[-2:])
         return max(0.0, math.log(after / before) / math.log(self.sizes[-1] / self.sizes[-2]))
 
@@ -113,7 +113,7 @@ def _by_versions(folder: Path) -> Iterator[Row]:
     found = []
     for size in FEW:
         with opened(folder / f"versions-{size}") as memory:
-            told = [
+            memories = [
                 memory.remember(
                     f"The billing service runs on version {i}.0.", subject="billing service", predicate="version", object=f"{i}.0"
                 ).memory
@@ -122,9 +122,9 @@ def _by_versions(folder: Path) -> Iterator[Row]:
             found.append(
                 {
                     "recall": least_ms(lambda: memory.recall("which version does the billing service run on?")),
-                    "history": least_ms(lambda told=told: memory.history(told[-1].id)),
-                    "forget": least_ms(lambda told=told: memory.forget(told[-1].id), 1),
-                    "erase": least_ms(lambda told=told: memory.admin.erase(told[-1].id), 1),
+                    "history": least_ms(lambda memories=memories: memory.history(memories[-1].id)),
+                    "forget": least_ms(lambda memories=memories: memory.forget(memories[-1].id), 1),
+                    "erase": least_ms(lambda memories=memories: memory.admin.erase(memories[-1].id), 1),
                 }
             )
     yield from table("versions of a slot", FEW, found)

@@ -1,5 +1,5 @@
 """
-What Yiku learns from one turn without a model, beside what a reader would: bench/learning/README.md says how it is judged.
+Benchmark of learning by rules against labelled turns; bench/learning/README.md says how it is judged.
 
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
     python bench/learning.py DATA_FOLDER --asked     also the questions of marks that have some, end to end
@@ -63,8 +63,8 @@ class Judged:
 
 def matches(content: str, item: dict[str, Any]) -> bool:
     """Whether a memory says an item: of every group of words, one occurs."""
-    told = content.casefold()
-    return all(any(word in told for word in group) for group in item["words"])
+    folded = content.casefold()
+    return all(any(word in folded for word in group) for group in item["words"])
 
 
 # ------------------------------------------------------------------ the turns
@@ -140,7 +140,7 @@ def groups(real: Sequence[Judged], invented: Sequence[Judged]) -> dict[str, list
 
 
 def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
-    """Of the items that were learned, how many, with the right kind, and with the right standing."""
+    """Count the learned items: all, with the right kind, and with the right standing."""
     pairs = [
         (draft, item) for case in invented for item in case.mark["must"] for draft in case.learned if matches(draft.text, item)
     ]
@@ -151,7 +151,7 @@ def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
 
 def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
     """
-    Of the explicit items with a question: how many there are, how many were learned, and of how many that or their turn is found.
+    Count explicit items with a question: all, learned, and those found by themselves or by their turn.
 
     Whole cases are told to a home each, by `record_turn` at their own times; then the questions are asked. What is found is among
     the first five.

@@ -1,5 +1,5 @@
 """
-What learning costs without a model: CPU and wall time of the calls in which it takes place, and what a model would be asked.
+Cost of learning without a model: CPU and wall time per call, and the model jobs it would queue.
 
     python bench/learning_costs.py             a home of 10,000 turns; --turns for another size
 

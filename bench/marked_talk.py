@@ -1,5 +1,5 @@
 """
-The talk of the development data, session by session: who said what, and when. Files are read where they lie.
+Read the conversations of the development data, session by session.
 
 A mark of bench/learning or bench/sealed says where its turn stands: file, case, session, the turn's place, and the part
 of a chat that is kept in one record. `said` gives each message with that place.

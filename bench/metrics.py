@@ -1,5 +1,5 @@
 """
-How good a ranking is, and whether one is better than another.
+Ranking metrics, and significance of differences.
 
 Everything about one question is in `Found`: at which ranks its evidence stands, and how much evidence there is.
 

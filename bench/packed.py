@@ -1,5 +1,5 @@
 """
-How much of the evidence a prompt of so many tokens holds.
+Share of the evidence that a prompt of a given token budget contains.
 
 Tokens are counted by a real tokenizer (o200k, of the package bpe-openai, which brings its table along), for ours and
 for the others alike. Ours is what `context` returns when it is given the budget: what its own estimate let in beyond
@@ -64,10 +64,10 @@ def _line_tokens(turn: Turn) -> int:
 def share(text: str, packed: Collection[str], gold: Collection[str], turns: Mapping[str, Turn]) -> float:
     """The share of the gold turns of which a piece stands in the text, among those that were packed into it."""
     flat = " ".join(text.split())
-    return sum(id in packed and held(flat, turns[id].text) for id in gold) / len(gold)
+    return sum(id in packed and contains(flat, turns[id].text) for id in gold) / len(gold)
 
 
-def held(flat: str, text: str) -> bool:
+def contains(flat: str, text: str) -> bool:
     """Whether a piece of a text stands in another that is on one line already."""
     wanted = " ".join(text.split())
     return any(wanted[start : start + PIECE] in flat for start in range(0, max(1, len(wanted) - PIECE + 1), STEP))

@@ -1,5 +1,5 @@
 """
-What our figures stand beside: the floor of this machine, and others' ways that do less.
+Reference figures: the machine's floor, and simpler approaches.
 
 The floor is what no store on this disk and in this language can go below. Plain FTS5 and sqlite-vec are for
 orientation: one finds words without Chinese, scopes, history, slots, filters or sources, the other the nearest

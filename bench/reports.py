@@ -1,5 +1,5 @@
 """
-A run of bench/quality.py as tables, as a line that later runs are compared with, and as a picture.
+Format a quality run as tables, as a line for later comparison, and as a chart.
 
 All figures are per cent. Session figures are over the questions with gold sessions, turn figures over those with
 gold turns; `all together` takes every question of every set once.

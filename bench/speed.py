@@ -1,5 +1,5 @@
 """
-How fast Yiku is: each public verb on stores of real or generated talk, in CPU time, beside the machine's floor and plain FTS5.
+Speed benchmark: CPU time of each verb on real or generated conversations, beside the machine's floor and plain FTS5.
 
     python bench/speed.py            stores of 10,000 and 100,000 items
     python bench/speed.py --talk longmemeval_s.json --talk lifebench_zh.json.xz
@@ -230,8 +230,8 @@ class Bench:
         statements = corpus.statements(FACTS)
         store.names = corpus.names
         with store.open(durability="fast") as memory:
-            taken = cpu_s(lambda: memory.admin.import_(records(statements), source="bench"))
-        return store, Figure("import_ of statements", FACTS, FACTS / taken, "items/s")
+            cpu = cpu_s(lambda: memory.admin.import_(records(statements), source="bench"))
+        return store, Figure("import_ of statements", FACTS, FACTS / cpu, "items/s")
 
     # -------------------------------------------------------------- writing
 
@@ -244,8 +244,8 @@ class Bench:
             yield Figure(f"record in batches, {store.kind}", store.size, text_mb / sum(store.ingest), "MB/s", aim=BULK_MB_S)
         lines = [TurnRecord(i, {**turn, "external_id": f"x{i}"}) for i, turn in enumerate(self.said(10_000, 3))]
         with Memory(self.folder / "imported", owner=OWNER) as memory:
-            taken = cpu_s(lambda: memory.admin.import_(lines, source="bench"))
-        yield Figure("import_ of turns", len(lines), len(lines) / taken, "items/s")
+            cpu = cpu_s(lambda: memory.admin.import_(lines, source="bench"))
+        yield Figure("import_ of turns", len(lines), len(lines) / cpu, "items/s")
         yield self.facts[1]
 
     def turn(self) -> Iterator[Figure]:
@@ -290,8 +290,8 @@ class Bench:
             with store.open() as memory:
                 for mix, asked in store.questions.items():
                     span = recalled(memory, asked)
-                    beside = plain[mix].cpu_p50 if mix in plain else None
-                    yield took(f"recall, {store.kind}, {mix}", store.size, span, aim=aim(store, mix), plain=beside)
+                    baseline = plain[mix].cpu_p50 if mix in plain else None
+                    yield took(f"recall, {store.kind}, {mix}", store.size, span, aim=aim(store, mix), plain=baseline)
 
     def look(self) -> Iterator[Figure]:
         """`context`, `get` by short id and `search_traces`."""
@@ -313,8 +313,8 @@ class Bench:
         embedder = Perturbed(Corpus(17))
         for store in self.stores():
             with store.open(embedder=embedder, durability="fast") as memory:
-                taken = cpu_s(memory.admin.embed)
-                yield Figure(f"embed without the model, {store.kind}", store.size, len(store.asked) / taken, "items/s")
+                cpu = cpu_s(memory.admin.embed)
+                yield Figure(f"embed without the model, {store.kind}", store.size, len(store.asked) / cpu, "items/s")
             with store.open(embedder=embedder) as memory:
                 first = store.questions["english"][0]
                 span = timed([lambda memory=memory, first=first: memory.recall(first)])

@@ -1,5 +1,5 @@
 """
-The structure of the code: what grew, what a call runs through, what an import costs.
+Structure metrics: sizes, call paths, import cost.
 
     python bench/structure.py            print the trends
     python bench/structure.py --check    and end with status 1 when a limit is passed
@@ -45,9 +45,9 @@ PARAMETERS = 12  # of a public verb, beside self; **details counts as one
 PATHS = {
     "record_turn": (395, 65, 630),
     "remember": (175, 37, 120),
-    "recall": (185, 37, 165),
+    "recall": (190, 38, 175),
     "learn": (408, 65, 1_200),
-    "erase": (330, 50, 880),
+    "erase": (345, 56, 900),
 }
 GATE = (
     "store.database",

@@ -75,9 +75,9 @@ def marks(folder: Path) -> list[Mark]:
 class Features:
     """Which features each mark has, as numbers in one row behind the other."""
 
-    def __init__(self, told: Sequence[Mark], names: Sequence[str]) -> None:
+    def __init__(self, sample: Sequence[Mark], names: Sequence[str]) -> None:
         place = {name: number for number, name in enumerate(names)}
-        rows = [[place[each] for each in sorted(one.features) if each in place] for one in told]
+        rows = [[place[each] for each in sorted(one.features) if each in place] for one in sample]
         self.columns = np.array([column for row in rows for column in row], dtype=np.int64)
         self.of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         self.rows, self.names = len(rows), names
@@ -91,9 +91,9 @@ class Features:
         return np.bincount(self.columns, values[self.of], len(self.names))
 
 
-def fitted(told: Sequence[Mark], names: Sequence[str]) -> NDArray[np.float64]:
+def fitted(sample: Sequence[Mark], names: Sequence[str]) -> NDArray[np.float64]:
     """The weights that predict best whether a mark is kept: proximal gradient descent with momentum."""
-    have, keep = Features(told, names), np.array([one.keep for one in told], dtype=float)
+    have, keep = Features(sample, names), np.array([one.keep for one in sample], dtype=float)
     vector = np.ones(len(names))
     for _ in range(30):
         vector = have.gathered(have.scores(vector))
@@ -110,19 +110,19 @@ def fitted(told: Sequence[Mark], names: Sequence[str]) -> NDArray[np.float64]:
     return weights
 
 
-def named(told: Sequence[Mark]) -> list[str]:
+def named(sample: Sequence[Mark]) -> list[str]:
     """The features that enough marks have."""
-    return sorted(name for name, seen in Counter(each for one in told for each in one.features).items() if seen >= SEEN)
+    return sorted(name for name, seen in Counter(each for one in sample for each in one.features).items() if seen >= SEEN)
 
 
-def held_out(told: Sequence[Mark]) -> NDArray[np.float64]:
+def held_out(sample: Sequence[Mark]) -> NDArray[np.float64]:
     """The score of each mark by weights fitted to the turns of the other folds."""
-    fold = np.array([int(one.turn, 16) % FOLDS for one in told])
-    result = np.zeros(len(told))
+    fold = np.array([int(one.turn, 16) % FOLDS for one in sample])
+    result = np.zeros(len(sample))
     for each in range(FOLDS):
-        rest = [one for one, of in zip(told, fold, strict=True) if of != each]
+        rest = [one for one, of in zip(sample, fold, strict=True) if of != each]
         names = named(rest)
-        result[fold == each] = Features([told[n] for n in np.flatnonzero(fold == each)], names).scores(fitted(rest, names))
+        result[fold == each] = Features([sample[n] for n in np.flatnonzero(fold == each)], names).scores(fitted(rest, names))
     return result
 
 
@@ -141,17 +141,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the development data")
     parser.add_argument("--check", action="store_true", help="only print what cross-validation gives")
     given = parser.parse_args()
-    told = marks(given.folder)
-    scores, keep = held_out(told), np.array([one.keep for one in told])
-    evenly = np.array([one.drawn == "evenly" for one in told])
+    sample = marks(given.folder)
+    scores, keep = held_out(sample), np.array([one.keep for one in sample])
+    evenly = np.array([one.drawn == "evenly" for one in sample])
     enough = 0.0
     for precision, share, threshold in shares(scores[evenly], keep[evenly]):
         print(f"precision {precision:.2f}: {share:.0%} of {keep[evenly].sum()} kept, from {threshold:+.2f}")
         enough = threshold
     if given.check:
         return
-    names = named(told)
-    weights = {name: weight for name, weight in zip(names, fitted(told, names), strict=True) if abs(weight) >= 0.005}
+    names = named(sample)
+    weights = {name: weight for name, weight in zip(names, fitted(sample, names), strict=True) if abs(weight) >= 0.005}
     lines = "".join(f"    {name!r}: {weight:.2f},\n" for name, weight in sorted(weights.items()))
     WEIGHTS.write_text(f"{HEAD.format(enough=enough)}{lines}}}\n", "utf-8")
     print(f"{len(weights)} weights written")

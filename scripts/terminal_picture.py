@@ -107,7 +107,7 @@ def text(svg: str) -> list[str]:
 
 
 def plain(printed: str) -> list[str]:
-    """The same of what was printed; a long line goes on in the next, as on a terminal."""
+    """Return the lines of printed output, wrapped as a terminal wraps them."""
     return text(picture(printed))
 
 

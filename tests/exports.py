@@ -33,15 +33,15 @@ def taken(home: Path, file: Path, **details: Any) -> ImportReport:
 
 def lines(file: Path) -> list[Line]:
     """What an export says, without its checksums."""
-    told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    return [{name: value for name, value in line.items() if name not in ("crc", "digest")} for line in told]
+    lines_given = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [{name: value for name, value in line.items() if name not in ("crc", "digest")} for line in lines_given]
 
 
-def written(file: Path, told: Iterable[Mapping[str, Any]]) -> Path:
+def written(file: Path, lines_given: Iterable[Mapping[str, Any]]) -> Path:
     """A file of these lines, with the crc of each and the digest of all."""
     digest, head = hashlib.blake2b(digest_size=16), True
     with file.open("wb") as out:
-        for line in told:
+        for line in lines_given:
             last = {"digest": digest.hexdigest()} if line.get("type") == "end" else {}
             body = json.dumps({**line, **last}, ensure_ascii=True, separators=(",", ":"))[:-1].encode()
             text = b'%s,"crc":"%08x"}\n' % (body, zlib.crc32(body))
@@ -52,8 +52,8 @@ def written(file: Path, told: Iterable[Mapping[str, Any]]) -> Path:
     return file
 
 
-def changed(told: Iterable[Line], type_: str, **fields: Any) -> list[Line]:
+def changed(lines_given: Iterable[Line], type_: str, **fields: Any) -> list[Line]:
     """The same lines, with other fields in the first of a type."""
-    found = [dict(line) for line in told]
+    found = [dict(line) for line in lines_given]
     next(line for line in found if line["type"] == type_).update(fields)
     return found

@@ -21,23 +21,23 @@ def out_of(memory: Memory, turn: Turn, words: Mapping[str, str], *, says: str, f
     says: words that the turn says too, for what is not tied to it
     """
 
-    def told(place: str) -> str:
+    def phrase(place: str) -> str:
         return f"{words[place]} {words[f'{place} 中']}"
 
     session, sessions = turn.session, memory.sessions
-    sessions.set(session, task=told("task"), **{"变量": [told("variable")]})
+    sessions.set(session, task=phrase("task"), **{"变量": [phrase("variable")]})
     file = folder / f"{words['named']}.txt"
-    file.write_bytes(b"\xff\xfe not text \x00" + told("file").encode())
-    kept = sessions.attach(file, session=session, keep=True, turn=turn.id, description=f"{says} {told('older')}")
-    sessions.describe(kept.id, description=f"{says} {told('described')}", extracted_text=told("extracted"))
+    file.write_bytes(b"\xff\xfe not text \x00" + phrase("file").encode())
+    kept = sessions.attach(file, session=session, keep=True, turn=turn.id, description=f"{says} {phrase('older')}")
+    sessions.describe(kept.id, description=f"{says} {phrase('described')}", extracted_text=phrase("extracted"))
     file.unlink()
     sessions.patch_scratchpad(add_open_questions=[f"谁知道? who knows {says}"], add_next_steps=[says])
     sessions.patch_scratchpad(settle_next_steps=[says])
     episode = sessions.end(session).episode
     assert episode is not None
     handle, scope = memory._handle, memory._handle.writes()
-    node = replace(episode.action_nodes[0], key_params={"path": told("step")}) if episode.action_nodes else None
-    better = replace(episode, summary=told("summary"), action_nodes=(node,) if node else (), method="model")
+    node = replace(episode.action_nodes[0], key_params={"path": phrase("step")}) if episode.action_nodes else None
+    better = replace(episode, summary=phrase("summary"), action_nodes=(node,) if node else (), method="model")
     now = handle.now()
     job = Job(kind="extract", session=session, turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
     handle.store.apply(scope, [Put(better, episodes.tokens(better)), AddJobs([job])], handle.cause("episode"))
@@ -53,5 +53,5 @@ def out_of(memory: Memory, turn: Turn, words: Mapping[str, str], *, says: str, f
         seconds=0.1,
         outcome="ok",
     )
-    changes = [KeepReply(job, told("reply")), Spend(call), EndJob(job, told("error"), now)]
+    changes = [KeepReply(job, phrase("reply")), Spend(call), EndJob(job, phrase("error"), now)]
     handle.store.apply(scope, changes, handle.cause("learn"))

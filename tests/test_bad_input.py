@@ -24,6 +24,7 @@ from sampling import Choice
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import InvalidInput, YikuError
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 from yiku.types import MemoryRecord, TurnRecord
 
@@ -296,6 +297,10 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
         yield f"sessions.patch_scratchpad {name}", lambda m, v, n=name: m.sessions.patch_scratchpad(**{n: v})
     for name in ("text", "user"):
         yield f"sessions.edit_scratchpad {name}", lambda m, v, n=name: m.sessions.edit_scratchpad(**{"text": "早", n: v})
+    for name in ("force", "progress"):
+        yield f"notes.sync {name}", lambda m, v, n=name: m.notes.sync(**{n: v})
+    yield "notes.index_document path", lambda m, v: m.notes.index_document(v)
+    yield "notes.index_skill path", lambda m, v: m.notes.index_skill(v)
     yield "sessions.to_markdown item", lambda m, v: m.sessions.to_markdown(v)
     yield "sessions.to_markdown language", lambda m, v: m.sessions.to_markdown(m.sessions.scratchpad(), v)
     for name in (
@@ -359,7 +364,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
     skipped = {"self", "details", "settings", "create"}
     wanted = {
         f"{prefix}{name} {argument}"
-        for owner, prefix in ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."))
+        for owner, prefix in ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes."))
         for name, verb in vars(owner).items()
         if inspect.isfunction(verb) and not name.startswith("_")
         for argument in inspect.signature(verb).parameters

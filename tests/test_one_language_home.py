@@ -60,7 +60,7 @@ def name_of(path: Path) -> str:
 
 def strings(tree: ast.AST) -> Iterator[tuple[ast.Constant, bool]]:
     """The strings of a module and whether each is split into words; no docstrings."""
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    literals = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     split = {
         id(part)
         for node in ast.walk(tree)
@@ -68,7 +68,7 @@ def strings(tree: ast.AST) -> Iterator[tuple[ast.Constant, bool]]:
         for part in ast.walk(node.func.value)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in literals:
             yield node, id(node) in split
 
 
@@ -83,14 +83,14 @@ def words(tree: ast.AST) -> list[str]:
     for node, is_split in strings(tree):
         text = node.value
         listed = text.split() if is_split else ALTERNATIVE.findall(text) if "|" in text else []
-        told = [word for word in listed if len(word) > SHORT and word in known]
-        if len(told) > 1:
-            found.append(f"{node.lineno}: {' '.join(told)[:60]}")
+        literals = [word for word in listed if len(word) > SHORT and word in known]
+        if len(literals) > 1:
+            found.append(f"{node.lineno}: {' '.join(literals)[:60]}")
     for node in ast.walk(tree):
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            told = [each.value for each in node.elts if isinstance(each, ast.Constant) and each.value in built_in().words]
-            if len(told) > FEW:
-                found.append(f"{node.lineno}: {told[:4]}")
+            literals = [each.value for each in node.elts if isinstance(each, ast.Constant) and each.value in built_in().words]
+            if len(literals) > FEW:
+                found.append(f"{node.lineno}: {literals[:4]}")
     return found
 
 

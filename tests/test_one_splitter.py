@@ -33,9 +33,9 @@ def ends_sentences(text: str) -> bool:
 
 def strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The strings of a module and their lines, those between the fields of an f-string too; no docstrings."""
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    literals = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in literals:
             yield node.lineno, node.value
 
 

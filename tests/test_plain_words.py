@@ -1,4 +1,4 @@
-"""Prose is plain English: a person is "they", English quotes are straight, in comments, docstrings, pages and the changelog."""
+"""Prose and names are plain English: a person is "they", quotes are straight, and known things have the field's names."""
 
 import ast
 import io
@@ -17,6 +17,31 @@ PERSON = re.compile(r"\b(?:himself|[Hh]is|[Hh]e|him)\b")
 QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")  # an example may speak of anybody
 # Pages whose examples tell of one person in particular.
 TELLS_OF_ONE = {"CHANGELOG.md", "0022-home-wide-verbs.md"}
+# Private words that had a name in the field, by what is written instead (docs/style.md).
+RETIRED = {
+    "alone": "exclusive, only",
+    "anew": "again, renumbered",
+    "apart": "distance, separate",
+    "begin_anew": "reset",
+    "beside": "side file, baseline",
+    "go_on": "resume, resume_numbering",
+    "goes": "erased",
+    "hasten": "shorten_busy_timeout",
+    "heard": "visible",
+    "likeness": "similarity",
+    "offshoots": "derived records",
+    "put_back": "restore",
+    "scour": "verify",
+    "surely": "always_score",
+    "take_out": "delete",
+    "told": "fields, statement, reply",
+    "unspaced": "is_cjk",
+}
+RETIRED_PROSE = re.compile(r"\b(?:drawers?|offshoots?|scour(?:ed|s)?|likeness|the house|walks? of|goes home)\b")
+# Retired words are still names in the rules.
+NAMED = [path for path in SOURCES if not path.is_relative_to(ROOT / "src/yiku/rules")]
+# What begins so is no sentence by itself.
+FRAGMENT = re.compile(r"(?:The same\b|And\b|Of (?:a|an|the)\b|Whom\b|Without a\b)")
 
 
 def prose_of(path: Path) -> str:
@@ -43,3 +68,37 @@ def test_a_page_speaks_of_nobody_as_he(path):
 
     assert [] == re.findall("«[^»]*»", prose)
     assert path.name in TELLS_OF_ONE or [] == [match[0] for match in PERSON.finditer(prose)]
+
+
+def defined_in(path: Path) -> set[str]:
+    """The names of functions, classes, parameters, fields and variables that a module defines."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        match node:
+            case ast.FunctionDef() | ast.ClassDef():
+                names.add(node.name)
+            case ast.arg():
+                names.add(node.arg)
+            case ast.Name(ctx=ast.Store()):
+                names.add(node.id)
+    return names
+
+
+@pytest.mark.parametrize("path", NAMED, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_retired_word_names_nothing(path):
+    """A name is the field's word, so that a reader finds it by searching for that."""
+    assert {} == {name: RETIRED[name] for name in defined_in(path) & {*RETIRED}}
+    assert [] == RETIRED_PROSE.findall(prose_of(path))
+
+
+@pytest.mark.parametrize("path", NAMED, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_docstring_stands_by_itself(path):
+    """The first line of each docstring can be read without what stands around it."""
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+    ]
+    lines = [(ast.get_docstring(node) or "").partition("\n")[0] for node in nodes]
+
+    assert [] == [line for line in lines if FRAGMENT.match(line)]

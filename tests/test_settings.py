@@ -34,6 +34,7 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "language": ("en", "zh", "auto"),
     "secrets": ("keep", "mask", "keep"),
     "private_folders": (("/a", "~/b"), "/c, ~/日记 ,", ["/e"]),
+    "vaults": (("team:atlas",), "team:a, 张伟", ["team:b"]),
     "backups": ("off", "nightly", "off"),
     "durability": ("full", "fast", "full"),
     "busy_timeout_s": (1, "2.5", 3),
@@ -58,6 +59,7 @@ EXPECTED = {
     "reads": ("c", "d"),
     "names": ("Mei Ling", "梅"),
     "private_folders": ("/c", "~/日记"),
+    "vaults": ("team:a", "张伟"),
     "busy_timeout_s": 2.5,
     "limit": 2,
     "learn_calls": 4,
@@ -153,18 +155,18 @@ def test_a_bad_value_is_named_with_its_place(place, name, value, why):
 @pytest.mark.parametrize("url", ["https://me:hunter2@a/v1", "https://a/v1?key=hunter2", "https://a/v1#hunter2"])
 def test_an_address_holds_nothing_secret(place, sort, url):
     """It is shown everywhere, so a password or key in it is refused, and not repeated."""
-    with pytest.raises(SettingsError, match=f"a key goes into {sort}_key") as told:
+    with pytest.raises(SettingsError, match=f"put a key into {sort}_key") as raised:
         settings.load(place, {f"{sort}_url": url}, {})
-    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("value", [4711_4711_4711_4711, "钥匙 4711471147114711", ["4711471147114711"]])
 def test_a_bad_key_is_not_shown(place, name, value):
     """The message says what is wrong with a key without its value."""
-    with pytest.raises(SettingsError, match=f"argument: {name} must be a key") as told:
+    with pytest.raises(SettingsError, match=f"argument: {name} must be a key") as raised:
         settings.load(place, {name: value}, {})
-    assert "4711" not in str(told.value)
+    assert "4711" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -217,9 +219,9 @@ def test_an_unknown_setting_is_named(place, name):
 def test_a_misspelt_variable_is_an_error_that_says_what_was_meant(place, variable, meant):
     """As for a setting in the file: what was chosen is not passed over. Where none names the home, no other is opened instead."""
     for read in (lambda given: settings.load(place, {}, given), lambda given: settings.home(None, given)):
-        with pytest.raises(SettingsError, match=rf"{variable} \(did you mean {meant}\?\)") as told:
+        with pytest.raises(SettingsError, match=rf"{variable} \(did you mean {meant}\?\)") as raised:
             read({variable: "secret-4711"})
-        assert "4711" not in str(told.value)
+        assert "4711" not in str(raised.value)
         read({variable: ""})
 
 

@@ -86,11 +86,11 @@ def _prose(chinese: bool) -> list[str]:
 
 def talk(chance: random.Random) -> str:
     """Some clauses with openings and signs around them, some of them quoted."""
-    openings, parts, told = _words(_OPENINGS), _words(_PARTS), []
+    openings, parts, sentences = _words(_OPENINGS), _words(_PARTS), []
     for _ in range(chance.choice((1, 2, 3, 8, 20))):
         said = " ".join(chance.choice(openings) for _ in range(chance.choice((0, 0, 1, 3)))) + " " + chance.choice(parts)
-        told += [chance.choice(_QUOTES).format(said) if chance.random() < 0.3 else said, chance.choice(_SIGNS)]
-    return "".join(told).strip() or "早"
+        sentences += [chance.choice(_QUOTES).format(said) if chance.random() < 0.3 else said, chance.choice(_SIGNS)]
+    return "".join(sentences).strip() or "早"
 
 
 def quotation(chance: random.Random) -> str:

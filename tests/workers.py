@@ -152,8 +152,10 @@ def chatter(home: Path, seed: int, tell: Connection) -> None:
             if life == 0:
                 tell.send(None)
             for i in range(chance.randrange(1, 40)):
-                for told in said(memory, chance, f"{seed}-{life}-{i} {chance.choice(PLACES)} {'字' * chance.randrange(1, 40)}"):
-                    tell.send(told)
+                for statement in said(
+                    memory, chance, f"{seed}-{life}-{i} {chance.choice(PLACES)} {'字' * chance.randrange(1, 40)}"
+                ):
+                    tell.send(statement)
 
 
 def said(memory: Any, chance: random.Random, text: str) -> Iterator[Told]:
@@ -201,14 +203,14 @@ def killed_after(calls: int, delay_s: float, home: Path, seed: int) -> list[Told
     process = READY.Process(target=chatter, args=(home, seed, tell))
     process.start()
     tell.close()
-    told = []
+    statement = []
     with contextlib.suppress(EOFError):
         for _ in range(calls + 1):  # the first says that it is open
-            told.append(hear.recv())
+            statement.append(hear.recv())
         time.sleep(delay_s)
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     with contextlib.suppress(EOFError, OSError):
         while hear.poll(0):
-            told.append(hear.recv())  # sent before the kill: acknowledged
-    return told[1:]
+            statement.append(hear.recv())  # sent before the kill: acknowledged
+    return statement[1:]

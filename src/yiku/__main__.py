@@ -1,4 +1,4 @@
-"""The console entry. Nothing is imported before it is known what is wanted."""
+"""Console entry point. Nothing is imported before the command is known."""
 
 
 def main() -> None:

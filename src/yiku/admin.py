@@ -1,5 +1,5 @@
 """
-The drawer `Memory.admin`: looking after a memory. Wiring, and no logic.
+`Memory.admin`: maintenance methods. No logic; flows are imported on first use.
 
 Each verb is one call into one flow, loaded when it is first asked for: who only remembers and recalls
 does not wait for what mends and moves homes.
@@ -36,13 +36,13 @@ Time = datetime | str
 
 
 class Admin:
-    """The drawer for looking after a memory."""
+    """Maintenance methods of a memory."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
     def undo(self, operation: int) -> Undone:
-        """Take back one operation, by the number that its outcome carries. Raises NotFound, CannotUndo, InvalidInput."""
+        """Undo one operation, by the number in its outcome. Raises NotFound, CannotUndo, InvalidInput."""
         from yiku.flows.keep import undo
 
         return undo.undo(self._handle, operation)
@@ -91,7 +91,7 @@ class Admin:
 
     def journal(self, *, limit: int = 50) -> list[ChangeRow]:
         """
-        What was changed in this scope, newest first: when, by whom, why, and what it overwrote.
+        Return changes in this scope, newest first: when, who, why, and the previous values.
 
         Raises InvalidInput, StoreError.
         """
@@ -100,7 +100,7 @@ class Admin:
         return undo.journal(self._handle, limit)
 
     def stats(self) -> Stats:
-        """Counts of what this memory reads, and the sizes of its files. Raises StoreError."""
+        """Return counts of what this memory reads, and file sizes. Raises StoreError."""
         from yiku.flows.home import status
 
         return status.stats(self._handle)
@@ -116,7 +116,7 @@ class Admin:
         progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
         """
-        Take in parsed records of another source; idempotent, resumable, and nothing dropped in silence.
+        Import parsed records of another source: idempotent, resumable, every skipped record reported.
 
         everything: take in an export of all scopes, each under its own name
         trust: the file is your own: origins, trust, pins and rules count as it says, and an export comes in as it was
@@ -138,7 +138,7 @@ class Admin:
         progress: Callable[[int], object] | None = None,
     ) -> Exported:
         """
-        Write this scope, or everything in the home, as JSON Lines that `import_` takes in without loss.
+        Write this scope, or everything in the home, as JSON Lines for a lossless `import_`.
 
         since: only what was done from then on; `progress` is told of each turn and memory
 
@@ -150,7 +150,7 @@ class Admin:
 
     def backup(self, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
         """
-        Copy everything as it is now, while others write, and read the copy back.
+        Copy everything in one snapshot while others write, and verify the copy.
 
         to:      a new folder outside, which gets the whole home and opens as one on any machine; else a file in backups/
         nightly: only when none was made for 20 hours (else None); the 7 newest of these are kept
@@ -162,14 +162,14 @@ class Admin:
         return backup.backup(self._handle, to, nightly=nightly)
 
     def backups(self) -> list[BackupFile]:
-        """The backups that lie in this home, newest first. Raises StoreError."""
+        """Return the backups in this home, newest first. Raises StoreError."""
         from yiku.flows.home import backup
 
         return backup.backups(self._handle)
 
     def restore_backup(self, name: str, *, dry_run: bool = False) -> Restored:
         """
-        Everything is again as it was in that backup; what is there now is kept as a backup, by which this can be taken back.
+        Restore everything from a backup; the present state is kept as a backup first.
 
         Raises NotFound, InvalidInput, Damaged, StoreBusy.
         """
@@ -179,7 +179,7 @@ class Admin:
 
     def review(self, *, limit: int = 50) -> list[ToReview]:
         """
-        What somebody should look at: candidates, statements that contradict each other, beliefs. See `confirm` and `reject`.
+        Return memories to review: candidates, conflicts, beliefs. See `confirm` and `reject`.
 
         Raises InvalidInput.
         """
@@ -188,13 +188,13 @@ class Admin:
         return review.review(self._handle, limit=limit)
 
     def queue(self, *, dead: bool | None = None) -> list[Job]:
-        """What waits for a model; with `dead` what failed for good, and why. Raises InvalidInput."""
+        """Return pending model jobs; with `dead` failed ones, and why. Raises InvalidInput."""
         from yiku.flows.learn import by_model
 
         return by_model.queue(self._handle, dead=dead)
 
     def spent(self, *, since: datetime | str | None = None) -> list[ModelCall]:
-        """What models were asked for, with tokens and seconds, oldest first. Raises InvalidInput."""
+        """Return model calls with tokens and seconds, oldest first. Raises InvalidInput."""
         from yiku.flows.learn import by_model
 
         return by_model.spent(self._handle, since=since)
@@ -207,7 +207,7 @@ class Admin:
         progress: Callable[[int, int], object] | None = None,
     ) -> Relearned:
         """
-        Read all turns again with the present rules, and bring what earlier rules learned from them in step.
+        Reread all turns with the current rules, and reconcile what earlier rules learned.
 
         What they do not learn any more is archived, unless somebody told, confirmed, edited or used it; what they learn
         now is learned. What was forgotten or erased stays so. One `undo` takes back all of it.
@@ -220,7 +220,7 @@ class Admin:
 
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """
-        Make the vectors that are missing in this scope, for at most so long; `progress` is told how many, of how many.
+        Compute missing vectors of this scope within a time budget; `progress` gets done and total.
 
         Raises ModelUnavailable where no model is, and StoreBusy while another process does it.
         """
@@ -230,7 +230,7 @@ class Admin:
 
     def pause(self, until: Time | None = None) -> datetime | None:
         """
-        Keep nothing new, in every process, until then or until `resume`; what is known can be found and forgotten.
+        Pause writing in every process, until a time or `resume`; reading and forgetting still work.
 
         Raises InvalidInput, StorageFull, ReadOnly.
         """
@@ -239,20 +239,20 @@ class Admin:
         return pause.pause(self._handle, until)
 
     def resume(self) -> bool:
-        """End a pause; whether there was one. Raises ReadOnly."""
+        """End a pause; return whether there was one. Raises ReadOnly."""
         from yiku.flows.common import pause
 
         return pause.resume(self._handle)
 
     def blob(self, name: str) -> str:
-        """A long content that was put aside, whole. Raises NotFound, Damaged."""
+        """Return a long content in full. Raises NotFound, Damaged."""
         from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """
-        Whether the home is whole: quick its pages, full each row and the journal, deep all that is derived, blobs and backups.
+        Check the home: quick its pages, full each row and the journal, deep also derived data, blobs, backups.
 
         Raises InvalidInput, Closed.
         """

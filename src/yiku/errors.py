@@ -2,40 +2,40 @@
 Every error Yiku raises, and what the caller can do about it.
 
     YikuError
-    ├── InvalidInput            an argument cannot be taken as it is (also a ValueError)
+    ├── InvalidInput            an argument is invalid (also a ValueError)
     │   ├── InvalidScope        a scope name outside the grammar
-    │   ├── InvalidFilter       a `where` that the grammar does not know
+    │   ├── InvalidFilter       a `where` that does not match the grammar
     │   ├── TooLarge            over a documented limit
-    │   └── SettingsError       a value in the arguments, YIKU_* or yiku.toml
-    ├── NotFound                no such thing in the scopes this handle reads (also a LookupError)
-    ├── Ambiguous               a short id that fits several items
-    ├── IdempotencyMismatch     one key, two different calls
-    ├── KeptOut                 it is private, or its folder is switched off: nothing was stored
-    │   ├── WasErased           it was erased, and stays out
-    │   └── Paused              memory is paused: nothing new is stored
-    ├── CannotUndo              later changes rest on what should be undone
-    ├── Closed                  the memory was closed
+    │   └── SettingsError       an invalid setting in the arguments, YIKU_* or yiku.toml
+    ├── NotFound                not in the scopes that this handle reads (also a LookupError)
+    ├── Ambiguous               a short id that matches several items
+    ├── IdempotencyMismatch     one idempotency key for two different calls
+    ├── KeptOut                 private, or said in an excluded folder: nothing was stored
+    │   ├── WasErased           it was erased before, and is not stored again
+    │   └── Paused              writing is paused
+    ├── CannotUndo              later changes depend on the operation
+    ├── Closed                  the memory is closed
     ├── HomeMissing             no home at this path, and create=False
     ├── ScopeRequired           the home has no owner, so a scope must be named
-    ├── ModelError              a model could not help
-    │   ├── ModelUnavailable    it is not there: not installed, damaged, or its endpoint does not answer
-    │   └── ModelFailed         it answered, but not with what was asked for
-    └── StoreError              the disk or the database said no
-        ├── StoreBusy           another process holds the store longer than the waiting time
+    ├── ModelError              a model request failed
+    │   ├── ModelUnavailable    not installed, damaged, or its endpoint does not answer
+    │   └── ModelFailed         its answer is unusable
+    └── StoreError              the disk or the database refused an operation
+        ├── StoreBusy           another process held the store longer than busy_timeout_s
         ├── StorageFull         no space left
         ├── ReadOnly            the store cannot be written here
-        ├── Damaged             the file is not a sound database
-        │   ├── Unreadable      one row holds what no value can be made of; it is left out of answers
-        │   └── VectorsDamaged  only the vectors are, and they can be made anew
-        ├── StoreMismatch       the file is not the one that store.id means: gone, emptied, older, another's
-        │   └── ErasureUndone   an older copy was laid over the home, and holds what was erased since
+        ├── Damaged             the database file is damaged
+        │   ├── Unreadable      one row cannot be decoded; it is left out of answers
+        │   └── VectorsDamaged  only the vectors are damaged; they can be recomputed
+        ├── StoreMismatch       not the database in store.id: missing, emptied, older or from another home
+        │   └── ErasureUndone   an older copy was restored over the home, with data erased since
         ├── ForeignStore        the file belongs to another program or another home
         ├── SchemaTooNew        written by a later version of Yiku
         ├── IndexOutdated       the search index was made by another analyzer
-        ├── Stale               what a decision rested on has changed (flows decide again)
-        └── Unsupported         this platform or SQLite cannot keep the promises
+        ├── Stale               the basis of a decision has changed (flows decide again)
+        └── Unsupported         this platform or SQLite version is not supported
 
-The docstring of a class is its message and says what to do; the detail says which thing it was.
+The docstring of a class is its message and says what to do; the detail says what it was about.
 """
 
 
@@ -56,7 +56,7 @@ class YikuError(Exception):
 
 
 class InvalidInput(YikuError, ValueError):
-    """This value cannot be taken as it is, and nothing was changed. Correct it and call again."""
+    """The value is invalid, and nothing was changed. Correct it and call again."""
 
 
 class InvalidScope(InvalidInput):
@@ -68,11 +68,11 @@ class InvalidFilter(InvalidInput):
 
 
 class TooLarge(InvalidInput):
-    """This is over the limit; nothing was written. Import it as a file, or send it in parts."""
+    """This exceeds the limit; nothing was written. Split it into parts, or import it from a file."""
 
 
 class SettingsError(InvalidInput):
-    """A setting has a value that Yiku does not know. `yiku config` shows each value and where it came from."""
+    """A setting has an invalid value. `yiku config` shows each value and its origin."""
 
 
 class NotFound(YikuError, LookupError):
@@ -80,16 +80,16 @@ class NotFound(YikuError, LookupError):
 
     def __init__(self, detail: str = "", advice: str = "") -> None:
         super().__init__(detail)
-        self._advice = advice  # where another verb lists what was meant
+        self._advice = advice  # where another verb lists such items
 
     @property
     def advice(self) -> str:
-        """Which verb lists what there is."""
+        """Which verb lists such items."""
         return self._advice or super().advice
 
 
 class Ambiguous(YikuError, LookupError):
-    """This short id fits several items. Give more of its characters."""
+    """This short id matches several items. Give more of its characters."""
 
 
 class IdempotencyMismatch(YikuError):
@@ -97,27 +97,27 @@ class IdempotencyMismatch(YikuError):
 
 
 class KeptOut(YikuError):
-    """It stays out of memory, as you asked with <private> or for this folder. Nothing was stored."""
+    """Nothing was stored: the text is marked <private>, or recording is switched off for this folder."""
 
 
 class WasErased(KeptOut):
-    """It was erased, and stays out. `remember(…, despite_erasure=True)` keeps it again, if that is meant."""
+    """This was erased before, and is not stored again. `remember(…, despite_erasure=True)` stores it anyway."""
 
 
 class Paused(KeptOut):
-    """Memory is paused: nothing new is kept, what is known can be found. `yiku resume` ends it."""
+    """Memory is paused: nothing new is stored, but search works. `yiku resume` ends the pause."""
 
 
 class CannotUndo(YikuError):
-    """Later changes rest on this operation. Undo those first, newest first."""
+    """Later changes depend on this operation. Undo those first, newest first."""
 
 
 class Closed(YikuError):
-    """This memory was closed. Open it again with Memory(path)."""
+    """This memory is closed. Open it again with Memory(path)."""
 
 
 class HomeMissing(YikuError):
-    """There is no home at this path. Open it with create=True, or name another with --home or YIKU_HOME."""
+    """There is no home at this path. Create one with create=True, or choose another with --home or YIKU_HOME."""
 
 
 class ScopeRequired(YikuError):
@@ -125,15 +125,15 @@ class ScopeRequired(YikuError):
 
 
 class ModelError(YikuError):
-    """The model could not do this, and nothing was lost. `search = "words"` does without one."""
+    """The model request failed, and nothing was lost. `search = "words"` needs no model."""
 
 
 class ModelUnavailable(ModelError):
-    """The model is not there, and nothing was lost. `search = "words"` searches without one; learning waits for it."""
+    """The model is unavailable, and nothing was lost. `search = "words"` searches without one; learning waits for it."""
 
 
 class ModelFailed(ModelError):
-    """The model's answer cannot be used, and nothing was lost. `yiku config` shows which model is asked, and how."""
+    """The model's answer is unusable, and nothing was lost. `yiku config` shows which model is used, and how."""
 
     def __init__(self, detail: str = "", said: str = "") -> None:
         super().__init__(detail)
@@ -143,7 +143,7 @@ class ModelFailed(ModelError):
 
 
 class StoreError(YikuError):
-    """The store could not do this. What was acknowledged before is safe; `yiku status` says more."""
+    """The store could not do this. Acknowledged writes are safe; `yiku status` says more."""
 
 
 class StoreBusy(StoreError):
@@ -155,15 +155,15 @@ class StorageFull(StoreError):
 
 
 class ReadOnly(StoreError):
-    """The store can be read but not written here. Check the permissions and the mount."""
+    """The store is read-only here. Check the permissions and the mount."""
 
 
 class Damaged(StoreError):
-    """The database is damaged there; what lies elsewhere is still served. `yiku check` says what, `yiku repair` mends it."""
+    """The database is damaged in that place; the rest still works. `yiku check` shows the damage, `yiku repair` repairs it."""
 
 
 class Unreadable(Damaged):
-    """This row cannot be read, and is left out of answers; the others are served. `yiku check` says why, `yiku repair` mends it."""
+    """This row cannot be read, and is left out of answers; the others still work. `yiku check` says why, `yiku repair` repairs it."""
 
     def __init__(self, what: str, why: str, *, id: str | None = None, scope: int = 0) -> None:
         super().__init__(f"{what} {why}")
@@ -171,19 +171,19 @@ class Unreadable(Damaged):
 
 
 class VectorsDamaged(Damaged):
-    """The vectors are damaged, and nothing else: questions are answered by words. `yiku embed` makes them anew."""
+    """Only the vectors are damaged: search uses words. `yiku embed` recomputes them."""
 
 
 class StoreMismatch(StoreError):
-    """The database is not the one that this home had. Nothing was changed: bring the right file back, or run `yiku repair`."""
+    """The database is not the one that this home had. Nothing was changed: put the right file back, or run `yiku repair`."""
 
 
 class ErasureUndone(StoreMismatch):
-    """An older copy lies over this home, and holds what was erased. Nothing was changed: `yiku repair` erases it again."""
+    """An older copy was restored over this home, and contains erased data. Nothing was changed: `yiku repair` erases it again."""
 
 
 class ForeignStore(StoreError):
-    """This file is a database of another program or of another home. Name the right home."""
+    """This file is a database of another program or of another home. Choose the right home."""
 
 
 class SchemaTooNew(StoreError):
@@ -191,12 +191,12 @@ class SchemaTooNew(StoreError):
 
 
 class IndexOutdated(StoreError):
-    """The search index was made by another version of the analyzer. Open this home with the Yiku that wrote it."""
+    """The search index was made by another version of the analyzer. Open this home with the version of Yiku that wrote it."""
 
 
 class Stale(StoreError):
-    """What this decision rested on has changed in the meantime. Read again and decide again."""
+    """The data behind this decision has changed in the meantime. Read again and decide again."""
 
 
 class Unsupported(StoreError):
-    """Yiku keeps its promises on Linux and macOS with SQLite 3.51.3 or later; here it cannot."""
+    """This platform is not supported: Yiku needs Linux or macOS, and SQLite 3.51.3 or later."""

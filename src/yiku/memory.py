@@ -1,7 +1,7 @@
 """
-Memory: the one object a program holds. Wiring, and no logic.
+`Memory`, the public API object, and maintenance of homes that may not open. No logic.
 
-Each verb is one call into one flow. The drawer `admin` holds the rest; below stand what looks after a home that
+Each verb is one call into one flow. Maintenance methods are in `admin`; below stand what looks after a home that
 may not open any more. Everything is
 synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
 that a home which is not there is made.
@@ -71,7 +71,7 @@ def _given(**details: Any) -> dict[str, Any]:
 
 class Memory:
     """
-    A memory: one home on the disk, seen from one scope.
+    A memory: one home on the disk, used from one scope.
 
         with Memory("~/.yiku") as memory:
             memory.remember("I live in Oslo.")
@@ -147,7 +147,7 @@ class Memory:
 
     def record(self, turns: Iterable[TurnDraft], *, session: str | None = None, idempotency_key: str | None = None) -> Recorded:
         """
-        Store turns, verbatim, in one transaction; messages in the shapes of OpenAI's and Anthropic's APIs are turns, too.
+        Store turns verbatim, in one transaction; OpenAI's and Anthropic's message formats are accepted too.
 
             memory.record([{"role": "user", "content": "I moved to Oslo."}], session="s1")
 
@@ -218,7 +218,7 @@ class Memory:
         **details: Unpack[MoreDetails],
     ) -> Outcome:
         """
-        Keep one statement. One said later than the live one of its slot replaces it at once; the old one stays as history.
+        Store a statement. One newer than the live value of its slot replaces it; the old one stays as history.
 
             outcome = memory.remember("Ann prefers tea.", kind="preference", tags=["drinks"])
             outcome.kind, outcome.memory.id
@@ -262,7 +262,7 @@ class Memory:
         progress: Callable[[int, int], object] | None = None,
     ) -> LearnReport:
         """
-        Learn from what was said and waits: by rules, and by a model where the settings name one.
+        Process pending turns: by rules, and by a model if one is set.
 
         budget_s:   for at most so long; what is left waits
         session:    of what waits for the model only what belongs to this one
@@ -277,7 +277,7 @@ class Memory:
 
     def confirm(self, id: str) -> Outcome:
         """
-        Say that a candidate, a belief, or one of two that contradict each other holds. See `admin.review`.
+        Confirm a candidate, a belief, or one of two contradicting memories. See `admin.review`.
 
         Raises NotFound, Ambiguous, InvalidInput, Paused.
         """
@@ -287,7 +287,7 @@ class Memory:
 
     def reject(self, id: str) -> Forgotten:
         """
-        Say that a statement does not hold: it leaves memory, and `restore` brings it back.
+        Reject a memory: it is archived, and `restore` brings it back.
 
         Raises NotFound, Ambiguous, InvalidInput.
         """
@@ -297,7 +297,7 @@ class Memory:
 
     def update(self, id: str, text: str | None = None, **details: Unpack[Details]) -> SemanticMemory:
         """
-        A new version with another text, or other details of the current one. The old is kept.
+        Store a new version with other text or details. The old one is kept.
 
         Raises NotFound, Ambiguous, InvalidInput, WasErased, Paused.
         """
@@ -315,7 +315,7 @@ class Memory:
         dry_run: bool = False,
     ) -> Forgotten:
         """
-        Take a memory, a turn, a session or a time range out of memory. `restore` brings it back.
+        Forget (archive) a memory, a turn, a session or a time range. `restore` brings it back.
 
         hard: erase it instead, for good and from every copy in the home; see `admin.erase`
 
@@ -328,7 +328,7 @@ class Memory:
         return forget.forget(self._handle, id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
 
     def restore(self, id: str) -> Forgotten:
-        """Bring a forgotten memory or turn back. Raises NotFound, Ambiguous."""
+        """Restore a forgotten memory or turn. Raises NotFound, Ambiguous."""
         return forget.restore(self._handle, id)
 
     def feedback(self, id: str, access: Access) -> SemanticMemory:
@@ -340,7 +340,7 @@ class Memory:
         return feedback.feedback(self._handle, id, access)
 
     def get(self, id: str, *, as_of: Time | None = None) -> SemanticMemory | Turn:
-        """One version or one turn, whole; with `as_of` as it was recorded at that time. Raises NotFound, Ambiguous, Unreadable."""
+        """Return one version or turn in full; with `as_of` as recorded then. Raises NotFound, Ambiguous, Unreadable."""
         return browse.get(self._handle, id, as_of=as_of)
 
     def get_all(
@@ -354,21 +354,21 @@ class Memory:
         valid_at: Time | None = None,
     ) -> list[SemanticMemory]:
         """
-        Live memories, newest first. `as_of`: as recorded then; `valid_at`: what held then, by what is known now.
+        Return live memories, newest first. `as_of`: as recorded then; `valid_at`: valid then, as known now.
 
         Raises InvalidInput, InvalidFilter.
         """
         return browse.get_all(self._handle, where=where, limit=limit, offset=offset, order=order, as_of=as_of, valid_at=valid_at)
 
     def about(self, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
-        """Live memories about somebody or something, newest first. Raises InvalidInput."""
+        """Return live memories about an entity, newest first. Raises InvalidInput."""
         return browse.by_entity(self._handle, entity, limit=limit)
 
     def related(
         self, *, subject: str | None = None, relation_type: str | None = None, object: str | None = None, limit: int = 100
     ) -> list[SemanticMemory]:
         """
-        Live memories that state a relation with these parts, as they were given; newest first. See their `.relations`.
+        Return live memories with a matching relation, newest first. See their `.relations`.
 
         Raises InvalidInput.
         """
@@ -376,7 +376,7 @@ class Memory:
 
     def history(self, id_or_text: str, *, as_of: Time | None = None) -> list[SemanticMemory]:
         """
-        All versions of one line in the order in which they were said; found by an id or by what it is about.
+        Return all versions of a memory in the order said; found by id or by topic.
 
         Raises NotFound, Ambiguous, InvalidInput.
         """
@@ -392,11 +392,11 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment", "note"),
         session: str | None = None,
     ) -> Hits:
         """
-        The best hits for a question, each with its sources. Writes nothing.
+        Search; return the best hits with sources. Writes nothing.
 
         session: the running conversation, whose last turns help to understand the question
 
@@ -414,11 +414,11 @@ class Memory:
         where: Where | None = None,
         as_of: Time | None = None,
         valid_at: Time | None = None,
-        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment"),
+        types: Sequence[ItemType] = ("memory", "turn", "episode", "attachment", "note"),
         session: str | None = None,
     ) -> Hits:
         """
-        `recall`, for those who want `.explanation`: terms, slots, routes, weights, and what was left out and why.
+        Search as `recall` does, for the `.explanation`: terms, slots, routes, weights, what was left out and why.
 
         Raises InvalidInput, InvalidFilter, ModelError, as `recall` does.
         """
@@ -436,7 +436,7 @@ class Memory:
         rules: bool = True,
     ) -> Context:
         """
-        Standing rules and the best hits, packed into a fenced text for a prompt. What went in counts as retrieved.
+        Build prompt context: standing rules and the best hits in a fenced text. Counts them as retrieved.
 
         session: the running conversation, whose last turns help to understand the question, and whose rules apply
         rules:   False where the host shows standing rules elsewhere in its prompt
@@ -455,7 +455,7 @@ class Memory:
         )
 
     def retrieved(self, hits: Sequence[Hit]) -> None:
-        """Say that these hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
+        """Report that hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
         recall.report_shown(self._handle, hits)
 
     def search_traces(
@@ -469,7 +469,7 @@ class Memory:
         until: Time | None = None,
         limit: int = 20,
     ) -> list[Turn]:
-        """Turns, tool calls among them, by keyword, session, time, role and tool. Raises InvalidInput."""
+        """Search turns and tool calls by keyword, session, time, role and tool. Raises InvalidInput."""
         return traces.search_traces(
             self._handle, keyword, session=session, role=role, tool=tool, since=since, until=until, limit=limit
         )
@@ -484,7 +484,7 @@ class Memory:
         limit: int = 50,
     ) -> list[SemanticMemory | Turn]:
         """
-        Turns and memories in the order in which they were said: a window, or what lies around one of them.
+        Return turns and memories in the order said: a window, or around one of them.
 
         Raises InvalidInput, InvalidFilter, NotFound.
         """
@@ -493,13 +493,13 @@ class Memory:
     # -------------------------------------------------------------- the home
 
     def status(self) -> Status:
-        """How this home is: where, whose, which versions, what waits, what is wrong. Raises StoreError."""
+        """Return the home's state: path, owner, versions, pending work, problems. Raises StoreError."""
         from yiku.flows.home import status
 
         return status.status(self._handle)
 
     def close(self) -> None:
-        """Let go of the files. Closing twice is allowed."""
+        """Release the files. Idempotent."""
         if self._worker is not None:
             self._worker.stop(CLOSE_WITHIN_S)
         self._handle.store.shorten_busy_timeout()
@@ -536,13 +536,13 @@ class Memory:
 
 
 def scope_names(memory: Memory) -> list[str]:
-    """The scopes of its home, also those that it does not read, for a shell that completes one."""
+    """Return the scopes of a memory's home, also those it does not read, for shell completion."""
     return [name for _, name, _ in memory._handle.store.scopes()]
 
 
 def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:
     """
-    As `admin.restore_backup`, also for a home that does not open: its damaged file is moved to damaged/.
+    Restore a backup as `admin.restore_backup` does, also for a home that does not open.
 
     Raises NotFound without such a backup, Damaged when it is not sound itself; then nothing has changed.
     """
@@ -563,7 +563,7 @@ def check(
     *,
     progress: Callable[[str], None] | None = None,
 ) -> Checked:
-    """`Memory.admin.check` from outside: of a home that may not open any more. Writes nothing."""
+    """Check a home as `Memory.admin.check` does, also one that does not open. Writes nothing."""
     from yiku.flows.home import doctor
 
     return doctor.check(_settings.home(home), depth, progress)
@@ -577,7 +577,7 @@ def repair(
     progress: Callable[[str], None] | None = None,
 ) -> Repaired:
     """
-    Make a damaged home whole, from what can be read in it and its backups; the damaged file is kept in damaged/.
+    Repair a damaged home from its readable rows and backups; the damaged file is kept in damaged/.
 
     Close every memory of this home first. accept: take the database that is there for this home's own, though
     `store.id` means another.

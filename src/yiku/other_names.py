@@ -1,5 +1,5 @@
 """
-What other memories call a verb: which one it is here, in Python and on the command line.
+Method and command names of other memory libraries, mapped to Yiku's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMANDS = {"get_all": "list", "sessions.messages": "messages", "related": "list
 
 
 def in_python(name: str, verbs: Iterable[str]) -> str | None:
-    """What to say of a name that a memory has not; `verbs` are those that there are. None where nothing comes near."""
+    """Return advice for an unknown method name, or None; `verbs` are the existing ones."""
     if name in OTHER_NAMES:
         verb, more = OTHER_NAMES[name]
         return f"here it is `{verb}`{f'; {more}' if more else ''}"
@@ -45,7 +45,7 @@ def in_python(name: str, verbs: Iterable[str]) -> str | None:
 
 
 def on_the_command_line(name: str, verbs: Iterable[str]) -> str | None:
-    """The same of a command."""
+    """Return advice for an unknown command name, or None."""
     verb, more = OTHER_NAMES.get(name.replace("-", "_"), ("", ""))
     verb = COMMANDS.get(verb, verb)
     if verb in {*verbs}:

@@ -1,5 +1,5 @@
 """
-The drawer `Memory.sessions`: what a host does with a running conversation. Wiring only; each flow is loaded when it is asked for.
+`Memory.sessions`: methods for a host's running conversation. No logic; flows are imported on first use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Sessions:
 
     def compressing(self, messages: Iterable[Mapping[str, Any]], *, session: str, summary: str | None = None) -> Compressed:
         """
-        Call this when messages leave the context of a host: every one is kept, learned from by rules, and told of in an episode.
+        Record messages that leave a host's context, learn from them by rules, and summarize them as an episode.
 
         summary: the host's own summary, where it has one
 
@@ -37,7 +37,7 @@ class Sessions:
 
     def end(self, session: str, *, budget_s: float = 5.0) -> Ended:
         """
-        Call this when a session is over: it becomes an episode, what held only for it expires, the scratchpad goes on.
+        End a session: create its episode, expire what held only for it, and carry the scratchpad on.
 
         budget_s: how long a model is asked, where there is one; the rest waits for `learn`
 
@@ -48,14 +48,14 @@ class Sessions:
         return sessions.end(self._handle, session, budget_s=budget_s)
 
     def get(self, session: str) -> Session:
-        """A session: how many turns, when, its variables and task, whether it was ended. Raises NotFound."""
+        """Return a session: turn count, times, variables, task, end. Raises NotFound."""
         from yiku.flows.learn import sessions
 
         return sessions.state(self._handle, session)
 
     def messages(self, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
         """
-        The messages of a session in order, in the shapes of the chat API that they came in.
+        Return the messages of a session in order, in the chat API format in which they came.
 
         limit: turns on a page; after: the `cursor` of the page before; last: the last `limit` turns instead of the first
         Turns that were forgotten are left out. Raises NotFound where there is no such session.
@@ -65,14 +65,14 @@ class Sessions:
         return messages.page(self._handle, session, limit=limit, after=after, last=last)
 
     def get_all(self, *, limit: int = 50) -> list[Session]:
-        """Sessions, the last one first. Raises InvalidInput."""
+        """Return sessions, newest first. Raises InvalidInput."""
         from yiku.flows.learn import sessions
 
         return sessions.listed(self._handle, limit=limit)
 
     def set(self, session: str, *, task: str | None = None, **variables: Any) -> None:
         """
-        Keep variables for a session, and the task it is at; None takes a variable away.
+        Set variables of a session, and its task; None deletes a variable.
 
         Raises InvalidInput, TooLarge, Paused.
         """
@@ -90,7 +90,7 @@ class Sessions:
         until: datetime | str | None = None,
         limit: int = 20,
     ) -> list[Episode]:
-        """Episodes, the newest first. Raises InvalidInput."""
+        """Return episodes, newest first. Raises InvalidInput."""
         from yiku.flows.learn import episodes
 
         return episodes.listed(self._handle, session=session, since=since, until=until, limit=limit)
@@ -98,7 +98,7 @@ class Sessions:
     # -------------------------------------------------------------- the scratchpad
 
     def scratchpad(self, user: str | None = None) -> Scratchpad:
-        """What a user is at, by default the owner of this scope. Raises InvalidInput."""
+        """Return a user's current work, by default the owner's. Raises InvalidInput."""
         from yiku.flows.keep import scratchpad
 
         return scratchpad.read(self._handle, user)
@@ -113,7 +113,7 @@ class Sessions:
         user: str | None = None,
     ) -> Scratchpad:
         """
-        Add lines to the open questions and next steps, or settle them; `left_out` has those that could not be used.
+        Add lines to open questions and next steps, or settle them; `left_out` has unusable ones.
 
         Raises InvalidInput, Paused.
         """
@@ -130,7 +130,7 @@ class Sessions:
 
     def edit_scratchpad(self, text: str, user: str | None = None) -> Scratchpad:
         """
-        The scratchpad as its user writes it, in Markdown: a section that they changed is theirs until they remove it. See `left_out`.
+        Replace the scratchpad by the user's Markdown: sections they changed are theirs. See `left_out`.
 
         Raises InvalidInput, TooLarge, Paused.
         """
@@ -139,7 +139,7 @@ class Sessions:
         return scratchpad.edit(self._handle, text, user)
 
     def to_markdown(self, item: Episode | Scratchpad, language: Literal["en", "zh"] | None = None) -> str:
-        """An episode or a scratchpad as a person reads it. Raises InvalidInput."""
+        """Render an episode or a scratchpad as Markdown. Raises InvalidInput."""
         from yiku.flows.learn import sessions
 
         return sessions.to_markdown(self._handle, item, language)
@@ -148,7 +148,7 @@ class Sessions:
 
     def attach(self, place: str | os.PathLike[str], *, session: str, keep: bool = False, **details: Any) -> Attachment:
         """
-        Note a file that was sent, or with direction="outbound" made: a path or an address.
+        Store a file that was sent or, with direction="outbound", made: a path or an address.
 
         keep: keep its content here too, as long as it is at most 64 MiB
         details: turn, direction, filename, original_filename, mime_type, url, description, transcription, extracted_text, tags
@@ -161,7 +161,7 @@ class Sessions:
 
     def describe(self, id: str, **details: Any) -> Attachment:
         """
-        What was seen, heard or read in an attachment since: description, transcription, extracted_text, tags …
+        Add what is known of an attachment: description, transcription, extracted_text, tags …
 
         Raises InvalidInput, NotFound, Paused.
         """
@@ -170,13 +170,13 @@ class Sessions:
         return attach.describe(self._handle, id, **details)
 
     def attachments(self, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
-        """Attachments, the newest first. Raises InvalidInput."""
+        """Return attachments, newest first. Raises InvalidInput."""
         from yiku.flows.keep import attach
 
         return attach.listed(self._handle, session=session, limit=limit)
 
     def content(self, id: str) -> bytes:
-        """The content of an attachment that was kept. Raises NotFound where it was only noted."""
+        """Return the stored content of an attachment. Raises NotFound if it was not stored."""
         from yiku.flows.keep import attach
 
         return attach.content(self._handle, id)

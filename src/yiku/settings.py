@@ -1,5 +1,5 @@
 """
-Every setting, and where it came from: an argument, then YIKU_*, then yiku.toml of the home, then the default.
+Settings resolution: arguments, then YIKU_*, then yiku.toml, then defaults.
 
 The only reader of the three. A value that Yiku does not know, a key in yiku.toml, or a YIKU_ variable that is a
 setting misspelt, is an error that names it; other variables that begin so are named by `yiku status` and
@@ -51,11 +51,11 @@ MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken f
 _ADDRESSES = ("embed_url", "chat_url")
 _KEYS = ("embed_key", "chat_key")
 _PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
-_LISTS = ("reads", "names", "private_folders")
+_LISTS = ("reads", "names", "private_folders", "vaults")
 
 
 def home(path: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Home:
-    """The home that an argument, YIKU_HOME or the default names."""
+    """Return the home of an argument, YIKU_HOME or the default."""
     environment = os.environ if environment is None else environment
     if path is not None:
         return Home(path, "argument")
@@ -68,7 +68,7 @@ def opened(
     place: Home, arguments: Mapping[str, Any], *, create: bool, environment: Mapping[str, str] | None = None
 ) -> tuple[Settings, bool]:
     """
-    The settings of a home, and whether it was made now, with an owner, because it was not there.
+    Load a home's settings; return them and whether the home was just created.
 
     Raises HomeMissing without `create`, and SettingsError before anything is made; StoreMismatch where the home
     remains and its database is gone: an empty one in its place would look as if nothing had ever been said.
@@ -89,7 +89,7 @@ def opened(
 
 
 def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
-    """All settings of a home. Raises SettingsError, naming the setting and its place."""
+    """Load the settings of a home. Raises SettingsError, naming the setting and its place."""
     environment = os.environ if environment is None else environment
     if unknown := sorted(set(arguments) - set(DEFAULTS)):
         raise SettingsError(f"there is no setting {_unknown(unknown)}")
@@ -111,7 +111,7 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
 
 
 def scope(settings: Settings) -> str:
-    """The scope that a handle with these settings writes. Raises ScopeRequired."""
+    """Return the scope that these settings write. Raises ScopeRequired."""
     name = settings.scope or settings.owner
     if name is None:
         raise ScopeRequired(settings.home)
@@ -119,12 +119,12 @@ def scope(settings: Settings) -> str:
 
 
 def switched_off(settings: Settings, folder: str | os.PathLike[str]) -> str | None:
-    """What keeps everything said in a folder out of memory: an entry of `private_folders`, or the path of a `.yiku-off`."""
+    """Return what keeps a folder out of memory: an entry of `private_folders`, or a `.yiku-off` file."""
     return pause.switched_off(os.fspath(folder), settings.private_folders)
 
 
 def backup_due(place: Home) -> bool:
-    """Whether the nightly backup of a home should be made now, and takes a moment only."""
+    """Tell whether a nightly backup is due and quick."""
     from yiku.flows.home import backup
 
     return backup.quick_backup_due(place) and load(place, {}).backups != "off"
@@ -143,13 +143,13 @@ def _file(path: Path) -> Mapping[str, Any]:
 
 
 def _unknown(names: Sequence[str]) -> str:
-    """Names that are no settings, what may be meant by them, and what there is."""
+    """Describe unknown settings, with suggestions."""
     meant = [near for name in names if (near := _nearest(name, DEFAULTS)) is not None]
     return f"{', '.join(names)}{_did_you_mean(meant)}; known are {', '.join(sorted(DEFAULTS))}"
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Variables that begin as ours do and are none of them. Raises SettingsError for one that is a setting misspelt."""
+    """Return unknown YIKU_* variables. Raises SettingsError for a likely misspelling."""
     known = {"YIKU_HOME", *(f"YIKU_{name.upper()}" for name in DEFAULTS)}
     unknown = [name for name in environment if name.startswith("YIKU_") and environment[name] and name not in known]
     misspelt = {name: near for name in sorted(unknown) if (near := _nearest(name, known)) is not None}
@@ -159,7 +159,7 @@ def _unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """What was surely meant by a name."""
+    """Return the known name that was probably meant."""
     import difflib  # only a mistake needs it
 
     plain = {one.casefold().removeprefix("yiku_").replace("_", ""): one for one in known}
@@ -172,7 +172,7 @@ def _did_you_mean(names: Sequence[str]) -> str:
 
 
 def _typed(name: str, text: str) -> Any:
-    """An environment variable's text as the setting's type."""
+    """Convert an environment variable to the setting's type."""
     if name in _LISTS:
         return [part.strip() for part in text.split(",") if part.strip()]
     if name in _BOUNDS:
@@ -196,6 +196,8 @@ def _checked(name: str, value: Any, place: str) -> Any:
             raise SettingsError(f"{place}: {name} must be a list of names")
         if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
             raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} names of scopes")
+        if name == "vaults" and not all(map(scopes.allowed, items)):
+            raise SettingsError(f"{place}: vaults must be names of scopes")
         if name == "private_folders" and not all(item.startswith(("/", "~")) for item in items):
             raise SettingsError(f"{place}: private_folders must be whole paths, from / or ~")
         return tuple(_line(name, item, place) for item in items)
@@ -217,7 +219,7 @@ def _checked(name: str, value: Any, place: str) -> Any:
 
 
 def _key(name: str, value: object, place: str) -> Secret:
-    """A key, which no message shows."""
+    """Check an API key, never quoting it."""
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip() or not (text.isascii() and text.strip().isprintable()):
         raise SettingsError(f"{place}: {name} must be a key, as text on one line")
@@ -225,7 +227,7 @@ def _key(name: str, value: object, place: str) -> Secret:
 
 
 def _address(name: str, value: str, place: str) -> str:
-    """The address of an endpoint; it is shown, so nothing secret may be in it."""
+    """Check an endpoint's address; it is shown, so it may contain no secret."""
     try:
         parts = urlsplit(value)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -235,12 +237,12 @@ def _address(name: str, value: str, place: str) -> str:
         raise SettingsError(f"{place}: {name} must be an address, http://… or https://…")
     if "@" in parts.netloc or parts.query or parts.fragment:
         key = name.replace("url", "key")
-        raise SettingsError(f"{place}: {name} must be without a password or anything behind ? or #; a key goes into {key}")
+        raise SettingsError(f"{place}: {name} must not contain a password, or anything after ? or #; put a key into {key}")
     return value
 
 
 def _line(name: str, value: str, place: str) -> str:
-    """A text as it can be stored: one line, no lone surrogate."""
+    """Check a text: one line, no lone surrogates."""
     try:
         return checks.name(value, name)
     except InvalidInput as error:

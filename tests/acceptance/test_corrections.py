@@ -10,7 +10,7 @@ EACH = 8  # every eighth of the 24 cases of a kind; all of them: python bench/co
 def test_with_perfect_extraction_over_95_of_100_conflicts_are_decided_rightly(tmp_path):
     """Cue and no cue, negation, number, unit, date, another person's, plans …: and nothing unrelated is ever replaced or merged."""
     sample = [case for among in conflicts.cases(conflicts.CASES).values() for case in among[::EACH]]
-    judged = [conflicts.judged(case, conflicts.told(case, stated=True, folder=tmp_path / case["id"])) for case in sample]
+    judged = [conflicts.judged(case, conflicts.run_case(case, stated=True, folder=tmp_path / case["id"])) for case in sample]
     wrong = [(one.id, one.why) for one in judged if one.verdict == "wrong"]
     figures = conflicts.figures(judged)
 

@@ -60,7 +60,7 @@ MERGED = case(
 def test_a_case_whose_verdicts_hold_is_right(tmp_path, name, stated):
     """Past, same, taken back, beside, once and planned: by the text alone and with the slot named."""
     one = globals()[name]
-    found = conflicts.judged(one, conflicts.told(one, stated=stated, folder=tmp_path / "home"))
+    found = conflicts.judged(one, conflicts.run_case(one, stated=stated, folder=tmp_path / "home"))
 
     assert ("right", False, ()) == (found.verdict, found.destructive, found.why)
 
@@ -72,7 +72,7 @@ def test_a_case_whose_verdicts_hold_is_right(tmp_path, name, stated):
 def test_a_case_that_fails_is_seen_to_fail(tmp_path, name, verdict, destructive):
     """What lives on is wrong, what is marked counts neither way, what another thing replaced or merged is destructive."""
     one = globals()[name]
-    found = conflicts.judged(one, conflicts.told(one, stated=False, folder=tmp_path / "home"))
+    found = conflicts.judged(one, conflicts.run_case(one, stated=False, folder=tmp_path / "home"))
 
     assert (verdict, destructive) == (found.verdict, found.destructive)
     assert found.why

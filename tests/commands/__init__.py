@@ -126,8 +126,8 @@ def _server() -> tuple[subprocess.Popen[bytes], tempfile.TemporaryDirectory[str]
     command = [sys.executable, str(HERE / "server.py"), address := f"{folder.name}/socket"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a pool of threads does not survive a fork
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-    with process.stdout as told:
-        assert told.readline(), "the server of commands did not start"
+    with process.stdout as announced:
+        assert announced.readline(), "the server of commands did not start"
     return process, folder, address
 
 

@@ -30,10 +30,10 @@ def asked(server, request, streams):
 
 def number(connection):
     """The next number that the server tells."""
-    told = connection.recv(NUMBER, _socket.MSG_WAITALL)
-    if len(told) < NUMBER:
+    received = connection.recv(NUMBER, _socket.MSG_WAITALL)
+    if len(received) < NUMBER:
         raise ConnectionError("the server of commands has gone")
-    return int.from_bytes(told, "big", signed=True)
+    return int.from_bytes(received, "big", signed=True)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ from pages import ROOT, blocks, comparable, run_python
 from yiku import Memory, other_names
 from yiku.admin import Admin
 from yiku.interfaces.cli import app
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 
 PAGES = ["async.md", "from/other-libraries.md"]
-PLACES = {"": Memory, "admin.": Admin, "sessions.": Sessions}
+PLACES = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
 VERBS = {f"{place}{verb}" for place, kind in PLACES.items() for verb in vars(kind) if not verb.startswith("_")}
 
 

@@ -14,6 +14,7 @@ from yiku import Memory, types
 from yiku.admin import Admin
 from yiku.flows.common import checks
 from yiku.flows.keep import messages
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 
 HERE = Path(__file__).parent / "typed"
@@ -69,7 +70,7 @@ def test_the_types_say_what_the_checks_take():
     assert checks.LIST_AT_MOST > 0
 
 
-@pytest.mark.parametrize("owner", [Memory, Sessions, Admin])
+@pytest.mark.parametrize("owner", [Memory, Sessions, Admin, Notes])
 def test_each_verb_names_its_errors(owner):
     """`help()` of a verb says what it raises."""
     verbs = inspect.getmembers(owner, inspect.isfunction)

@@ -351,7 +351,7 @@ def answers(home: Path, ids: Sequence[str]) -> dict[str, str]:
     try:
         memory = Memory(home, create=False)
     except YikuError as error:
-        return {"open": told(error)}
+        return {"open": message_of(error)}
     except Exception as error:
         return {"open": f"raised {error!r}"}
     found = {"open": "yes"}
@@ -382,7 +382,7 @@ def answers(home: Path, ids: Sequence[str]) -> dict[str, str]:
                 if met:  # rows that were left out of this answer, as the log and `status` name them
                     found[question] = f"! Damaged: {'; '.join(why for _, why in met.values())}"
             except YikuError as error:
-                found[question] = told(error)
+                found[question] = message_of(error)
             except Exception as error:  # none of ours: what a caller would call a crash
                 found[question] = f"raised {error!r}"
     return found
@@ -399,7 +399,7 @@ def hits(found: Hits) -> list[Any]:
     return [*said, *((hit.id, hit.text, hit.sources) for hit in found)]
 
 
-def told(error: YikuError) -> str:
+def message_of(error: YikuError) -> str:
     return f"! {type(error).__name__}: {error.detail}"
 
 

@@ -30,10 +30,10 @@ def test_every_verb_says_that_the_home_is_gone(template, tmp_path, some):  # noq
         with opened(home) as memory:
             memory.recall("Oslo 奥斯陆")  # what was read before is known, and no answer
             shutil.rmtree(home)
-            with pytest.raises(StoreError) as told:
+            with pytest.raises(StoreError) as raised:
                 call(memory)
 
-        assert str(home) in told.value.detail, verb
+        assert str(home) in raised.value.detail, verb
         assert not home.exists(), verb
 
 

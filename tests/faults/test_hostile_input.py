@@ -490,7 +490,7 @@ def scanned(pattern: re.Pattern[Any], text: str, *, everywhere: bool) -> None:
 SHORT_ONLY = {  # modules whose patterns see a question, a statement of at most 300 characters, or the beginning of a turn
     f"yiku.rules.{name}"
     for name in (
-        "finding.ask text.identifiers deciding.slots values.when values.times values.time_words values.days values.holidays "
+        "finding.ask deciding.slots values.when values.times values.time_words values.days values.holidays "
         "statements.keys values.canonical deciding.retract sessions.tasks sessions.episodes"
     ).split()
 } | {"yiku.flows.keep.remember"}

@@ -65,7 +65,7 @@ def opened(home: Path, url: str | None, *, hours: float = 0.0) -> Memory:
     return Memory(home, owner="user:mei", clock=clock, search="words", **model)
 
 
-def told(asked: dict[str, Any]) -> Answer:
+def model_reply(asked: dict[str, Any]) -> Answer:
     """What the model says: of a session its story, of a piece of it what each long turn of the user's says of whom."""
     text = asked["messages"][-1]["content"]
     if '"summary"' in json.dumps(asked["messages"]) or "summary" in json.dumps(asked.get("response_format", {})):
@@ -81,7 +81,7 @@ def told(asked: dict[str, Any]) -> Answer:
 @pytest.fixture(scope="module")
 def model() -> Iterator[Server]:
     with serving() as server:
-        server.always = told
+        server.always = model_reply
         yield server
 
 
@@ -241,7 +241,7 @@ def test_what_a_model_failed_at_is_learned_when_it_answers(tmp_path, template, m
             assert report.waiting > 0 and report.troubles
             assert any(job.error for job in memory.admin.queue())
     finally:
-        model.always = told
+        model.always = model_reply
     assert whole == completed(home, "learn", model.url)
 
 
@@ -259,7 +259,7 @@ def test_a_job_that_failed_for_good_waits_until_it_is_asked_for(tmp_path, templa
             assert report.dead > 0 and all(job.error for job in memory.admin.queue(dead=True))
         assert asked == len(model.asked)
     finally:
-        model.always = told
+        model.always = model_reply
     with opened(home, model.url, hours=24.0 * 10) as memory:
         assert (0, 0) == ((report := memory.learn(everything=True)).dead, report.waiting)
         assert any("青岛" in row.content for row in memory.get_all(where={"state": {"in": ["active", "candidate"]}}))

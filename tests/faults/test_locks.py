@@ -31,6 +31,7 @@ from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import StoreError
 from yiku.interfaces.cli import app
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 from yiku.store import database
 from yiku.types import TurnRecord
@@ -175,6 +176,13 @@ def attached(memory: Memory) -> str:
     return memory.sessions.attach(__file__, session="s", keep=True).id
 
 
+def page(memory: Memory) -> str:
+    """A document outside the home."""
+    path = Path(memory.settings.home).parent / "page.md"
+    path.write_text("# 灯笼\n\nThe lantern is lit.\n", encoding="utf-8")
+    return str(path)
+
+
 def embedded(memory: Memory) -> object:
     memory._handle.given = Hashed()
     return memory.admin.embed()
@@ -218,6 +226,11 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "sessions.describe": lambda m: m.sessions.describe(attached(m), transcription="喵 meow"),
     "sessions.attachments": lambda m: m.sessions.attachments(),
     "sessions.content": lambda m: m.sessions.content(attached(m)),
+    "notes.sync": lambda m: m.notes.sync(),
+    "notes.index_document": lambda m: m.notes.index_document(page(m)),
+    "notes.index_skill": lambda m: m.notes.index_skill(page(m)),
+    "notes.publish": lambda m: (m.notes.publish(), m.notes.publish()),
+    "notes.edited": lambda m: m.notes.edited(live(m), before="a", after="Ann likes 绿茶 more"),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
@@ -271,6 +284,10 @@ COMMANDS: dict[str, list[str]] = {
     "attach": ["FILE", "--session", "s", "--keep"],
     "attachments": [],
     "describe": ["ATTACHMENT", "--description", "一只猫 a cat"],
+    "sync": [],
+    "index": ["PAGE"],
+    "publish": [],
+    "edit": ["--help"],  # it wants an editor; notes.edited is above
     "pause": [],
     "resume": [],
     "backup": [],
@@ -328,7 +345,7 @@ def lived(template: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 
 def test_R7_each_verb_there_is_is_watched():
     """A verb that is added gets its call here."""
-    drawers = [("", Memory), ("admin.", Admin), ("sessions.", Sessions)]
+    drawers = [("", Memory), ("admin.", Admin), ("sessions.", Sessions), ("notes.", Notes)]
     there = {
         f"{drawer}{name}" for drawer, kind in drawers for name, verb in vars(kind).items() if name[0] != "_" and callable(verb)
     }
@@ -359,7 +376,9 @@ def test_R7_no_verb_of_the_command_line_touches_the_live_files(lived, ask, tmp_p
     (tmp_path / "lines.jsonl").write_text('{"role": "user", "content": "导入 one"}\n')
     (tmp_path / "messages.json").write_text('[{"role": "user", "content": "新的 new"}]')
     prepared, names = Path(shutil.copytree(lived[0], tmp_path / "home")), lived[1]
+    (tmp_path / "page.md").write_text("# 灯笼\n")
     files = {
+        "PAGE": str(tmp_path / "page.md"),
         "FILE": str(tmp_path / "lines.jsonl"),
         "EXPORT": str(tmp_path / "home.jsonl"),
         "MESSAGES": str(tmp_path / "messages.json"),

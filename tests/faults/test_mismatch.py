@@ -25,7 +25,7 @@ BESIDE = ("-wal", "-shm")
 
 
 @pytest.fixture
-def told(home: Path) -> Path:
+def recorded_home(home: Path) -> Path:
     """A home that knows something, closed, with an older copy of its database and a backup beside it."""
     with clocked(home) as memory:
         memory.remember("I live in Bergen. 我住在卑尔根。")
@@ -110,42 +110,42 @@ def ran(home: Path, *words: str) -> commands.Ran:
 
 
 @pytest.mark.parametrize("what", MISMATCHES)
-def test_R12_a_database_that_is_not_this_homes_is_refused_and_nothing_is_written(told, what):
+def test_R12_a_database_that_is_not_this_homes_is_refused_and_nothing_is_written(recorded_home, what):
     """At each opening, the second too: the error says which file and what to do, and every byte is as it was."""
     change, error = MISMATCHES[what]
-    change(told)
-    before = files(told)
+    change(recorded_home)
+    before = files(recorded_home)
 
     for _ in range(2):
         with pytest.raises(error, match=r"yiku\.db") as caught:
-            Memory(told)
+            Memory(recorded_home)
     assert "repair" in str(caught.value) or error is ForeignStore
-    assert before == files(told)
-    assert yiku.check(told, "quick").problems
+    assert before == files(recorded_home)
+    assert yiku.check(recorded_home, "quick").problems
 
 
-def test_R12_the_command_line_says_so_too(told):
+def test_R12_the_command_line_says_so_too(recorded_home):
     """It ends with 1, names the file and the way out; `check` works all the same."""
-    deleted(told)
-    before = files(told)
-    asked, checked = ran(told, "recall", "Oslo"), ran(told, "check")
+    deleted(recorded_home)
+    before = files(recorded_home)
+    asked, checked = ran(recorded_home, "recall", "Oslo"), ran(recorded_home, "check")
 
     assert (1, 1) == (asked.code, checked.code)
     said, found = (" ".join(text.split()) for text in (asked.err, checked.out))  # lines break where the path ends
     assert "yiku.db is not there" in said and "yiku repair" in said
     assert "yiku.db is not there" in found
-    assert before == files(told)
+    assert before == files(recorded_home)
 
 
 @pytest.mark.parametrize("what", ["deleted", "emptied", "made anew", "older", "another program's", "no database"])
-def test_R12_repair_brings_the_newest_backup_back(told, what):
+def test_R12_repair_brings_the_newest_backup_back(recorded_home, what):
     """What the backup holds is there again; what it did not is named as lost; the file in its place is kept."""
-    MISMATCHES[what][0](told)
-    there = (told / "yiku.db").exists()
-    repaired = yiku.repair(told)
+    MISMATCHES[what][0](recorded_home)
+    there = (recorded_home / "yiku.db").exists()
+    repaired = yiku.repair(recorded_home)
 
-    whole(told / "yiku.db")
-    with Memory(told) as memory:
+    whole(recorded_home / "yiku.db")
+    with Memory(recorded_home) as memory:
         assert "我搬到了 Oslo 😀" in [hit.text for hit in memory.recall("Oslo")]
         assert "I live in Bergen. 我住在卑尔根。" in [m.content for m in memory.get_all()]
         memory.remember("And on it goes 继续")
@@ -154,29 +154,29 @@ def test_R12_repair_brings_the_newest_backup_back(told, what):
 
 
 @pytest.mark.parametrize("what", ["another home's", "store.id of another"])
-def test_R12_only_a_person_can_say_that_another_homes_database_is_right(told, what):
+def test_R12_only_a_person_can_say_that_another_homes_database_is_right(recorded_home, what):
     """`repair` refuses it; `repair(accept=True)` takes it as it is, and keeps the mark that meant another."""
-    MISMATCHES[what][0](told)
+    MISMATCHES[what][0](recorded_home)
     with pytest.raises(StoreMismatch, match="accept"):
-        yiku.repair(told)
-    database = (told / "yiku.db").read_bytes()
-    accepted = yiku.repair(told, accept=True)
+        yiku.repair(recorded_home)
+    database = (recorded_home / "yiku.db").read_bytes()
+    accepted = yiku.repair(recorded_home, accept=True)
 
-    assert database == (told / "yiku.db").read_bytes() == (Path(str(accepted.kept)) / "yiku.db").read_bytes()
-    with Memory(told) as memory:
+    assert database == (recorded_home / "yiku.db").read_bytes() == (Path(str(accepted.kept)) / "yiku.db").read_bytes()
+    with Memory(recorded_home) as memory:
         memory.remember("Its journal goes on with this home's key 继续")
-    assert () == yiku.check(told).problems
+    assert () == yiku.check(recorded_home).problems
 
 
-def test_R12_an_older_or_emptied_database_can_be_accepted(told):
+def test_R12_an_older_or_emptied_database_can_be_accepted(recorded_home):
     """The older one as it is; where there is none, a new one begins."""
-    set_back(told)
-    yiku.repair(told, accept=True)
-    with Memory(told) as memory:
+    set_back(recorded_home)
+    yiku.repair(recorded_home, accept=True)
+    with Memory(recorded_home) as memory:
         assert ["I live in Bergen. 我住在卑尔根。"] == [m.content for m in memory.get_all()]
-    deleted(told)
-    yiku.repair(told, accept=True)
-    with Memory(told) as memory:
+    deleted(recorded_home)
+    yiku.repair(recorded_home, accept=True)
+    with Memory(recorded_home) as memory:
         assert [] == memory.get_all()
 
 
@@ -198,41 +198,41 @@ def _write_and_die(home: Path, durability: str) -> None:
 
 
 @pytest.mark.parametrize("durability", ["full", "fast"])
-def test_R12_a_kill_is_no_mismatch(told, durability):
+def test_R12_a_kill_is_no_mismatch(recorded_home, durability):
     """The mark never runs ahead of the database, with `fast` either."""
     for _ in range(3):
-        killed(told, durability)
-        with Memory(told) as memory:
+        killed(recorded_home, durability)
+        with Memory(recorded_home) as memory:
             assert memory.recall("最后 last words")
 
 
-def test_R12_copies_and_snapshots_of_the_whole_folder_are_no_mismatch(told, tmp_path):
+def test_R12_copies_and_snapshots_of_the_whole_folder_are_no_mismatch(recorded_home, tmp_path):
     """A copied home, one put back from an older snapshot, one whose WAL was deleted after a clean end: each opens."""
-    snapshot = shutil.copytree(told, tmp_path / "snapshot")
-    killed(told, "full")
-    after_a_kill = shutil.copytree(told, tmp_path / "killed")
-    with Memory(told) as memory:
+    snapshot = shutil.copytree(recorded_home, tmp_path / "snapshot")
+    killed(recorded_home, "full")
+    after_a_kill = shutil.copytree(recorded_home, tmp_path / "killed")
+    with Memory(recorded_home) as memory:
         memory.remember("and more 还有")
     for name in BESIDE:
-        (told / f"yiku.db{name}").unlink(missing_ok=True)
+        (recorded_home / f"yiku.db{name}").unlink(missing_ok=True)
 
-    for home in (told, snapshot, after_a_kill):
+    for home in (recorded_home, snapshot, after_a_kill):
         with Memory(home) as memory:
             assert memory.recall("Oslo")
         assert () == yiku.check(home).problems
-    shutil.rmtree(told)
-    shutil.copytree(snapshot, told)
-    Memory(told).close()
+    shutil.rmtree(recorded_home)
+    shutil.copytree(snapshot, recorded_home)
+    Memory(recorded_home).close()
 
 
-def test_R12_a_home_without_a_mark_gets_one_and_is_no_mismatch(told):
+def test_R12_a_home_without_a_mark_gets_one_and_is_no_mismatch(recorded_home):
     """As a home of an earlier Yiku, or one whose mark was lost: it opens, and `check` says what cannot be told."""
-    (told / "store.id").unlink()
+    (recorded_home / "store.id").unlink()
 
-    assert any("store.id" in problem for problem in yiku.check(told).problems)
-    with Memory(told) as memory:
+    assert any("store.id" in problem for problem in yiku.check(recorded_home).problems)
+    with Memory(recorded_home) as memory:
         memory.remember("marked again 又有了")
-    assert () == yiku.check(told).problems
+    assert () == yiku.check(recorded_home).problems
 
 
 # ------------------------------------------------------------------ the mark is gone with it
@@ -253,48 +253,48 @@ REMAINS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("what", REMAINS)
-def test_R12_a_home_whose_database_was_lost_with_its_mark_does_not_begin_anew(told, what):
+def test_R12_a_home_whose_database_was_lost_with_its_mark_does_not_begin_anew(recorded_home, what):
     """What remains of it is named, in the library and on the command line; nothing is written, and `check` says the same."""
-    lost(told)
-    REMAINS[what](told)
-    before = files(told)
+    lost(recorded_home)
+    REMAINS[what](recorded_home)
+    before = files(recorded_home)
 
     with pytest.raises(StoreMismatch, match=r"yiku\.db is (not there|empty), and .* remain") as caught:
-        Memory(told)
+        Memory(recorded_home)
     assert "yiku repair" in str(caught.value)
     for words in (["status"], ["record", "早"], ["remember", "I like tea."]):
-        assert 1 == (done := ran(told, *words)).code
+        assert 1 == (done := ran(recorded_home, *words)).code
         assert "remain" in done.err and "yiku repair" in done.err
-    assert 1 == ran(told, "check").code
-    assert before == files(told)
+    assert 1 == ran(recorded_home, "check").code
+    assert before == files(recorded_home)
 
 
-def test_R12_a_lost_database_comes_back_from_the_backup(told):
+def test_R12_a_lost_database_comes_back_from_the_backup(recorded_home):
     """`repair` puts the newest backup in its place, and the home goes on."""
-    lost(told)
-    repaired = yiku.repair(told)
+    lost(recorded_home)
+    repaired = yiku.repair(recorded_home)
 
     assert any("not there" in problem for problem in repaired.problems)
-    with Memory(told) as memory:
+    with Memory(recorded_home) as memory:
         assert ["I live in Bergen. 我住在卑尔根。"] == [one.content for one in memory.get_all()]
         memory.remember("Ann likes tea. 安喜欢茶。")
-    assert () == yiku.check(told).problems
+    assert () == yiku.check(recorded_home).problems
 
 
-def test_R12_a_lost_home_without_a_backup_begins_anew_only_when_that_is_said(told):
+def test_R12_a_lost_home_without_a_backup_begins_anew_only_when_that_is_said(recorded_home):
     """`repair` says that nothing is left; with `accept` the home is empty, and what was erased from it stays out."""
-    with Memory(told) as memory:
+    with Memory(recorded_home) as memory:
         memory.admin.erase(memory.get_all(where={"content": {"contains": "绿茶"}})[0].id)
-    lost(told)
-    shutil.rmtree(told / "backups")
+    lost(recorded_home)
+    shutil.rmtree(recorded_home / "backups")
 
     with pytest.raises(StoreMismatch, match="--accept"):
-        yiku.repair(told)
-    assert yiku.repair(told, accept=True).problems
-    with Memory(told) as memory:
+        yiku.repair(recorded_home)
+    assert yiku.repair(recorded_home, accept=True).problems
+    with Memory(recorded_home) as memory:
         assert [] == memory.timeline()
         assert "refused" == type(memory.remember("小明喜欢绿茶 and tea")).__name__.lower()
-    assert () == yiku.check(told).problems
+    assert () == yiku.check(recorded_home).problems
 
 
 def test_R17_a_home_that_was_only_begun_is_no_lost_one(home):

@@ -207,7 +207,7 @@ def cut(life: Life, kind: Kind, chance: Random, folder: Path, *, first: int | No
     rebuild(life.recording, at, kind, chance, folder)
     try:
         marked = IdentityFile(home / "store.id").read()
-        assert marked or not acknowledged, f"{kind} after event {at}: no mark, so an older file would not be noticed (R12)"
+        assert marked or not acknowledged, f"{kind} after event {at}: no mark, so an older file would not be detected (R12)"
         with opened(home) as memory:
             found = state(home)
             same = [k for k, moment in enumerate(life.states[: acknowledged + 1], 1) if moment == found]

@@ -696,8 +696,10 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "scratchpad": ["scratchpad", "--json"],
         "attachments": ["attachments", "--json"],
         "home": ["status"],
+        "pages": ["edit", "--help"],
         "backup": ["export", tmp_path / "out.jsonl"],
         "repair": ["check", "--quick"],
+        "notes": ["sync"],
         "vectors": ["embed", "--help"],
         "demo": ["demo", "--help"],
     }

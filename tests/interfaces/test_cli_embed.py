@@ -46,12 +46,12 @@ def test_embed_says_how_many_and_status_that_nothing_waits(home, server):
     after = run(home, "status", **api(server))
     second = run(home, "embed", **api(server))
 
-    assert "! 3 turns and statements are found by words only: yiku embed" in before.out
+    assert "! 3 turns, statements and notes are found by words only: yiku embed" in before.out
     assert "to embed 3" in before.out
     assert (0, "") == (first.code, first.err)
-    assert first.out.startswith("embedded 3 turns and statements with api 127.0.0.1:")
+    assert first.out.startswith("embedded 3 turns, statements and notes with api 127.0.0.1:")
     assert "to embed" not in after.out
-    assert second.out.startswith("embedded 0 turns and statements")
+    assert second.out.startswith("embedded 0 turns, statements and notes")
 
 
 def test_embed_in_json(home, server):
@@ -97,7 +97,7 @@ def test_what_the_model_refuses_is_counted(home, server):
 
     outputs = [run(home, "embed", **api(server)).out.splitlines() for _ in range(4)]
 
-    assert outputs[0][0].startswith("embedded 1 turn or statement with ")
+    assert outputs[0][0].startswith("embedded 1 turn, statement or note with ")
     assert outputs[0][1:] == ["  2 pending: run it again"]  # it, and the short turn that is embedded behind it
     assert outputs[3][1:] == ["  2 are found by words only: the model refuses them"]
 
@@ -117,7 +117,7 @@ def shown(home: Path, server: Server, then=lambda started: None) -> tuple[int, s
     started = Started(["embed"], [theirs, theirs, theirs], environment)
     os.close(theirs)
     then(started)
-    told = b""
+    printed = b""
     while True:
         try:
             piece = os.read(ours, 65_536)
@@ -125,19 +125,19 @@ def shown(home: Path, server: Server, then=lambda started: None) -> tuple[int, s
             break
         if not piece:
             break
-        told += piece
+        printed += piece
     os.close(ours)
-    return started.wait(), told.decode()
+    return started.wait(), printed.decode()
 
 
 def test_a_terminal_shows_a_bar(home, server):
     """Somebody who watches sees how many of how many, and no bar is left in the end."""
     server.always = lambda asked: Answer(delay_s=0.3)
-    code, told = shown(home, server)
+    code, printed = shown(home, server)
 
     assert 0 == code
-    assert "3/3" in told
-    assert "embedded 3 turns and statements" in told.replace("\x1b[32m", "").replace("\x1b[0m", "")
+    assert "3/3" in printed
+    assert "embedded 3 turns, statements and notes" in printed.replace("\x1b[32m", "").replace("\x1b[0m", "")
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path, server):

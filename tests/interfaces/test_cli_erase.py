@@ -29,16 +29,16 @@ def typed(home: Path, answer: str, *words: str) -> tuple[int, str]:
 
 
 @pytest.fixture
-def told(home):
+def recorded(home):
     """A home in which a secret was told; its id."""
     yiku(home, "record", "It rained. My locker code is 4711 for qzvbnntk. 我住在奥斯陆", "--session", "s1")
     done = yiku(home, "remember", "My locker code is 4711 for qzvbnntk", "--json")
     return done.json["memory"]["id"]
 
 
-def test_a_receipt_is_printed(home, told):
+def test_a_receipt_is_printed(home, recorded):
     """Each place, what was done, how much was looked through; exit code 0, and it stays out until it is meant."""
-    done = yiku(home, "erase", told, "--yes")
+    done = yiku(home, "erase", recorded, "--yes")
 
     assert (0, "") == (done.code, done.err)
     for line in (
@@ -54,19 +54,19 @@ def test_a_receipt_is_printed(home, told):
     assert 0 == yiku(home, "remember", "My locker code is 4711 for qzvbnntk", "--despite-erasure").code
 
 
-def test_nothing_goes_unless_somebody_says_so(home, told):
+def test_nothing_goes_unless_somebody_says_so(home, recorded):
     """Without a terminal and --yes it is refused; --dry-run lists; a person may say no, and must type the scope's name."""
-    assert 2 == yiku(home, "erase", told).code
-    assert 2 == yiku(home, "forget", "--hard", told).code
-    listed = yiku(home, "erase", told, "--dry-run").out
+    assert 2 == yiku(home, "erase", recorded).code
+    assert 2 == yiku(home, "forget", "--hard", recorded).code
+    listed = yiku(home, "erase", recorded, "--dry-run").out
     assert ("would erase  My locker code" in listed, "redacts  It rained. [erased] 我住在奥斯陆" in listed) == (True, True)
-    assert 0 != typed(home, "n", "erase", told)[0]
+    assert 0 != typed(home, "n", "erase", recorded)[0]
     assert 0 != typed(home, "user:somebody", "erase", "--everything")[0]
-    assert 0 == yiku(home, "get", told).code
+    assert 0 == yiku(home, "get", recorded).code
     scope = yiku(home, "status", "--json").json["status"]["scope"]
     code, shown = typed(home, scope, "erase", "--everything")
     assert (0, True) == (code, "none was found" in shown)
-    assert 1 == yiku(home, "get", told).code
+    assert 1 == yiku(home, "get", recorded).code
 
 
 def test_what_grew_out_of_a_session_is_named(home):
@@ -85,17 +85,17 @@ def test_what_grew_out_of_a_session_is_named(home):
     assert (3, True) == (len(done.json["records"]), done.json["clean"])
     yiku(home, "record", "one more 再来一个", "--session", "s2")
     yiku(home, "end", "s2")
-    told = next(row for row in yiku(home, "journal", "--json").json["changes"] if row["table"] == "episodes")
-    assert "1 episode or other record" in yiku(home, "undo", str(told["transaction"])).out
+    recorded = next(row for row in yiku(home, "journal", "--json").json["changes"] if row["table"] == "episodes")
+    assert "1 episode or other record" in yiku(home, "undo", str(recorded["transaction"])).out
 
 
-def test_what_is_still_found_is_named(home, told):
+def test_what_is_still_found_is_named(home, recorded):
     """A note that somebody laid there: named with the words, exit code 1; as JSON the same, with ids and no text of what went."""
     (home / "notes.md").write_text("qzvbnntk")
     done = yiku(home, "forget", "--hard", "--since", "2020-01-01", "--yes", "--json")
     answer = done.json
 
-    assert (1, False, [told]) == (done.code, answer["clean"], answer["memories"])
+    assert (1, False, [recorded]) == (done.code, answer["clean"], answer["memories"])
     assert ["notes.md"] == [place["name"] for place in answer["places"] if place["found"]]
     assert "qzvbnntk" in next(place["found"] for place in answer["places"] if place["found"])
     assert "locker" not in done.out

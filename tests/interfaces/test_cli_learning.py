@@ -175,7 +175,7 @@ def test_what_failed_for_good_is_shown_and_can_be_tried_again(home, server):
     server.always = lambda asked: says("[]")
 
     assert "  1 failed: yiku queue says why, yiku learn --all retries\n" in ran.out
-    assert "! 1 question to the model failed for good: yiku queue says why" in status.out
+    assert "! 1 question to the model failed permanently: yiku queue says why" in status.out
     assert [("extract", "s1", True, 3)] == [(one["kind"], one["session"], one["dead"], one["tries"]) for one in dead["jobs"]]
     assert dead["jobs"][0]["error"]
     assert 0 == run(home, "learn", "--all", "--json", **chat(server)).json["learn"]["dead"]

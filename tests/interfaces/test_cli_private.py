@@ -61,6 +61,6 @@ def test_in_a_folder_that_is_off_nothing_is_kept(yiku, verb):
     (yiku.folder / ".yiku-off").touch()
     done = yiku(verb, "我们周三见", below="a/b")
 
-    assert (1, True) == (done.code, ".yiku-off switches this folder off" in " ".join(done.err.split()))
+    assert (1, True) == (done.code, ".yiku-off excludes this folder" in " ".join(done.err.split()))
     assert 0 == yiku("recall", "早").code
     assert "周三" not in yiku("timeline").out

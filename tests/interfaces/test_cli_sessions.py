@@ -54,26 +54,26 @@ def test_a_session_ends_as_an_episode(talk):
     """`end` tells the story; `sessions` says that it is over; a second call has nothing to add, and fails no more than the first."""
     before, ended = run(talk, "sessions"), run(talk, "end", "s1")
     after, again = run(talk, "sessions", "--json").json["sessions"], run(talk, "end", "s1")
-    told = run(talk, "episodes")
+    printed = run(talk, "episodes")
 
     assert re.search(r"^s1 +3  .* open", before.out, re.MULTILINE)
     assert ended.out.startswith("ended  s1\n  episode · #")
     assert "1. bash(command=pytest tests/test_login.py -q) → ✓ 4 passed\n" in ended.out
     assert [("s1", 3, True)] == [(one["id"], one["turns"], one["closed_at"] is not None) for one in after]
     assert (0, "ended  s1\n  nothing was said since it was last ended\n") == (again.code, again.out)
-    assert re.match(r"episode · #\w{8} · success · .* · s1\n### .*登录模块", told.out)
+    assert re.match(r"episode · #\w{8} · success · .* · s1\n### .*登录模块", printed.out)
 
 
 def test_end_and_episodes_in_json(talk):
     """The episode, the scratchpad and the counts, under names that stay; `episodes` has the same episode."""
     ended = run(talk, "end", "s1", "--json").json
-    told = run(talk, "episodes", "--session", "s1", "--json").json["episodes"]
+    printed = run(talk, "episodes", "--session", "s1", "--json").json["episodes"]
 
     assert {"yiku", "verb", "ended", "session"} == {*ended}
     assert {"episode", "scratchpad", "expired", "outcomes", "model"} == {*ended["ended"]}
-    assert [EPISODE] == [{*one} for one in told]
-    assert [ended["ended"]["episode"]] == told
-    assert ("success", ["bash"]) == (told[0]["outcome"], told[0]["tools_used"])
+    assert [EPISODE] == [{*one} for one in printed]
+    assert [ended["ended"]["episode"]] == printed
+    assert ("success", ["bash"]) == (printed[0]["outcome"], printed[0]["tools_used"])
     assert [] == run(talk, "episodes", "--until", "2020-01-01", "--json").json["episodes"]
 
 
@@ -206,11 +206,11 @@ def test_a_file_that_is_not_there_is_noted_and_said_to_be(home):
         (["scratchpad", "--set", "nowhere.md"], "", 2, "nowhere.md: no such file"),
         (["scratchpad", "--set", "-", "--add-step", "a"], "", 2, "not both"),
         (["attach", " ", "--session", "s1"], "", 2, "place must be a path or an address"),
-        (["attach", ".", "--session", "s1"], "", 2, "is no file"),
+        (["attach", ".", "--session", "s1"], "", 2, "is not a file"),
         (["attach", "nowhere.png", "--session", "s1", "--keep"], "", 1, "nowhere.png"),
         (["attach", "nowhere.png", "--session", "s1", "--turn", "00000000"], "", 1, "id 00000000"),
         (["describe", "00000000", "--description", "x"], "", 1, "no attachment with the id 00000000"),
-        (["describe", "00000000"], "", 2, "describe needs something to say"),
+        (["describe", "00000000"], "", 2, "describe needs at least one of"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

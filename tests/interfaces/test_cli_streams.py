@@ -99,13 +99,13 @@ def verbs_without_a_reader(calls: dict[str, list[str]], place: Path, folder: Pat
             home = folder / f"{verb}-{k}"
             subprocess.run(["cp", "-a", place, home], check=True)
             shape = ["--json"] if verb != "export" and (k or verb not in call.CHANGING) else []
-            code, told = ran([*words, *shape], home, folder, **lost)
+            code, printed = ran([*words, *shape], home, folder, **lost)
 
-            assert "Traceback" not in told and "Exception ignored" not in told, (verb, told)
+            assert "Traceback" not in printed and "Exception ignored" not in printed, (verb, printed)
             if "--help" not in words:
-                assert "could not be written" in told, (verb, told)
+                assert "could not be written" in printed, (verb, printed)
                 done = verb in call.CHANGING and words != ["export", "-"]
-                assert (call.UNWRITTEN if done else call.CANNOT) == code, (verb, lost, told)
+                assert (call.UNWRITTEN if done else call.CANNOT) == code, (verb, lost, printed)
 
 
 def test_every_verb_says_that_its_answer_was_lost(made, place, tmp_path, some):
@@ -116,11 +116,11 @@ def test_every_verb_says_that_its_answer_was_lost(made, place, tmp_path, some):
 @pytest.mark.parametrize("lost", [{"full": 1}, {"closed": 1}], ids=["full", "closed"])
 def test_a_turn_whose_answer_was_lost_is_told_as_recorded(place, tmp_path, lost):
     """It is on the disk, stderr shows it, and says that asking again would store it twice."""
-    code, told = ran(["record", "We moved to Rome. 我们搬家了。", "--session", "s9"], place, tmp_path, **lost)
+    code, printed = ran(["record", "We moved to Rome. 我们搬家了。", "--session", "s9"], place, tmp_path, **lost)
 
     assert call.UNWRITTEN == code
-    assert told.startswith("recorded turn · #")
-    assert "running this again would make it twice" in told
+    assert printed.startswith("recorded turn · #")
+    assert "running this again would make it twice" in printed
     with Memory(place) as memory:
         assert ["We moved to Rome. 我们搬家了。"] == [turn.content for turn in memory.search_traces(session="s9")]
 
@@ -129,18 +129,18 @@ def test_what_was_refused_is_not_told_as_done(place, tmp_path):
     """A statement that stays out ends with 1, whether or not its answer can be read."""
     with Memory(place) as memory:
         memory.admin.erase(memory.get_all(where={"predicate": "deadline"})[0].id)
-    code, told = ran(["remember", "The deadline is Friday."], place, tmp_path, full=1)
+    code, printed = ran(["remember", "The deadline is Friday."], place, tmp_path, full=1)
 
-    assert (1, "refused") == (code, told[:7])
-    assert "twice" not in told
+    assert (1, "refused") == (code, printed[:7])
+    assert "twice" not in printed
 
 
 def test_a_dry_run_whose_answer_was_lost_did_nothing(place, tmp_path):
     """It ends with 1: nothing was to be done but to answer."""
-    code, told = ran(["remember", "I like tea.", "--dry-run"], place, tmp_path, full=1)
+    code, printed = ran(["remember", "I like tea.", "--dry-run"], place, tmp_path, full=1)
 
     assert 1 == code
-    assert "twice" not in told
+    assert "twice" not in printed
 
 
 def test_a_closed_stdin_is_an_input_that_cannot_be_taken(place, tmp_path):

@@ -167,5 +167,5 @@ def test_it_touches_nothing_of_anybody_else(tmp_path, name):
     ran = run("demo", "--home", str(tmp_path))
 
     assert (2, "") == (ran.code, ran.out)
-    assert "holds something already" in " ".join(ran.err.split())
+    assert "is not empty" in " ".join(ran.err.split())
     assert [name] == [path.name for path in Path(tmp_path).iterdir()]

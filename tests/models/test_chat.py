@@ -115,9 +115,9 @@ def test_none_alone_is_an_empty_list(server):
 
     assert [[], {"facts": []}] == [asked.ask(MESSAGES, FACTS).value, asked.ask(MESSAGES, NOTE).value]
     for text in said:
-        with pytest.raises(ModelFailed, match="no JSON in it") as told:
+        with pytest.raises(ModelFailed, match="no JSON in it") as raised:
             asked.ask(MESSAGES, FACTS)
-        assert text == told.value.said
+        assert text == raised.value.said
 
 
 # ------------------------------------------------------------------ what an endpoint does not take
@@ -166,11 +166,11 @@ def test_another_refusal_is_an_error_and_nothing_is_given_up(server, answer, why
     """Nothing was said that could be mended, and the next request is asked as before."""
     server.next = [answer]
     asked = model(server)
-    with pytest.raises(ModelFailed, match=why) as told:
+    with pytest.raises(ModelFailed, match=why) as raised:
         asked.ask(MESSAGES, FACTS)
     asked.ask(MESSAGES, FACTS)
 
-    assert "" == told.value.said
+    assert "" == raised.value.said
     assert ["json_schema"] * 2 == [one["response_format"]["type"] for one in server.asked]
 
 
@@ -224,9 +224,9 @@ def test_the_line_rests_as_long_as_it_is_asked_to(server):
     for asks, rests in (("900", 900), ("99999999", 3_600)):
         server.next, asked = [error(429, Retry_After=asks)], model(server)
         for _ in range(2):
-            with pytest.raises(ModelUnavailable) as told:
+            with pytest.raises(ModelUnavailable) as raised:
                 asked.ask(MESSAGES, FACTS)
-        (left,) = re.findall(r"it is asked again in (\d+) s", str(told.value))
+        (left,) = re.findall(r"next request in (\d+) s", str(raised.value))
         assert rests - 60 < int(left) <= rests
 
     assert 2 == len(server.asked)
@@ -236,10 +236,10 @@ def test_the_line_rests_as_long_as_it_is_asked_to(server):
 def test_a_reply_that_cannot_be_used_has_its_price(server, content, finish):
     """Words that are no JSON, a reply that is cut off, refused or empty: the error says what it cost."""
     server.next = [says(content, finish=finish, usage={"prompt_tokens": 7, "completion_tokens": 5})]
-    with pytest.raises(ModelFailed) as told:
+    with pytest.raises(ModelFailed) as raised:
         model(server).ask(MESSAGES, FACTS)
 
-    assert (7, 5) == (told.value.prompt_tokens, told.value.completion_tokens)
+    assert (7, 5) == (raised.value.prompt_tokens, raised.value.completion_tokens)
 
 
 @pytest.mark.spec("T-24")
@@ -327,12 +327,12 @@ def test_a_reply_that_cannot_be_used_is_told_with_what_was_said(server, answer, 
     """What is wrong, for the model to mend it, and beside the message the beginning of what it said; asked once."""
     server.next = [answer]
 
-    with pytest.raises(ModelFailed, match=why) as told:
+    with pytest.raises(ModelFailed, match=why) as raised:
         model(server).ask(MESSAGES, FACTS)
     assert 1 == len(server.asked)
-    assert f"{server.url}/chat/completions, model m" in str(told.value)
-    assert told.value.said == (answer.body({})["choices"][0]["message"]["content"] if said is None else said)
-    assert not said or said not in str(told.value)
+    assert f"{server.url}/chat/completions, model m" in str(raised.value)
+    assert raised.value.said == (answer.body({})["choices"][0]["message"]["content"] if said is None else said)
+    assert not said or said not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -353,9 +353,9 @@ def test_what_is_no_chat_completion_is_refused(server, answer):
     """Typed, and nothing was said that could be mended."""
     server.next = [answer]
 
-    with pytest.raises(ModelFailed, match="that is no chat completion") as told:
+    with pytest.raises(ModelFailed, match="that is no chat completion") as raised:
         model(server).ask(MESSAGES, FACTS)
-    assert "" == told.value.said
+    assert "" == raised.value.said
 
 
 def test_an_answer_without_end_is_refused(server, monkeypatch):
@@ -408,9 +408,9 @@ def test_the_key_is_in_no_message_and_no_log(server, fault, caplog, capfd):
     server.always = lambda asked: fault
     asked = model(server)
 
-    with pytest.raises((ModelFailed, ModelUnavailable)) as told:
+    with pytest.raises((ModelFailed, ModelUnavailable)) as raised:
         asked.ask(MESSAGES, FACTS)
-    chain, found = told.value, repr(Endpoint(url="http://a", model="m", key=KEY)) + json.dumps(server.asked)
+    chain, found = raised.value, repr(Endpoint(url="http://a", model="m", key=KEY)) + json.dumps(server.asked)
     while chain:
         found += f"{chain} {chain!r} {getattr(chain, 'said', '')}"
         chain = chain.__cause__ or chain.__context__

@@ -186,7 +186,7 @@ def test_a_slow_answer_is_not_waited_for(server, slow):
 
 
 def test_nobody_waits_for_a_dead_endpoint_with_every_question(server, monkeypatch):
-    """After an outage questions fail at once for a while; passages ask, and so do questions later on."""
+    """After an outage searches fail at once for a while; passages ask, and so do questions later on."""
     server.next = [error(500), error(500)]
     model = embedder(server)
     for _ in range(3):
@@ -290,11 +290,11 @@ def test_a_wrong_answer_is_refused(server, answer, why):
     """Typed, told with the endpoint and the model, not tried again, and never with the key."""
     server.next = [answer]
 
-    with pytest.raises(ModelFailed, match=why) as told:
+    with pytest.raises(ModelFailed, match=why) as raised:
         embedder(server).embed(["a", "b"], "passage")
     assert 1 == len(server.asked)
-    assert f"{server.url}/embeddings, model m" in str(told.value)
-    assert KEY not in str(told.value)
+    assert f"{server.url}/embeddings, model m" in str(raised.value)
+    assert KEY not in str(raised.value)
 
 
 def test_dimensions_that_change_are_refused(server):
@@ -331,9 +331,9 @@ def test_the_key_is_in_no_message_and_no_log(server, fault, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     server.always = lambda asked: fault
 
-    with pytest.raises((ModelFailed, ModelUnavailable)) as told:
+    with pytest.raises((ModelFailed, ModelUnavailable)) as raised:
         embedder(server).embed(["a"], "query")
-    chain, found = told.value, ""
+    chain, found = raised.value, ""
     while chain:
         found += f"{chain} {chain!r}"
         chain = chain.__cause__ or chain.__context__

@@ -34,8 +34,8 @@ def state(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 def test_the_files_are_made_once(folder):
     """Private ones, without anything left over; the second time finds them, and nobody is told of any work."""
-    told = []
-    prepare.ready(folder, lambda what, share: told.append((what, share)))
+    shares = []
+    prepare.ready(folder, lambda what, share: shares.append((what, share)))
     first = state(folder)
     prepare.ready(folder, lambda what, share: pytest.fail("made again"))
 
@@ -43,8 +43,8 @@ def test_the_files_are_made_once(folder):
     assert ["SHA256SUMS", "lock", "model.onnx", "pieces.txt"] == [*first]
     assert {0o600} == {stat.S_IMODE((folder / name).stat().st_mode) for name in first}
     assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
-    assert told == sorted(told)
-    assert (0.0, 1.0) == (told[0][1], told[-1][1])
+    assert shares == sorted(shares)
+    assert (0.0, 1.0) == (shares[0][1], shares[-1][1])
 
 
 def test_the_sums_are_those_of_sha256sum(folder):
@@ -140,9 +140,9 @@ def test_the_cache_is_where_the_user_has_his(monkeypatch, tmp_path):
 def make(file: Path, folder: Path) -> bool:
     """Whether this process made the files."""
     tiny.install(file)
-    told = []
-    prepare.ready(folder, lambda what, share: told.append(share))
-    return bool(told)
+    shares = []
+    prepare.ready(folder, lambda what, share: shares.append(share))
+    return bool(shares)
 
 
 def test_of_many_processes_one_makes_the_files(folder, tmp_path):

@@ -223,9 +223,9 @@ def with_fact(**change):
 )
 def test_what_does_not_fit_is_named_with_its_place(value, why):
     """So that the model can mend it; what it said is not repeated."""
-    with pytest.raises(Unfit, match=why) as told:
+    with pytest.raises(Unfit, match=why) as raised:
         parsed(json.dumps(value), FACTS)
-    assert "茶" not in str(told.value)
+    assert "茶" not in str(raised.value)
 
 
 def test_a_place_deep_inside_is_named_too():

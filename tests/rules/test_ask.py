@@ -138,35 +138,6 @@ def test_times_are_read_when_now_is_known() -> None:
     assert "搬家" == ask.analyse("搬家前一周我说了什么", now=NOW).anchored.event
 
 
-@pytest.mark.spec("S0-73")
-@pytest.mark.parametrize(
-    ("text", "identifiers"),
-    [
-        ("what is in /home/ann/notes.md?", ("/home/ann/notes.md",)),
-        ("看一下~/文档/计划.md这个文件", ("~/文档/计划.md",)),
-        ("who changed src/yiku/rules/ask.py, and config.yaml?", ("src/yiku/rules/ask.py", "config.yaml")),
-        (r"D:\code\main.py is missing", (r"D:\code\main.py",)),
-        ("where is os.path.join used, and parseDate, and max_tokens?", ("os.path.join", "parseDate", "max_tokens")),
-        ("HttpClient在哪个文件", ("HttpClient",)),
-        ("issue PROJ-123 and #42", ("PROJ-123", "#42")),
-        ("commit b72a115, 550e8400-e29b-41d4-a716-446655440000", ("b72a115", "550e8400-e29b-41d4-a716-446655440000")),
-        ("upgrade to 3.11.7 or v2, Python 3.12", ("3.11.7", "v2", "3.12")),
-        ("write to ann@example.com or https://example.com/a?b=1.", ("ann@example.com", "https://example.com/a?b=1")),
-        ("my iPhone, YouTube and TikTok cost 3.5 and/or 24/7, e.g. well-known 12-15", ()),
-        ("我住在哪里", ()),
-    ],
-)
-def test_names_of_machines_are_identifiers(text: str, identifiers: tuple[str, ...]) -> None:
-    """Paths, files, code, ids, versions, addresses; not brands, sums or hyphens."""
-    assert identifiers == ask.analyse(text).identifiers
-
-
-def test_what_is_named_is_bounded() -> None:
-    """A listing names sixteen things at most, and the rest of a long text is not read for names."""
-    assert 16 == len(ask.analyse(" ".join(f"a_{i}" for i in range(40))).identifiers)
-    assert () == ask.analyse("tea " * 300 + "config.yaml").identifiers
-
-
 @pytest.mark.parametrize(
     "question", ["How does my pay compare to last year?", "List my jobs from earliest to latest", "和去年相比多了多少？"]
 )

@@ -295,11 +295,10 @@ def test_the_label_says_what_it_is():
 
 
 def test_the_summary_follows_the_language_of_the_user():
-    """Or the language that is asked for."""
+    """Or that of the goal, where there is one."""
     assert tell(*LOGIN).summary.startswith(
         "Wanted: add token login to src/api/auth.py. Did: Bash ×2, Read, Write (1 went wrong). Ended: success"
     )
-    assert tell(*LOGIN, language="zh").summary.startswith("目标：add token login")
     assert "zh" == episodes.spoken(talk(("user", "用 pytest 测试"), ("assistant", "ok, running all of the tests now")))
 
 

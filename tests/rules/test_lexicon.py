@@ -130,8 +130,8 @@ def test_the_lexicon_is_made_once():
 
 
 def test_words_are_looked_for_whole_and_inside_a_run():
-    """Version is found as a word; 版本 wherever it stands."""
-    assert lists.has("which version is it", "asking.version")
-    assert not lists.has("a conversion", "asking.version")
-    assert lists.has("这版本是谁的", "asking.version")
-    assert {"version", "版本"} <= lists.words("asking.version")
+    """Video is found as a word; 视频 wherever it stands."""
+    assert lists.has("which video is it", "asking.video")
+    assert not lists.has("a videographer", "asking.video")
+    assert lists.has("这视频是谁的", "asking.video")
+    assert {"video", "视频"} <= lists.words("asking.video")

@@ -31,10 +31,10 @@ def test_R1_nothing_acknowledged_is_lost_or_doubled_by_a_kill(tmp_path, seed, co
     clocked(home).close()
     kills = count(300, 1_000, "kills", release=10_000)
     for i in range(kills):
-        told = killed_after(chance.randrange(MOST_CALLS), chance.uniform(0, LONGEST_MOMENT_S), home, chance.randrange(10**9))
+        write_ = killed_after(chance.randrange(MOST_CALLS), chance.uniform(0, LONGEST_MOMENT_S), home, chance.randrange(10**9))
         with reopening(home, reopened) as memory:
-            there(memory, [*told, *chance.sample(acknowledged, min(OLD_ONES, len(acknowledged)))])
-        acknowledged, total = acknowledged + told, total + len(told)
+            there(memory, [*write_, *chance.sample(acknowledged, min(OLD_ONES, len(acknowledged)))])
+        acknowledged, total = acknowledged + write_, total + len(write_)
         if i % CHECK_EACH == 0 or i == kills - 1 or len(acknowledged) > FRESH_AFTER:
             with clocked(home) as memory:
                 there(memory, acknowledged)
@@ -83,17 +83,17 @@ def p99(taken_s: list[float]) -> float:
 
 def there(memory: Memory, acknowledged: list[Told]) -> None:
     """Each acknowledged item is what it was said to be."""
-    for told in acknowledged:
-        found = memory.get(told.id)
-        assert told.text == found.content
-        assert (told.what != "memory") == isinstance(found, Turn)
-        assert not told.state or told.state == found.state
+    for write_ in acknowledged:
+        found = memory.get(write_.id)
+        assert write_.text == found.content
+        assert (write_.what != "memory") == isinstance(found, Turn)
+        assert not write_.state or write_.state == found.state
 
 
 def once(memory: Memory, acknowledged: list[Told]) -> None:
     """No turn is there twice that was said once, and none that was said twice is there but once."""
     said = Counter(item.content for item in memory.timeline(limit=10_000) if isinstance(item, Turn))
-    wanted = {told.text: 2 if told.what == "pair" else 1 for told in acknowledged if told.what != "memory"}
+    wanted = {write_.text: 2 if write_.what == "pair" else 1 for write_ in acknowledged if write_.what != "memory"}
     assert wanted == {text: said[text] for text in wanted}
     assert all(number in (1, 2) for number in said.values()), "a turn was doubled"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults.test_learning import FLOWS, completed, failed_flows, killed_flows, opened, prepared, told, wanted
+from faults.test_learning import FLOWS, completed, failed_flows, killed_flows, model_reply, opened, prepared, wanted
 from models.server import Answer, serving
 from workers import READY
 
@@ -39,7 +39,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_R30_what_a_failing_disk_cut_short_is_done_by_the_next_call(tmp_path, template, name, each, figure):
     """Each operation fails, full and broken."""
     with serving() as model:
-        model.always = told
+        model.always = model_reply
         figure(f"operations of {name}", failed_flows(tmp_path, template, model.url, name, each(80, 1, "failures")))
 
 
@@ -47,7 +47,7 @@ def test_R30_what_a_failing_disk_cut_short_is_done_by_the_next_call(tmp_path, te
 def test_R30_what_a_kill_cut_short_is_done_by_the_next_call(tmp_path, template, name, each, figure):
     """Killed before each operation."""
     with serving() as model:
-        model.always = told
+        model.always = model_reply
         figure(f"operations of {name}", killed_flows(tmp_path, template, model.url, name, each(40, 1, "kills")))
 
 
@@ -57,7 +57,7 @@ def test_R30_killed_at_any_moment_again_and_again_all_of_it_is_learned_once(tmp_
     with serving() as model:
 
         def slowly(asked: dict[str, Any]) -> Answer:
-            answer = told(asked)
+            answer = model_reply(asked)
             answer.delay_s = SLOW_S
             return answer
 

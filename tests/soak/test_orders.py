@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from integrity import check
-from store.orders import SETS, demo, orders, told
+from store.orders import SETS, demo, orders, stored_in_order
 
 import yiku
 
@@ -23,9 +23,9 @@ def test_R25_200_orders_of_telling_leave_the_same_memory(tmp_path, name, seed, c
     """Whatever was recorded first, the same statements are live and the same chains lead to them."""
     statements = demo(material()) if name == HISTORIES[0] else SETS[name]
     short = 200 if name == HISTORIES[0] else 20
-    wanted = told(tmp_path / "said", statements, range(len(statements)))
+    wanted = stored_in_order(tmp_path / "said", statements, range(len(statements)))
 
     for i, order in enumerate(orders(len(statements), count(short, 2_000, "orders"), seed)):
-        assert wanted == told(tmp_path / f"{i}", statements, order), f"told in the order {order}"
+        assert wanted == stored_in_order(tmp_path / f"{i}", statements, order), f"told in the order {order}"
         if i % 20 == 0:
             check(tmp_path / f"{i}" / "yiku.db")

@@ -45,7 +45,7 @@ class Program:
     """How to start it on a home, what it is told, and whether what it acknowledged is there."""
 
     command: Callable[[Path], list[str]]
-    told: bytes
+    stdin_text: bytes
     kept: Callable[[Path, str], None]
 
 
@@ -141,7 +141,7 @@ def ended(program: Program, home: Path, way: int | None, after_s: float) -> tupl
         program.command(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         os.set_blocking(process.stdout.fileno(), False)
-        heard = feeding(process, program.told, after_s)
+        heard = feeding(process, program.stdin_text, after_s)
         asked = time.monotonic()
         if way is None:
             with contextlib.suppress(BrokenPipeError):
@@ -162,10 +162,10 @@ def ended(program: Program, home: Path, way: int | None, after_s: float) -> tupl
     return heard.decode(), took_s
 
 
-def feeding(process: subprocess.Popen, told: bytes, for_s: float) -> bytes:
+def feeding(process: subprocess.Popen, stdin_text: bytes, for_s: float) -> bytes:
     """Give a program what it is told, piece by piece, and listen; its stdin stays open."""
     heard, until = b"", time.monotonic() + for_s
-    pieces = [told[i : i + 1_000] for i in range(0, len(told), 1_000)]
+    pieces = [stdin_text[i : i + 1_000] for i in range(0, len(stdin_text), 1_000)]
     os.set_blocking(process.stdin.fileno(), False)
     while (left_s := until - time.monotonic()) > 0:
         try:

@@ -259,7 +259,7 @@ class WorkContract:
         first, mine = self._taken(store, scope, at=NOW), self._taken(store, scope, at=NOW)
         assert first is not None and mine is not None
 
-        (n,) = reopen().apply(scope, [ClaimJobs(NOW + HOUR, 9, held=[mine.n])], cause()).rows[0]
+        (n,) = reopen().apply(scope, [ClaimJobs(NOW + HOUR, 9, excluded=[mine.n])], cause()).rows[0]
 
         assert first.n == n
         with pytest.raises(Stale):
@@ -340,8 +340,8 @@ class WorkContract:
 
     def test_the_operations_of_a_run_are_read_together(self, store, scope):
         """All of one run and nothing else, newest first."""
-        told = replace(cause(), run="r1")
-        for text, why in (("一", told), ("two", cause()), ("三", told), ("four", replace(told, run="r2"))):
+        run_cause = replace(cause(), run="r1")
+        for text, why in (("一", run_cause), ("two", cause()), ("三", run_cause), ("four", replace(run_cause, run="r2"))):
             store.apply(scope, [kept(a_memory(text))], why)
         first, second = store.journal([scope], run="r1")[::-1]
 

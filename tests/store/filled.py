@@ -23,6 +23,7 @@ OWN = {
     ("erasures", "rows"),
     ("erasures", "id"),
     ("meta", "value"),
+    *(("published", column) for column in ("page", "version", "digest", "entries")),
     ("attachments", "blob"),
     *((table, column) for table in records.KINDS for column in ("id", "tokens")),
 }
@@ -80,6 +81,7 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
         memory.admin.erase(memory.remember("A word that goes. 走").memory.id)
+        memory.notes.publish()
         memory.admin.backup()
     connection = apsw.Connection(str(home / "yiku.db"))
     connection.execute("insert into meta (key, value) values ('zz', 'of a later version')")
@@ -98,13 +100,13 @@ def tables(connection: apsw.Connection) -> dict[str, tuple[list[str], list[str]]
         "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'"
     ).fetchall()
     virtual = tuple(f"{name}" for name, sql in found if sql.lower().startswith("create virtual"))
-    told = {}
+    columns_by_table = {}
     for name, _ in found:
         if not name.startswith(virtual):
             columns: Any = connection.execute(f"pragma table_info({name})").fetchall()
             key = [column[1] for column in sorted(columns, key=lambda one: one[5]) if column[5]] or ["rowid"]
-            told[name] = ([column[1] for column in columns if column[2].upper() in ("TEXT", "ANY")], key)
-    return told
+            columns_by_table[name] = ([column[1] for column in columns if column[2].upper() in ("TEXT", "ANY")], key)
+    return columns_by_table
 
 
 def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:

@@ -59,7 +59,7 @@ def demo(material: Path) -> list[Statement]:
     return found
 
 
-def told(home: Path, statements: Sequence[Statement], order: Sequence[int]) -> Any:
+def stored_in_order(home: Path, statements: Sequence[Statement], order: Sequence[int]) -> Any:
     """What holds after these statements were told in this order."""
     with Memory(home, owner="user:mei", names=["Mei"], clock=lambda: NOW, durability="fast") as memory:
         for i in order:

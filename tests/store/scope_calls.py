@@ -429,7 +429,7 @@ def _history(world: World, me: View) -> None:
         id = world.chance.choice([*me.model.slots.values()])
         assert id in [version.id for version in world.ask(me, lambda: me.memory.history(id))]
     if world.chance.random() < 0.2:
-        world.told(me, me.memory.history, f"{world.chance.choice(PEOPLE)}'s code word")
+        world.outcome_of(me, me.memory.history, f"{world.chance.choice(PEOPLE)}'s code word")
 
 
 def _asked(world: World, me: View) -> dict[str, Any]:

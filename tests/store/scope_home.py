@@ -69,10 +69,10 @@ def _journal(world: World, me: View) -> None:
 def _import(world: World, me: View) -> None:
     """Records with external ids of the pool; a source that is another's is a problem like one that is not there."""
     model, external, text = me.model, f"x{world.chance.randrange(40)}", world.text(me)
-    told, fact = external, world.text(me)
+    line_id, fact = external, world.text(me)
     if external in model.externals and model.turns[model.externals[external]][1] != "s1":
-        told = unique_message_id(external, "s1")  # the id counts within its session
-    known = told in model.externals
+        line_id = unique_message_id(external, "s1")  # the id counts within its session
+    known = line_id in model.externals
     foreign = world.foreign(me.hidden)
     absent = world.absent(foreign)
     records = [
@@ -91,8 +91,8 @@ def _import(world: World, me: View) -> None:
     model.live[row.id], world.owner[row.id] = fact, me.mark
     model.ids.append(row.id)
     if not known:
-        turn = me.memory.record_turn("user", text, session="s1", external_id=told)
-        model.turns[turn.id], model.externals[told], world.owner[turn.id] = (text, "s1", True), turn.id, me.mark
+        turn = me.memory.record_turn("user", text, session="s1", external_id=line_id)
+        model.turns[turn.id], model.externals[line_id], world.owner[turn.id] = (text, "s1", True), turn.id, me.mark
         model.ids.append(turn.id)
     model.last = None
 

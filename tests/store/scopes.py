@@ -241,7 +241,7 @@ class World:
             self.owner[id] = self.views[scope_names.decode(name)].mark
         return self.owner[id]
 
-    def told(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:
+    def outcome_of(self, me: View, call: Callable[[Any], Any], item: Any) -> tuple[type, str]:
         """The answer or the error, with what was asked for taken out of its words."""
         try:
             answer = self.ask(me, lambda: call(item), str(item))
@@ -253,7 +253,7 @@ class World:
     def alike(self, me: View, call: Callable[[Any], Any], foreign: Any, absent: Any, expected: type | None = NotFound) -> None:
         """What is another's is told like what is not there, and nothing changes."""
         before = self.committed()
-        first, second = self.told(me, call, foreign), self.told(me, call, absent)
+        first, second = self.outcome_of(me, call, foreign), self.outcome_of(me, call, absent)
         assert second == first, f"foreign: {first}\nabsent:  {second}"
         assert expected is None or first[0] is expected, first
         assert before == self.committed(), "something was changed"

@@ -8,12 +8,14 @@ import pytest
 from yiku.store import api
 from yiku.store.erasures import SqliteErasures
 from yiku.store.learning import SqliteLearning
+from yiku.store.notes import SqliteNotes
 from yiku.store.upkeep import SqliteUpkeep
 
 AT_MOST = 25
 FACES = {
     "Store": api.Store,
     "Store.learning": api.Learning,
+    "Store.notes": api.Notes,
     "Store.erasures": api.Erasures,
     "Store.upkeep": api.Upkeep,
     "Vectors": api.Vectors,
@@ -27,7 +29,7 @@ def verbs(face: type) -> list[str]:
     return sorted(name for name, _ in inspect.getmembers(face, inspect.isfunction) if not name.startswith("_"))
 
 
-def told(face: str) -> list[str]:
+def listed_verbs(face: str) -> list[str]:
     """The verbs that the table names for a face."""
     (row,) = re.findall(rf"^    {re.escape(face)} +\| (.+(?:\n +\| .+)*)", api.__doc__, re.MULTILINE)
     return sorted(re.findall(r"\w+", row.rpartition(":")[2]))
@@ -39,14 +41,14 @@ def test_a_face_has_few_verbs_and_the_table_names_them(face):
     found = verbs(FACES[face])
 
     assert 0 < len(found) <= AT_MOST
-    assert found == told(face)
+    assert found == listed_verbs(face)
 
 
 @pytest.mark.parametrize(("face", "module"), [("this module", api), ("offline", api.offline)])
 def test_a_module_hands_on_few_names_and_the_table_names_them(face, module):
     """The same of what a flow imports."""
     assert len(module.__all__) <= AT_MOST
-    assert sorted(module.__all__) == told(face)
+    assert sorted(module.__all__) == listed_verbs(face)
     assert all(hasattr(module, name) for name in module.__all__)
 
 
@@ -55,6 +57,7 @@ def test_a_module_hands_on_few_names_and_the_table_names_them(face, module):
     [
         (api.Store, api.SqliteStore),
         (api.Learning, SqliteLearning),
+        (api.Notes, SqliteNotes),
         (api.Erasures, SqliteErasures),
         (api.Upkeep, SqliteUpkeep),
     ],

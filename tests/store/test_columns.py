@@ -13,7 +13,7 @@ def columns(memory: Memory):
     return memory._handle.store.columns(memory._handle.reads())
 
 
-def told(memory: Memory) -> list[tuple]:
+def column_values(memory: Memory) -> list[tuple]:
     """What the columns say of each turn: its number, session, whether the user said it, its speaker."""
     found = columns(memory)
     names = [*found.names, None]
@@ -28,12 +28,12 @@ def say(memory: Memory, *texts: str, role: str = "user", **details) -> list[str]
 def test_what_came_since_is_there_too(memory: Memory):
     """A turn that was recorded after the first look has its row, with names in both scripts, a comma and a quote in them."""
     say(memory, "one 一", speaker="安")
-    first = told(memory)
+    first = column_values(memory)
     say(memory, "two 二", role="assistant", speaker='O"Neil, Ann')
     say(memory, "three 三", session="s2", speaker="安")
 
     assert [(1, 1, True, "安")] == first
-    found = told(memory)
+    found = column_values(memory)
     assert [(1, 1, True, "安"), (2, 1, False, 'O"Neil, Ann')] == found[:2]
     assert (3, True, "安") == (found[2][0], *found[2][2:])
     assert found[2][1] > 1

@@ -3,7 +3,7 @@
 import pytest
 import sampling
 from integrity import check
-from store.orders import SETS, orders, told
+from store.orders import SETS, orders, stored_in_order
 
 
 @pytest.mark.spec("T-05", "T-11")
@@ -11,8 +11,8 @@ from store.orders import SETS, orders, told
 def test_R25_any_order_of_telling_leaves_the_same_memory(tmp_path, name):
     """The live statements and the chains, by content and the times they held, do not depend on the order of recording."""
     statements = SETS[name]
-    wanted = told(tmp_path / "said", statements, range(len(statements)))
+    wanted = stored_in_order(tmp_path / "said", statements, range(len(statements)))
 
     for i, order in enumerate(orders(len(statements), 4, seed=sampling.SEED)):
-        assert wanted == told(tmp_path / f"{i}", statements, order), f"told in the order {order}"
+        assert wanted == stored_in_order(tmp_path / f"{i}", statements, order), f"told in the order {order}"
         check(tmp_path / f"{i}" / "yiku.db")

@@ -1,0 +1,1 @@
+"""Files outside the database: the home's layout, blobs, mounts, permissions."""

@@ -1,5 +1,5 @@
 """
-Long contents, compressed and named by their hash.
+Long contents, compressed and named by hash.
 
     blobs/ab/abcdef….z   zlib of the content, a text in UTF-8; the name is the BLAKE2b-256 of the content, in hex
 
@@ -29,22 +29,22 @@ _NO_FILE = (errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.EFBIG, errno.EISDIR)  
 
 
 def excerpt(text: str) -> str:
-    """Head and tail of a long text, with a line between that says how much is left out."""
+    """Return head and tail of a long text, with the omitted length between."""
     return f"{text[:HEAD_CHARS]}\n[… {len(text) - HEAD_CHARS - TAIL_CHARS:,} characters in the blob …]\n{text[-TAIL_CHARS:]}"
 
 
 def is_long(text: str) -> bool:
-    """Whether it is kept as a blob."""
+    """Tell whether a text is stored as a blob."""
     return len(text) > INLINE_BYTES // 4 and len(text.encode()) > INLINE_BYTES
 
 
 def put(folder: Path, text: str) -> str:
-    """Store a text; its name. Durable when this returns."""
+    """Store a text durably; return its name."""
     return put_bytes(folder, text.encode())
 
 
 def put_bytes(folder: Path, content: bytes) -> str:
-    """Store the content of a file; its name. Durable when this returns."""
+    """Store bytes durably; return their name."""
     name = name_of(content)
     path = _path(folder, name)
     if not _is_file(path):
@@ -53,17 +53,17 @@ def put_bytes(folder: Path, content: bytes) -> str:
 
 
 def name_of(content: bytes) -> str:
-    """The name that a content has."""
+    """Return the name of a content."""
     return hashlib.blake2b(content, digest_size=32).hexdigest()
 
 
 def get(folder: Path, name: str) -> str:
-    """The text of a blob. Raises NotFound, or Damaged when it is not what its name says."""
+    """Return the text of a blob. Raises NotFound, or Damaged if it does not match its name."""
     return get_bytes(folder, name).decode()
 
 
 def get_bytes(folder: Path, name: str) -> bytes:
-    """The content of a blob. Raises NotFound, or Damaged when it is not what its name says."""
+    """Return the bytes of a blob. Raises NotFound, or Damaged if they do not match its name."""
     if not _NAME.fullmatch(name):
         raise NotFound(f"there is no blob {name[:80]}")
     path = _path(folder, name)
@@ -81,7 +81,7 @@ def get_bytes(folder: Path, name: str) -> bytes:
 
 
 def remove(folder: Path, name: str) -> bool:
-    """Take a blob off the disk; whether it was there."""
+    """Delete a blob; return whether it existed."""
     path = _path(folder, name)
     try:
         path.unlink()
@@ -92,12 +92,12 @@ def remove(folder: Path, name: str) -> bool:
 
 
 def size(folder: Path) -> int:
-    """Bytes of all blobs."""
+    """Return the bytes of all blobs."""
     return sum(path.lstat().st_size for path in folder.glob("*/*.z")) if folder.is_dir() else 0
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a file lies there: no link, no pipe."""
+    """Tell whether a path is a regular file."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:

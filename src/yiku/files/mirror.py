@@ -1,5 +1,5 @@
 """
-The mirror of erasures: a file for each, so that an older copy of the home that is laid over it cannot hide that it was made.
+One file per erasure, outside the database, to detect restored older copies.
 
     erasures/<first 8 characters of the store's id>-<id of the erasure>.json
 
@@ -23,7 +23,7 @@ LONGEST_BYTES = 1 << 30  # of a file of the mirror
 
 
 def names(home: Home, store_id: str) -> list[str]:
-    """The ids of the erasures of a store that have a file."""
+    """Return the ids of a store's erasures that have a file."""
     prefix = f"{store_id[:OF_STORE]}-"
     try:
         found = os.listdir(home.erasures)
@@ -33,27 +33,27 @@ def names(home: Home, store_id: str) -> list[str]:
 
 
 def lines(home: Home) -> list[dict[str, Any]]:
-    """What an earlier version wrote into one file; these have no id."""
+    """Return the entries of the single file of an earlier version; they have no id."""
     if not os.path.lexists(home.erased):
         return []
-    told = content_of(home.erased, at_most=LONGEST_BYTES).decode("ascii")
-    return [json.loads(line) for line in told.splitlines() if line]
+    content = content_of(home.erased, at_most=LONGEST_BYTES).decode("ascii")
+    return [json.loads(line) for line in content.splitlines() if line]
 
 
 def entries(home: Home, store_id: str, ids: Iterable[str]) -> list[dict[str, Any]]:
-    """The erasures that have these files."""
+    """Return the erasures in these files."""
     paths = (home.erasures / f"{store_id[:OF_STORE]}-{id}.json" for id in ids)
     return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
 
 
 def every(home: Home) -> list[dict[str, Any]]:
-    """All erasures that have a file, whichever store they were made in: what is left where the store itself is lost."""
+    """Return all erasures with a file, of any store."""
     paths = sorted(home.erasures.glob("[!.]*-*.json"))
     return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
 
 
 def write(home: Home, store_id: str, known: Iterable[Mapping[str, Any]]) -> None:
-    """A file for each erasure that has none; what an earlier version wrote is among them, and goes."""
+    """Write a file for each erasure that has none, replacing an earlier version's single file."""
     there = set(names(home, store_id))
     for entry in known:
         if entry["id"] not in there:
@@ -64,7 +64,7 @@ def write(home: Home, store_id: str, known: Iterable[Mapping[str, Any]]) -> None
 
 
 def allow(home: Home, store_id: str, seals: Collection[bytes]) -> None:
-    """These seals stand for what may be kept again."""
+    """Remove these seals from all entries: their texts may be stored again."""
     allowed = {seal.hex() for seal in seals}
     for entry in entries(home, store_id, names(home, store_id)):
         if not allowed.isdisjoint(entry["seals"]):
@@ -72,6 +72,6 @@ def allow(home: Home, store_id: str, seals: Collection[bytes]) -> None:
 
 
 def _write(home: Home, store_id: str, entry: Mapping[str, Any]) -> None:
-    told = {name: value for name, value in entry.items() if name != "done"}
+    fields = {name: value for name, value in entry.items() if name != "done"}
     path = home.erasures / f"{store_id[:OF_STORE]}-{entry['id']}.json"
-    write_atomically(path, json.dumps(told, separators=(",", ":")).encode("ascii"), below=home.root)
+    write_atomically(path, json.dumps(fields, separators=(",", ":")).encode("ascii"), below=home.root)

@@ -1,5 +1,5 @@
 """
-Who else may read or change a home: Yiku makes folders 0700 and files 0600, and others may have made them otherwise.
+Check the file permissions of a home: folders 0700, files 0600.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAMED = 3  # files in a line
 
 def troubles(place: Home, *, read_only: bool) -> Iterator[str]:
     """
-    A line for each thing that is not for its owner alone, or cannot be used, and what to do about it.
+    Yield a line with advice for each path others can access, or we cannot use.
 
     read_only: the database cannot be written either, which is told elsewhere
     """
@@ -39,7 +39,7 @@ def troubles(place: Home, *, read_only: bool) -> Iterator[str]:
 
 
 def _mode(path: Path) -> int:
-    """Its permissions; none where it is gone, and of a link nobody asks."""
+    """Return the permissions of a path; None for a link or a missing file."""
     try:
         found = path.lstat().st_mode
     except OSError:

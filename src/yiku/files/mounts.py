@@ -1,5 +1,5 @@
 """
-What a folder lies on: a disk of this machine, the network, layers, or a folder that some service copies.
+Detect the file system under a folder: local, network, overlay, synced.
 
 SQLite's WAL needs memory that all its users share, and locks that hold. A network file system has neither
 for certain; an overlay has both within one machine. A service that copies files one by one, at its own
@@ -49,7 +49,7 @@ _MARKS = (
 
 def kind(path: str | os.PathLike[str], mountinfo: str | None = None) -> Kind:
     """
-    What sort of file system a path lies on, or will lie on.
+    Return the sort of file system of a path, existing or not.
 
     mountinfo: what to read in place of /proc/self/mountinfo
     Where it cannot be read, as on macOS, the answer is "local".
@@ -68,7 +68,7 @@ def kind(path: str | os.PathLike[str], mountinfo: str | None = None) -> Kind:
 
 
 def synced(path: str | os.PathLike[str]) -> str | None:
-    """The service that copies the folder a path lies in, by the names and marks that such services leave; else None."""
+    """Return the service that syncs the folder of a path, by the names and marks services leave."""
     place = Path(os.path.realpath(path))
     for folder in (place, *place.parents):
         for service, name in _SERVICES:
@@ -81,7 +81,7 @@ def synced(path: str | os.PathLike[str]) -> str | None:
 
 
 def _type_at(path: str, mountinfo: str) -> str:
-    """The type of the mount that holds an absolute path: the deepest place, and there the last that was mounted."""
+    """Return the type of the mount of an absolute path: the deepest, and of these the last."""
     deepest, found = "", ""
     for line in mountinfo.split("\n"):
         before, dash, after = line.partition(" - ")
@@ -99,5 +99,5 @@ def _holds(place: str, path: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A path as it is; mountinfo writes space, tab, line feed and backslash as \\040, \\011, \\012 and \\134."""
+    """Decode the octal escapes of mountinfo."""
     return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), text)

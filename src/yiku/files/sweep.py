@@ -1,5 +1,5 @@
 """
-The files of a home beside its database, as an erasure sees them: copies, and everything else.
+Files other than the database, for erasure: copies, blobs, everything else.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and 
 
 
 def copies(home: Home) -> list[Path]:
-    """The copies of the database in this home, oldest first; none where a link leads out of it."""
+    """Return the copies of the database in this home, oldest first, without following links."""
     if home.backups.is_symlink():
         return []
     return sorted(path for path in home.backups.glob("*.db") if path.is_file() and not path.is_symlink())
 
 
 def tidied(home: Home) -> None:
-    """What processes that died while they made or swept a copy left half-done goes. Nobody makes one meanwhile."""
+    """Delete leftovers of processes that died while making a copy. The backup lock must be held."""
     for path in home.backups.glob(".*") if home.backups.is_dir() and not home.backups.is_symlink() else ():
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def copied(path: Path, to: Path) -> None:
-    """A copy of a database that nobody has open, with what lies beside it."""
+    """Copy a closed database with its side files."""
     for end in ("", "-wal"):
-        beside = Path(f"{path}{end}")
-        if beside.is_file():
-            shutil.copyfile(beside, f"{to}{end}")
+        side_file = Path(f"{path}{end}")
+        if side_file.is_file():
+            shutil.copyfile(side_file, f"{to}{end}")
             Path(f"{to}{end}").chmod(0o600)
 
 
 def put_in_place(new: Path, old: Path) -> None:
-    """A database takes another's name, and is on the disk there; nothing of the other stays."""
+    """Rename a database over another, durably, without leaving anything of the other."""
     descriptor = os.open(new, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -65,13 +65,13 @@ def put_in_place(new: Path, old: Path) -> None:
 
 
 def removed(path: Path) -> None:
-    """A file is no longer there, also after a power cut."""
+    """Delete a file, durably."""
     path.unlink(missing_ok=True)
     flush_folder(path.parent)
 
 
 def blob_names(home: Home) -> list[str]:
-    """The long contents in this home."""
+    """Return the names of the blobs in this home."""
     return sorted(path.stem for path in home.blobs.glob("*/*.z"))
 
 
@@ -80,7 +80,7 @@ def blob_names(home: Home) -> list[str]:
 
 def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
     """
-    Each other file that held something: its name, what was done, bytes read, what was found; last, all that held nothing.
+    Search every other file; yield name, action, bytes and findings, clean files last as one.
 
     text: looks for texts, in Yiku's own small files, which hold no others; word: for words too, everywhere else
     seen: files that have been dealt with
@@ -108,7 +108,7 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
 
 
 def links(home: Home) -> list[str]:
-    """What of a home is a link: where it leads is not looked at."""
+    """Return the links in a home; their targets are not searched."""
     found = []
     for folder, folders, names in os.walk(home.root, followlinks=False):
         found += [path for name in (*folders, *names) if (path := Path(folder) / name).is_symlink()]
@@ -124,12 +124,12 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def content(path: Path) -> Iterator[bytes]:
-    """What a file holds, in pieces."""
+    """Yield the content of a file in chunks."""
     return _content(path, path.name)
 
 
 def _content(path: Path, name: str) -> Iterator[bytes]:
-    """A file's name and what it holds; unpacked where it is packed."""
+    """Yield a file's name and content, decompressed if compressed."""
     yield name.encode(errors="surrogateescape") + b"\0"
     unpack = zlib.decompressobj() if ".z" in path.suffixes else None
     with path.open("rb") as file:

@@ -1,5 +1,5 @@
 """
-The home: where each thing lies, and how a file is written so that it is whole or not there.
+Layout of the home, and atomic file writes.
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
     store.id    which store, and how far it came             key       32 random bytes in hex, never exported
@@ -31,6 +31,15 @@ from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
 KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
 FILES = ("yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused")
+IGNORE_FILE = ".gitignore"
+IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` of every scope
+    (
+        "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
+        *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
+        *"/reports/ transcripts/".split(),
+        "",
+    )
+)
 SMALL_BYTES = 1024 * 1024  # of a file that is read whole: settings, a key
 
 
@@ -46,7 +55,7 @@ class Home:
             os.fsencode(text)
             self.root = expanded(text).absolute()
         except (UnicodeEncodeError, RuntimeError) as error:
-            raise InvalidInput(f"home is no path on this machine: {error}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
         self.database = self.root / "yiku.db"
         self.settings = self.root / "yiku.toml"
@@ -60,14 +69,14 @@ class Home:
         self.write_lock = self.locks / "write.lock"
 
     def exists(self) -> bool:
-        """Whether somebody made this a home."""
+        """Tell whether this is a home."""
         try:
             return self.settings.exists() or _bytes(self.database) > 0
         except OSError as error:  # a name that is too long for the file system, say
-            raise InvalidInput(f"home is no path on this machine: {error.strerror}") from error
+            raise InvalidInput(f"home is not a valid path on this machine: {error.strerror}") from error
 
     def lost(self) -> str | None:
-        """What remains of a home whose database is gone or empty, in words; None where it is there, or was not made yet."""
+        """Describe what remains of a home without its database; None if it is there, or was never created."""
         remains = [path.name for path in (self.root / "store.id", self.root / "reserve", self.erased) if _bytes(path)]
         remains += [
             f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))
@@ -82,7 +91,7 @@ class Home:
         return f"{self.database} is {'not there' if missing else 'empty'}, and {', '.join(remains)} of this home remain"
 
     def make(self, settings: str) -> bool:
-        """Make the folders and, if there is none, the settings file; whether it was new."""
+        """Create folders and settings file; return whether the home was new."""
         try:
             new = [folder for folder in (self.root, *self.root.parents) if not folder.exists()]
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,11 +111,17 @@ class Home:
         except OSError as error:
             raise written(error, self.database) from error
         write_atomically(self.settings, settings.encode())
+        self.ignore()
         return True
+
+    def ignore(self) -> None:
+        """Tell git what it should not keep of this home, unless somebody has told it already."""
+        if not os.path.lexists(self.root / IGNORE_FILE):
+            write_atomically(self.root / IGNORE_FILE, IGNORE.encode())
 
     def key(self) -> bytes:
         """
-        The key of what must not be guessed back: digests of the journal, seals of what was erased.
+        Return the key for journal digests and seals.
 
         Made when it is missing; a home that can only be read and has none gets by without. Raises StoreError when it
         cannot be read.
@@ -127,14 +142,14 @@ class Home:
 
     def prepare(self) -> None:
         """
-        Make the folders that a home needs, where they are missing and can be made.
+        Create the folders of a home where they are missing.
 
         Raises InvalidInput for what is not ours in a home: a link that leads out of it, a pipe that would make SQLite wait for ever.
         """
         for name in FILES:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
-                    raise InvalidInput(f"{self.root / name} is not a file; what belongs to a home lies in it")
+                    raise InvalidInput(f"{self.root / name} is not a regular file, as every part of a home must be")
         for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
@@ -151,7 +166,7 @@ class Home:
 
 
 def expanded(text: str) -> Path:
-    """A path, with ~ as the user's folder. An empty HOME is none: it would make /.yiku. Raises RuntimeError where nobody knows it."""
+    """Expand ~. An empty HOME counts as none. Raises RuntimeError if the user's folder is unknown."""
     if text != "~" and not text.startswith("~/"):
         return Path(text).expanduser()
     try:
@@ -162,7 +177,7 @@ def expanded(text: str) -> Path:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """While this is held, nobody else who asks for it makes something in the folder."""
+    """Lock a folder against others that create files in it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -176,28 +191,28 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -> None:
     """
-    The file has this content, or what it had before; on the disk when this returns. Two flushes.
+    Replace a file's content, whole or not at all, and durable on return: two flushes.
 
     below: a folder above the file; the folders from there down are made where they are missing, and none may be a link
     """
     names = path.parent.relative_to(below).parts if below else ()
     try:
         with opened(below or path.parent, *names) as folder:
-            if not _made_whole(folder, path.name, content):
+            if not made_whole(folder, path.name, content):
                 _replaced(folder, path.name, content)
             os.fsync(folder)
     except OSError as error:
         raise written(error, path) from error
 
 
-def _made_whole(folder: int, name: str, content: bytes) -> bool:
-    """A new file that has no name until it is whole, so that a kill leaves nothing; False where that cannot be, or the name is taken."""
+def made_whole(folder: int, name: str, content: bytes) -> bool:
+    """Create a file that gets its name once complete; False if unsupported or the name is taken."""
     try:
         descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except (OSError, AttributeError):  # not on every file system, nor on macOS
         return False
     with os.fdopen(descriptor, "wb") as file:
-        _flushed(file, content)
+        write_flushed(file, content)
         try:
             os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder, follow_symlinks=True)
         except OSError:
@@ -210,7 +225,7 @@ def _replaced(folder: int, name: str, content: bytes) -> None:
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-            _flushed(file, content)
+            write_flushed(file, content)
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -218,7 +233,8 @@ def _replaced(folder: int, name: str, content: bytes) -> None:
         raise
 
 
-def _flushed(file: BinaryIO, content: bytes) -> None:
+def write_flushed(file: BinaryIO, content: bytes) -> None:
+    """All of it is on the disk."""
     file.write(content)
     file.flush()
     os.fsync(file.fileno())
@@ -227,7 +243,7 @@ def _flushed(file: BinaryIO, content: bytes) -> None:
 @contextlib.contextmanager
 def opened(root: Path, *names: str) -> Iterator[int]:
     """
-    A descriptor of a folder below a root, made where it is missing.
+    Open a folder below a root, creating it if missing; return the descriptor.
 
     Each step goes from the descriptor of the one before, and no link is followed: whatever is put into the
     place of a folder meanwhile, what is done through the descriptor stays below the root.
@@ -257,7 +273,7 @@ def _below(folder: int, name: str) -> int:
 
 def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = None) -> bytes:
     """
-    What a file of a home holds. Raises OSError for a link, and for what is not a file: a pipe would make us wait for ever.
+    Read a file of a home. Raises OSError for links, pipes and other special files.
 
     below: the descriptor of a folder, from which the path is taken
     """
@@ -272,7 +288,7 @@ def content_of(path: Path, *, at_most: int = SMALL_BYTES, below: int | None = No
 
 
 def _bytes(path: Path) -> int:
-    """The size of a file; 0 where there is none."""
+    """Return the size of a file; 0 if it does not exist."""
     try:
         return path.lstat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -280,7 +296,7 @@ def _bytes(path: Path) -> int:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Flush the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -289,7 +305,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def written(error: OSError, path: Path) -> StoreError:
-    """The error of a failed write as ours."""
+    """Convert the error of a failed write to Yiku's."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(str(path))
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -1,0 +1,1 @@
+"""Interfaces: the command line and importers; they use `Memory`, settings and types only."""

@@ -1,0 +1,1 @@
+"""Embedding and chat models: HTTP endpoints, and a local model for English and Chinese."""

@@ -1,9 +1,11 @@
 """
-What Yiku asks of models. Of one that embeds: texts in, one vector of unit length each out. Of one that chats: messages
-and a schema in, one reply that fits the schema out.
+Protocols of embedding and chat models.
+
+An embedder takes texts and returns a unit vector for each; a chat model takes messages and a schema and returns a reply
+that fits the schema.
 
     e5.py         multilingual-e5-small on this machine          embed.py   any OpenAI-compatible endpoint
-    choose.py     which of them the settings mean                cached.py  the questions asked last
+    select.py     which of them the settings mean                cached.py  the questions asked last
     chat.py       any OpenAI-compatible endpoint                 reply.py   what a reply says, held to its schema
 
 A vector lives in a space, and two spaces have nothing to do with each other, even where their dimensions agree.
@@ -32,7 +34,7 @@ Progress = Callable[[str, float], None]  # what is being done, and which share o
 
 class Embedder(Protocol):
     """
-    A model that makes vectors. It may be used by several threads at once.
+    An embedding model. Thread-safe.
 
     It may have `common() -> (2, dimensions)`, too: the means of everyday texts in scripts with spaces and without, for
     homes that have few of either.
@@ -40,12 +42,12 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> str:
-        """The name of its vector space. It says all that a vector depends on, so vectors of two names never meet in a ranking."""
+        """The name of the vector space, which identifies everything a vector depends on."""
         ...
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """
-        The vectors of some texts: (len(texts), dimensions) float32, rows of unit length, in the order of the texts.
+        Return a unit vector for each text: (len(texts), dimensions) float32.
 
         role: a question and what may answer it are embedded differently
         Raises ModelUnavailable when the model is not there, ModelFailed when its answer cannot be used.
@@ -53,13 +55,13 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what it holds. The next `embed` takes it up again."""
+        """Release resources; the next `embed` loads them again."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model replied, and what it cost."""
+    """A model's reply and its usage."""
 
     value: Any  # JSON that fits the schema, and has nothing that the schema does not name
     text: str  # the words in which it came, without thoughts
@@ -69,16 +71,16 @@ class Reply:
 
 
 class ChatModel(Protocol):
-    """A model that replies. It may be used by several threads at once."""
+    """A chat model. Thread-safe."""
 
     @property
     def name(self) -> str:
-        """What it is called where something is noted as its work."""
+        """The name recorded with what the model produced."""
         ...
 
     def ask(self, messages: Sequence[Message], schema: Schema) -> Reply:
         """
-        The reply to some messages, once.
+        Return the reply to some messages.
 
         Raises ModelUnavailable when the model is not there, ModelFailed when its answer cannot be used. The latter's
         `said` is the reply then, and its detail what is wrong with it, so that it can be asked to mend it; where `said`

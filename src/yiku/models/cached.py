@@ -1,5 +1,5 @@
 """
-The questions asked last keep their vectors, in this process: `recall` and `context` ask the same one in one turn.
+Cache of recent question vectors, in memory: `recall` and `context` often embed the same question.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KEPT = 512  # questions; 0.8 MB at 384 dimensions
 
 
 class Cached(Guarded):
-    """An embedder that remembers single questions. Passages pass through."""
+    """An embedder that caches single questions; passages are not cached."""
 
     def __init__(self, inner: Embedder) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Cached(Guarded):
         return self.inner.space
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """See Embedder. What is given out is a copy, so a caller may change it."""
+        """See Embedder. Returns a copy, so that a caller may change it."""
         if role != "query" or len(texts) != 1:
             return self.inner.embed(texts, role)
         with self._lock:

@@ -1,5 +1,5 @@
 """
-Any endpoint that speaks OpenAI's chat completions: messages and a schema in, one reply that fits the schema out.
+Client for OpenAI-compatible chat completions: messages and a schema in, one valid reply out.
 
 The schema goes along, so that an endpoint which can hold its model to it does. What an endpoint refuses by name is given
 up, one thing at a time, and what it took is remembered: a `json_schema` becomes a `json_object` with the schema in
@@ -30,7 +30,7 @@ _IN_WORDS = "\n\nReply with JSON alone, in this JSON schema: "
 
 class ApiChat:
     """
-    The chat model of an endpoint.
+    A chat model behind an endpoint.
 
     max_tokens: the most that a reply may have, thoughts included
     """
@@ -42,7 +42,7 @@ class ApiChat:
 
     @property
     def name(self) -> str:
-        """See ChatModel: the model, as the settings have it."""
+        """See ChatModel: the model's name from the settings."""
         return self._model
 
     def ask(self, messages: Sequence[Message], schema: Schema) -> Reply:
@@ -107,7 +107,7 @@ class ApiChat:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """In which form an endpoint is asked."""
+    """The request format that an endpoint accepts."""
 
     response: Literal["json_schema", "json_object", "words"] = "json_schema"
     temperature: bool = True
@@ -128,7 +128,7 @@ class _Form:
         return body
 
     def without_what(self, error: Refused) -> _Form | None:
-        """The form without what an endpoint refuses, if that can be gone without."""
+        """Return the format without the field that an endpoint refuses, or None."""
         said = error.said.lower()
         if error.status not in (400, 422, 501):
             return None
@@ -146,7 +146,7 @@ class _Form:
 
 
 def _parts(content: object, kind: Literal["text", "refusal"]) -> Iterator[str]:
-    """The texts of a content, which is one text or a list of parts. Thoughts are parts of another kind."""
+    """Return the texts of a content: one text, or a list of parts of this kind."""
     match content:
         case str():
             if kind == "text":
@@ -158,7 +158,7 @@ def _parts(content: object, kind: Literal["text", "refusal"]) -> Iterator[str]:
 
 
 def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
-    """What a model would have given to tools, as text."""
+    """Return the arguments of tool calls, as text."""
     match message:
         case {"tool_calls": list(calls)}:
             functions = [call.get("function") for call in calls if isinstance(call, dict)]

@@ -1,5 +1,5 @@
 """
-multilingual-e5-small on this machine: 384 dimensions, about a hundred languages, of which English and Chinese are kept.
+The local embedding model, multilingual-e5-small: 384 dimensions, reduced to English and Chinese.
 
 Nothing is loaded before the first text. Then its files are made ready (prepare.py), and run with onnxruntime where
 that can be imported, else with numpy alone: one space, so a home may change from one to the other. A text is folded,
@@ -34,14 +34,14 @@ _log = logging.getLogger(__name__)
 
 
 class Engine(Protocol):
-    """What computes vectors from the numbers of pieces."""
+    """Computes vectors from token ids."""
 
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors: ...
 
 
 class LocalE5(Guarded):
     """
-    The local model. Raises ModelUnavailable when its package is not installed or damaged, or its files cannot be made.
+    The local model. Raises ModelUnavailable if its package is missing or damaged.
 
     folder:   where its files are made ready; by default in the user's cache
     progress: is told while they are made
@@ -58,7 +58,7 @@ class LocalE5(Guarded):
         self._common: Vectors | None = None
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """See Embedder. Texts of about the same length are computed together."""
+        """See Embedder. Texts of similar length are computed together."""
         import numpy as np
 
         from yiku.models.unigram import folded
@@ -75,7 +75,7 @@ class LocalE5(Guarded):
         return vectors
 
     def common(self) -> Vectors:
-        """What texts have in common, (2, 384), of scripts with spaces and without: see everyday.py. Raises as `embed` does."""
+        """Return the mean vectors by script, (2, 384): see everyday.py. Raises as `embed` does."""
         from yiku.models import everyday, prepare
 
         if self._common is None:
@@ -83,7 +83,7 @@ class LocalE5(Guarded):
         return self._common
 
     def close(self) -> None:
-        """See Embedder."""
+        """Release the engine."""
         with self._lock:
             self._loaded = None
 
@@ -111,7 +111,7 @@ def _engine(path: Path, threads: int) -> Engine:
 
 def _silent_onnxruntime() -> Any:
     """
-    The package, without its telemetry. Raises ImportError.
+    Import onnxruntime without telemetry. Raises ImportError.
 
     Since 1.31 its import writes a device id and a database of events into the user's cache, to be sent to its makers. Only
     a variable that is set before the import keeps it from that; it is put back, so that no other program inherits it. Where
@@ -131,7 +131,7 @@ def _silent_onnxruntime() -> Any:
 
 
 def _groups(lengths: Sequence[int]) -> list[list[int]]:
-    """The numbers of the texts in groups that take few slots, each padded to its longest."""
+    """Group texts so that padding to the longest wastes little."""
     groups: list[list[int]] = []
     for n in sorted(range(len(lengths)), key=lengths.__getitem__):
         if not groups or lengths[n] * (len(groups[-1]) + 1) > SLOTS:
@@ -141,7 +141,7 @@ def _groups(lengths: Sequence[int]) -> list[list[int]]:
 
 
 class _OnnxRuntime:
-    """The graph in onnxruntime. Raises ImportError where it cannot be imported."""
+    """The model in onnxruntime. Raises ImportError."""
 
     def __init__(self, path: Path, threads: int) -> None:
         onnxruntime = _silent_onnxruntime()

@@ -1,5 +1,5 @@
 """
-Any endpoint that speaks OpenAI's embeddings: a base address, a model, perhaps a key.
+Client for OpenAI-compatible embeddings.
 
 A request carries a batch of texts; the answer's rows are put in order by their `index`, checked and brought to unit
 length. A person waits for a question, so a question is tried less often than a passage, and fails at once while the
@@ -30,7 +30,7 @@ _ABOUT_THE_BATCH = re.compile(r"batch|array|too many|(number|list) of (texts|inp
 
 class ApiEmbedder(Guarded):
     """
-    The embedder of an endpoint. Its dimensions are the ones asked for, else those of its first answer.
+    An embedder behind an endpoint; dimensions as requested, else those of its first answer.
 
     dimensions: asked of it; None takes what the model has
     batch:      texts in one request; halved when the endpoint takes fewer
@@ -54,7 +54,7 @@ class ApiEmbedder(Guarded):
 
     @property
     def space(self) -> str:
-        """See Embedder. Dimensions that are not asked for are the model's own, so its name stands for them."""
+        """See Embedder. Without requested dimensions the model's name implies them."""
         where = self._line.address.partition("://")[2]
         query, passage = self._prefixes["query"], self._prefixes["passage"]
         return f"api {where} {self._model} {self._asked_for or 'own'} {query!r} {passage!r}"
@@ -81,14 +81,14 @@ class ApiEmbedder(Guarded):
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions or 0), np.float32)
 
     def close(self) -> None:
-        """See Embedder: nothing is held between requests."""
+        """Do nothing: no connection is held."""
 
     def _body(self, batch: Sequence[str]) -> Mapping[str, Any]:
         body = {"model": self._model, "input": batch}
         return body | {"dimensions": self._asked_for} if self._asked_for else body
 
     def _vectors(self, body: bytes, count: int) -> Vectors:
-        """The vectors of an answer in the order of the texts, at unit length. Raises ModelFailed."""
+        """Return unit vectors in the order of the texts. Raises ModelFailed."""
         import numpy as np
 
         try:
@@ -115,12 +115,12 @@ class ApiEmbedder(Guarded):
 
 
 def _too_large(error: Refused) -> bool:
-    """Whether fewer texts at once may pass."""
+    """Tell whether a smaller batch may succeed."""
     return error.status == 413 or (error.status in (400, 422) and bool(_ABOUT_THE_BATCH.search(error.said)))
 
 
 def _numbers(embedding: object) -> Any:
-    """A vector from a list of numbers, or from base64 of float32."""
+    """Decode a vector from a list, or from base64 float32."""
     import numpy as np
 
     if isinstance(embedding, str):

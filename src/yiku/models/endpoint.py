@@ -1,5 +1,5 @@
 """
-The line to a model's endpoint: one request over HTTP, with its tries.
+HTTP requests to a model's endpoint, with retries.
 
 What passes (no connection, 429, 5xx, an answer that is cut off) is tried again, a little later each time and never
 beyond `timeout_s`; what does not pass (a refused key, a redirect, a wrong address) is said at once. After a failure that
@@ -37,7 +37,7 @@ _SAID_BYTES, _SHOWN_CHARS = 4_000, 300  # of what a server says with a refusal: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """What the settings say of an endpoint."""
+    """The settings of an endpoint."""
 
     url: str  # the whole address, or a base such as …/v1
     model: str
@@ -46,7 +46,7 @@ class Endpoint:
 
 
 class Refused(Exception):
-    """The endpoint is there, and takes this request not as it is."""
+    """The endpoint rejects this request as it is."""
 
     def __init__(self, status: int, said: str) -> None:
         super().__init__(f"{status}: {said[:_SHOWN_CHARS]}")
@@ -55,7 +55,7 @@ class Refused(Exception):
 
 class Line:
     """
-    Requests to one endpoint. Several threads may use it at once.
+    Requests to one endpoint. Thread-safe.
 
     resource:     what is asked of it, which is the end of its address
     settings:     how its settings are called, for messages: embed, chat
@@ -71,14 +71,14 @@ class Line:
 
     def post(self, body: Mapping[str, Any], *, tries: int, patient: bool = False) -> bytes:
         """
-        The body of the answer.
+        Send a request; return the body of the response.
 
         patient: ask also while the line rests
         Raises ModelUnavailable, Refused, and ModelFailed for an answer without end.
         """
         until, why = self._rest
         if not patient and time.monotonic() < until:
-            raise ModelUnavailable(f"{why}; it is asked again in {until - time.monotonic():.0f} s")
+            raise ModelUnavailable(f"{why}; next request in {until - time.monotonic():.0f} s")
         deadline = time.monotonic() + self._endpoint.timeout_s
         request = self._request(body)
         pause = FIRST_PAUSE_S
@@ -98,11 +98,11 @@ class Line:
         raise AssertionError("the last try returns or raises")
 
     def failed(self, why: str, said: str = "") -> ModelFailed:
-        """The error for an answer that cannot be used; `said` is what the model said in it."""
+        """Return the error for an unusable response; `said` is the model's text in it."""
         return ModelFailed(f"{self.address}, model {self._endpoint.model}: {why}", self._without_key(said))
 
     def shown(self, body: bytes, at_most: int = _SHOWN_CHARS) -> str:
-        """What a server said, as a message may show it: short, on one line, without the key."""
+        """Return a server's message, short, on one line, without the key."""
         return self._said(body)[:at_most]
 
     # ------------------------------------------------------------------ one try
@@ -130,7 +130,7 @@ class Line:
             raise _Passing(f"broke off: {type(error).__name__}") from error
 
     def _said_no(self, error: urllib.error.HTTPError, deadline: float) -> Exception:
-        """What a status other than 200 means."""
+        """Interpret a status other than 200."""
         status, name = error.code, self._settings
         if status in PASSING:
             return _Passing(f"answers {status}", _seconds(error.headers.get("Retry-After")))
@@ -156,7 +156,7 @@ class Line:
         return Refused(status, self._said(body))
 
     def _read(self, answer: Any, deadline: float) -> bytes:
-        """The whole body. Raises TimeoutError for one that drips beyond the deadline, ModelFailed for one without end."""
+        """Read the body. Raises TimeoutError past the deadline, ModelFailed if it is too large."""
         parts, size = [], 0
         while part := answer.read1(2**16):
             parts.append(part)
@@ -178,7 +178,7 @@ class Line:
 
 
 class _Passing(Exception):
-    """This try failed; another may not."""
+    """A transient failure: another try may succeed."""
 
     def __init__(self, why: str, wait_s: float = 0.0) -> None:
         super().__init__(why)
@@ -186,18 +186,18 @@ class _Passing(Exception):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an error: it would carry the texts, and the key, to a place that nobody chose."""
+    """Refuse redirects, which would send texts and key to another host."""
 
     def redirect_request(self, *_: object) -> None: ...
 
 
 def sendable(text: str) -> str:
-    """A text that JSON can carry: no half of a pair."""
+    """Return a text without lone surrogates, for JSON."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _address(url: str, resource: str) -> str:
-    """Where requests go: a base address such as …/v1 gets the name of the resource."""
+    """Return the URL of a resource under a base address such as …/v1."""
     path = url.rstrip("/")
     if not urlsplit(path).path:
         path += "/v1"
@@ -205,7 +205,7 @@ def _address(url: str, resource: str) -> str:
 
 
 def _seconds(retry_after: str | None) -> float:
-    """What Retry-After asks for, in seconds or as a date; 0 where it says nothing."""
+    """Parse Retry-After, seconds or a date; 0 if absent."""
     try:
         return max(0.0, float(retry_after or 0))
     except ValueError:

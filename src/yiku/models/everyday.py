@@ -1,5 +1,5 @@
 """
-Sentences that anybody says, in both scripts: what their vectors have in common is what a language adds to a vector.
+Mean vectors of everyday sentences, to estimate the language component of a vector.
 
 A home knows it from its own texts, once it has some of a script (store/vectors/similarity.py). Until then these stand for them,
 or a Chinese question would find any Chinese text before the English one that answers it. They are embedded once, and
@@ -53,7 +53,7 @@ SENTENCES = (
 
 
 def common(embedder: Embedder, folder: Path, dimensions: int) -> Vectors:
-    """(2, dimensions) float32: the means of the sentences with spaces and without, read from the folder or made and kept there."""
+    """Return the mean vectors by script, (2, dimensions) float32, cached in the folder."""
     import numpy as np
 
     with contextlib.suppress(OSError, ValueError, EOFError):

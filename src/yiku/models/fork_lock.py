@@ -1,5 +1,5 @@
 """
-A lock for the threads of a model, which a forked child does not inherit as held.
+A lock that a forked child does not inherit as held.
 
 Loading takes seconds. Who forks meanwhile leaves the thread that loads behind, and with it the lock: nobody in the
 child would ever let it go.
@@ -13,14 +13,14 @@ import weakref
 
 
 class Guarded:
-    """Has a lock of its own."""
+    """Base class of models with a fork-safe lock."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         _EVERY.add(self)
 
     def start_over(self) -> None:
-        """In a forked child: a lock that one of the parent's threads holds is nobody's."""
+        """Replace the lock in a forked child."""
         self._lock = threading.Lock()
 
 

@@ -1,5 +1,5 @@
 """
-The model in numpy alone, for machines without onnxruntime: the same weights, so the same space.
+The local model in numpy, for machines without onnxruntime: same weights, same vector space.
 
 Texts are not padded to one length: their tokens lie behind each other in one matrix, and only in the attention does
 each text take its own rows. Vectors agree with onnxruntime's to a cosine of 0.9999: there Gelu is computed with the
@@ -42,7 +42,7 @@ class _Layer(NamedTuple):
 
 
 class Plain:
-    """The model, from the file that onnx_graph.py describes. About 90 MB: the layers are unpacked, the embedding table is not."""
+    """The model in numpy; about 90 MB: layers are unpacked, the embedding table is not."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -52,7 +52,7 @@ class Plain:
         self._layers = [self._layer(f"l{n}") for n in range(layers)]
 
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """The vectors of some texts, given as the numbers of their pieces; none of them empty."""
+        """Return the vectors of texts given as token ids; none may be empty."""
         lengths = [len(text) for text in texts]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         x = self._embedded(np.concatenate(texts), np.concatenate([np.arange(n) for n in lengths]))
@@ -93,7 +93,7 @@ class Plain:
         )
 
     def _unpacked(self, name: str) -> Vectors:
-        """A matrix of 4-bit weights as (columns, rows) float32."""
+        """Unpack a 4-bit matrix: (columns, rows) float32."""
         pairs, scales = self._tensors[f"{name}.pairs"], self._tensors[f"{name}.scales"]
         weights = np.stack([pairs & 15, pairs >> 4], 3).astype(np.float32).reshape(*pairs.shape[:2], -1) - 8
         weights *= scales.reshape(*pairs.shape[:2], 1)
@@ -101,7 +101,7 @@ class Plain:
 
 
 def _attention(looked: Vectors) -> Vectors:
-    """One text's tokens, each the mean of all values, weighed by how well its query fits their keys."""
+    """Return the attention output of one text's tokens."""
     size, width = len(looked), looked.shape[1] // 3
     query, key, value = looked.reshape(size, 3, -1, HEAD).transpose(1, 2, 0, 3)
     fit = query @ key.transpose(0, 2, 1) / np.sqrt(np.float32(HEAD))

@@ -1,5 +1,5 @@
 """
-ONNX files, written and read without the package `onnx`: just enough for one model.
+Read and write ONNX files without the package `onnx`; just enough for one model.
 
 An ONNX file is a protobuf message. A message is a run of fields; a field is its number and its kind in one
 integer, then its value: an integer in groups of seven bits, four bytes of a float, or a length and so many bytes,
@@ -28,7 +28,7 @@ FLOAT, INT32 = _TYPES["float32"], _TYPES["int32"]  # what the operator Cast is t
 
 
 def model(nodes: Sequence[bytes], tensors: Sequence[bytes], inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
-    """The file of a model, from what the functions below made."""
+    """Return a model file built from nodes, tensors, inputs and outputs."""
     parts = {_GRAPH_NODE: nodes, _GRAPH_TENSOR: tensors, _GRAPH_INPUT: inputs, _GRAPH_OUTPUT: outputs}
     graph = _text(_GRAPH_NAME, "e5") + b"".join(_block(number, part) for number in parts for part in parts[number])
     opsets = (_text(1, domain) + _int(2, version) for domain, version in OPSETS.items())
@@ -36,7 +36,7 @@ def model(nodes: Sequence[bytes], tensors: Sequence[bytes], inputs: Sequence[byt
 
 
 def node(operator: str, inputs: Sequence[str], output: str, domain: str, attributes: Mapping[str, int | float | str]) -> bytes:
-    """One step of the graph: an operator from named values to one named value."""
+    """Return one node: an operator with named inputs and one named output."""
     return (
         b"".join(_text(1, name) for name in inputs)
         + _text(2, output)
@@ -57,21 +57,21 @@ def _attribute(name: str, value: float | str) -> bytes:
 
 
 def tensor(name: str, array: NDArray[np.generic]) -> bytes:
-    """Weights under a name."""
+    """Return a named tensor."""
     shape = b"".join(_int(_TENSOR_DIM, size) for size in array.shape)
     raw = np.ascontiguousarray(array).tobytes()
     return shape + _int(_TENSOR_TYPE, _TYPES[array.dtype.name]) + _text(_TENSOR_NAME, name) + _block(_TENSOR_RAW, raw)
 
 
 def value(name: str, kind: str, shape: Sequence[int | str]) -> bytes:
-    """What goes in or out: its kind of number, and its shape, in which a name stands for a size that varies."""
+    """Return an input or output: type and shape, where a name stands for a variable dimension."""
     sizes = (_text(2, size) if isinstance(size, str) else _int(1, size) for size in shape)
     tensor_type = _int(1, _TYPES[kind]) + _block(2, b"".join(_block(1, size) for size in sizes))
     return _text(1, name) + _block(2, _block(1, tensor_type))
 
 
 def tensors(content: memoryview) -> dict[str, NDArray[Any]]:
-    """All weights of a file, by name, as views of it."""
+    """Return all tensors of a file by name, as views."""
     graph = next(part for number, part in _fields(content) if number == _MODEL_GRAPH and isinstance(part, memoryview))
     found: dict[str, NDArray[Any]] = {}
     for number, part in _fields(graph):
@@ -94,7 +94,7 @@ def tensors(content: memoryview) -> dict[str, NDArray[Any]]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """The fields of a message that hold an integer or bytes."""
+    """Yield the integer and bytes fields of a message."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
@@ -137,7 +137,7 @@ def _text(number: int, text: str) -> bytes:
 
 
 def _groups(integer: int) -> bytes:
-    """An integer in groups of seven bits, the low ones first; all but the last have their eighth bit set."""
+    """Encode an integer as a varint."""
     out = bytearray()
     while integer > 127:
         out.append(integer & 127 | 128)

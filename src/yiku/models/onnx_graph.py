@@ -1,5 +1,5 @@
 """
-multilingual-e5-small as an ONNX graph: twelve layers of a transformer, the mean over the tokens, unit length.
+Build multilingual-e5-small as an ONNX graph: twelve transformer layers, mean pooling, unit length.
 
 The graph computes with the 4-bit weights as they are (`MatMulNBits`), so its vectors are those of the packed file.
 A row of the embedding table is unpacked when its token occurs. `numpy_engine.py` computes the same in numpy, from the same
@@ -23,7 +23,7 @@ _CONTRIB: Final = "com.microsoft"
 
 
 def built(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], None]) -> bytes:
-    """The file. `done` is told the share that is done, 0 to 1."""
+    """Return the model file; `done` is called with the finished share, 0 to 1."""
     graph = _Graph(weights)
     graph.embeddings(kept)
     for layer in range(weights.layers):
@@ -36,7 +36,7 @@ def built(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], Non
 
 
 class _Graph:
-    """Steps and weights as they are added. A step is named after the value it makes; `x` is the value that goes on."""
+    """A graph under construction; each step is named after its output, `x` is the current value."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
@@ -45,7 +45,7 @@ class _Graph:
         self.x = ""
 
     def embeddings(self, kept: NDArray[np.int64]) -> None:
-        """The table's rows of the tokens, unpacked, and the places of the tokens."""
+        """Add the embedding table's rows of the tokens, unpacked, and positions."""
         w, width = self.weights, self.weights.width
         pairs, scales = w.blocks("emb.word", w.pieces_in_all, width)
         self.put("word.pairs", pairs[kept].reshape(len(kept), -1))
@@ -83,7 +83,7 @@ class _Graph:
         self.step("Cast", ["attention_mask"], "mask", to=onnx_file.INT32)
 
     def layer(self, n: int) -> None:
-        """Every token looks at every token of its text; then each is changed by itself."""
+        """Add one layer: self-attention, then the feed-forward network."""
         x, p, w = self.x, f"l{n}", self.weights
         for part in "qkv":
             self.product(f"{p}.{part}", x, w.width, w.width)
@@ -97,7 +97,7 @@ class _Graph:
         self.norm(f"{p}.oln", f"{p}.end", f"{p}.middle", f"{p}.fo.out")
 
     def pooling(self) -> None:
-        """The mean over the tokens that are not padding, at unit length."""
+        """Add mean pooling over real tokens and normalization."""
         self.step("Cast", ["attention_mask"], "share", to=onnx_file.FLOAT)
         self.step("Unsqueeze", ["share", "axis2"], "weight")
         self.step("Mul", [self.x, "weight"], "weighted")
@@ -106,7 +106,7 @@ class _Graph:
         self.step("Div", ["total", "length"], "embedding")
 
     def product(self, name: str, x: str, rows: int, columns: int) -> None:
-        """x times a matrix in blocks, plus a bias. Its weights lie in pairs of neighbours, as MatMulNBits wants them."""
+        """Add a blockwise quantized matrix product with bias, in MatMulNBits layout."""
         pairs, scales = self.weights.blocks(f"{name}.w", rows, columns)
         halves = np.concatenate([pairs & 15, pairs >> 4], 2)
         self.put(f"{name}.pairs", halves[:, :, 0::2] | halves[:, :, 1::2] << 4)
@@ -117,7 +117,7 @@ class _Graph:
         self.step("Add", [f"{name}.mm", f"{name}.bias"], f"{name}.out")
 
     def norm(self, name: str, output: str, x: str, more: str) -> None:
-        """The sum of two values, each token of it at mean 0 and deviation 1, then scaled."""
+        """Add a residual sum with layer normalization."""
         self.put(f"{name}.weight", self.weights.plain(f"{name}.w"))
         self.put(f"{name}.bias", self.weights.plain(f"{name}.b"))
         inputs = [x, more, f"{name}.weight", f"{name}.bias"]

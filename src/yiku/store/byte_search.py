@@ -50,8 +50,9 @@ SAID = {
     " method tokens",
     "scratchpad": "id user_id current_focus active_projects recent open_questions next_steps overrides",
     "attachments": "id session filename original_filename mime_type local_path url description transcription extracted_text tags tokens",
-    "files": "path source status detail",
+    "files": "path source status detail rules",
     "chunks": "id heading text",
+    "published": "page",
 }
 SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -69,9 +70,9 @@ def search_live(path: Path, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
     """Search the live database and its WAL; return the bytes read and the needles found."""
     total, found = 0, set[bytes]()
     for suffix, flag in (("", apsw.SQLITE_OPEN_MAIN_DB), ("-wal", apsw.SQLITE_OPEN_WAL)):
-        beside = Path(f"{path}{suffix}")
-        if beside.exists() and beside.stat().st_size:
-            read, seen = search(_live(str(beside), flag), needles)
+        side_file = Path(f"{path}{suffix}")
+        if side_file.exists() and side_file.stat().st_size:
+            read, seen = search(_live(str(side_file), flag), needles)
             total, found = total + read, found | seen
     return total, found
 
@@ -138,8 +139,8 @@ def folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold()
     if not _ACCENTED.search(text):
         return text
-    apart = unicodedata.normalize("NFD", text)
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
+    decomposed = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[bytes]]:

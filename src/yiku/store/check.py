@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, erase, index, pages, records, row_codec, schema, write
+from yiku.store import connect, copy, erase, index, notes, pages, records, row_codec, schema, write
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -49,6 +49,7 @@ class Tokenizers:
     turn: Callable[[Turn], Tokens]
     tools: Callable[[Turn], Tokens | None]
     memory: Callable[[SemanticMemory], Tokens]
+    note: Callable[[str, str], Tokens]  # of headings and text
 
 
 @dataclass(slots=True)
@@ -64,16 +65,16 @@ class Findings:
     def run_check(self, what: str, found: Iterator[str]) -> None:
         """Collect the problems that a check yields; an error in the check is a problem too."""
         self.say(what)
-        told = 0
+        count = 0
         try:
             for problem in found:
-                told += 1
-                if told <= SHOWN:
+                count += 1
+                if count <= SHOWN:
                     self.problems.append(problem)
         except (*UNREADABLE, Damaged, ValueError) as error:
             self.problems.append(f"{what} cannot be read to the end: {describe_error(error)}")
-        if told > SHOWN:
-            self.problems.append(f"{what}: {told - SHOWN:,} more")
+        if count > SHOWN:
+            self.problems.append(f"{what}: {count - SHOWN:,} more")
 
     def count_checked(self, what: str, number: int = 1) -> None:
         """Add to the number of items checked."""
@@ -267,13 +268,13 @@ def check_numbers(findings: Findings, connection: apsw.Connection) -> Iterator[s
 def check_rows(findings: Findings, connection: apsw.Connection) -> Iterator[str]:
     """Check the digest of every row, and that it can be decoded."""
     wrong: list[str] = []
-    told: Callable[[Unreadable], object] = lambda error: wrong.append(error.detail)  # noqa: E731
+    report: Callable[[Unreadable], object] = lambda error: wrong.append(error.detail)  # noqa: E731
 
     def decoded(what: str, decode: Callable[[Any], object], sql: str) -> Iterator[str]:
         for row in connection.execute(sql):
             if what:
                 findings.count_checked(what)
-            row_codec.decode_all(decode, [row], told)
+            row_codec.decode_all(decode, [row], report)
             if wrong:
                 yield wrong.pop()
 
@@ -281,7 +282,7 @@ def check_rows(findings: Findings, connection: apsw.Connection) -> Iterator[str]
     yield from decoded("memories", row_codec.memory, f"select {row_codec.MEMORY_COLUMNS} from {FROM_MEMORIES}")
     yield from decoded("", row_codec.source, f"select {row_codec.SOURCE_COLUMNS} from memory_sources")
     yield from decoded("", row_codec.change, f"select {row_codec.JOURNAL_COLUMNS} from changes")
-    for table in records.readable(connection, told):
+    for table in records.readable(connection, report):
         findings.count_checked(table)
         if wrong:
             yield wrong.pop()
@@ -398,6 +399,9 @@ def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict
         documents["memory"].append((memory.n, scope, not memory.live, tokenizers.memory(memory)))
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
+    if "chunks" in tables(connection):
+        for n, scope, heading, text in notes.indexed(connection):
+            documents["note"].append((n, scope, False, tokenizers.note(heading, text)))
     return documents
 
 
@@ -460,8 +464,8 @@ def read_erasures(path: Path) -> tuple[str, set[str]] | None:
         if connection is not None:
             with suppress(*UNREADABLE):
                 of, _ = schema.identity(connection)
-                told = fetch_all(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
-                return of, {erase.erasure_id(*entry) for entry in told}
+                rows = fetch_all(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
+                return of, {erase.erasure_id(*entry) for entry in rows}
     return None
 
 

@@ -148,9 +148,9 @@ def _by_time(connection: apsw.Connection, scope: int, upto: int) -> Iterator[Tur
 def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
     import numpy as np
 
-    *numbers, told = fetch_one(connection, sql, *values)
+    *numbers, compressed = fetch_one(connection, sql, *values)
     ns, sessions, said_at, user = (np.fromstring(text or "", np.int64, sep=",") for text in numbers)
-    speakers = json.loads(told)
+    speakers = json.loads(compressed)
     names = {name: place for place, name in enumerate(sorted({*speakers} - {None}))}
     order = np.argsort(ns)
     return TurnColumns(
@@ -173,7 +173,7 @@ def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
     names = tuple(dict.fromkeys(name for columns in each for name in columns.names))
     place = {name: k for k, name in enumerate(names)}
 
-    def told(columns: TurnColumns) -> np.ndarray[Any, Any]:
+    def compressed(columns: TurnColumns) -> np.ndarray[Any, Any]:
         renamed = np.array([*(place[name] for name in columns.names), -1], np.int32)
         found: np.ndarray[Any, Any] = renamed[columns.speakers]
         return found
@@ -187,7 +187,7 @@ def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
         np.concatenate([columns.sessions for columns in each])[order],
         np.concatenate([columns.said_at for columns in each])[order],
         np.concatenate([columns.user for columns in each])[order],
-        np.concatenate([told(columns) for columns in each])[order],
+        np.concatenate([compressed(columns) for columns in each])[order],
         names,
     )
 

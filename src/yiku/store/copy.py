@@ -31,7 +31,7 @@ def copy_over(connection: apsw.Connection, path: Path) -> Path:
     return path
 
 
-def copy_verified(connection: apsw.Connection, path: Path, alone: AbstractContextManager[None]) -> Copied:
+def copy_verified(connection: apsw.Connection, path: Path, exclusive: AbstractContextManager[None]) -> Copied:
     """
     Copy the store to `path` and verify that every row is there and unchanged.
 
@@ -42,7 +42,7 @@ def copy_verified(connection: apsw.Connection, path: Path, alone: AbstractContex
     with ExitStack() as until_named, _temporary_copy(connection, path) as temporary:
         copied = read_all(temporary)
         fsync(temporary)
-        until_named.enter_context(alone)
+        until_named.enter_context(exclusive)
         if any(_count(connection, table, last) != count for table, (last, count) in copied.rows.items()):
             raise Stale(str(path))
         if index.fetch_one(connection, write.LAST_ERASURE) != erasure:  # of a sentence: no row is missing

@@ -36,6 +36,7 @@ NUMBERED = {
     "episodes": "n",
     "scratchpad": "n",
     "attachments": "n",
+    "published": "n",
     "changes": "number",
     "erasures": "tx",
 }
@@ -55,7 +56,13 @@ IDS = {  # indexes that know a row's id without the row
     "memories": "memories_by_id",
     **{table: f"{table}_by_id" for table in records.KINDS},
 }
-GOING = {"extraction_queue", "session_state", *records.KINDS}  # what is not there may be done, or dropped, and not lost
+DERIVED = {"files", "chunks"}  # from the vault: left behind, but no number of theirs is given twice
+GOING = {
+    "extraction_queue",
+    "published",
+    "session_state",
+    *records.KINDS,
+}  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed
 FAILURES_AT_MOST = 100_000  # spans of one table that cannot be read
 
@@ -154,43 +161,43 @@ def _insert(
     sql = f"insert or ignore into {table} ({', '.join([*names, *added])}) values ({index.placeholders([*names, *added])})"
     before = connection.total_changes()
     for row in found:
-        told = dict(zip(names, row, strict=True))
+        fields = dict(zip(names, row, strict=True))
         if table in DIGESTED:
-            digest = _digest(table, told)
-            if not added and told["digest"] != digest:
+            digest = _digest(table, fields)
+            if not added and fields["digest"] != digest:
                 continue
-            told["digest"] = digest
-        if (whole := _repaired(table, told, done)) is None:
+            fields["digest"] = digest
+        if (whole := _repaired(table, fields, done)) is None:
             continue
         with suppress(apsw.ConstraintError):  # what a sound row never is: of another type than its column
             connection.execute(sql, tuple(whole[name] for name in [*names, *added]))
     return connection.total_changes() - before
 
 
-def _digest(table: str, told: Mapping[str, Any]) -> bytes:
-    return row_codec.digest([told[name] for name in DIGESTED[table].split(", ")])
+def _digest(table: str, fields: Mapping[str, Any]) -> bytes:
+    return row_codec.digest([fields[name] for name in DIGESTED[table].split(", ")])
 
 
-def _repaired(table: str, told: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
+def _repaired(table: str, fields: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
     """Return the row with unreadable fields replaced, noting each; None for a record that must be dropped."""
     if table in records.KINDS:
         try:
-            records.decode(table, [*(told[name] for name in DIGESTED[table].split(", ")), told["digest"], 0, ""])
+            records.decode(table, [*(fields[name] for name in DIGESTED[table].split(", ")), fields["digest"], 0, ""])
         except Unreadable:
             return None
     elif table == "changes":
         try:
-            row_codec.change([told[name] for name in row_codec.JOURNAL_COLUMNS.split(", ")])
+            row_codec.change([fields[name] for name in row_codec.JOURNAL_COLUMNS.split(", ")])
         except Unreadable:
-            done.mended.append(f"journal row {told['number']}: what it kept of the row before could not be read")
-            return {**told, "before": None}
-    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := row_codec.invalid_columns(told)):
+            done.mended.append(f"journal row {fields['number']}: what it kept of the row before could not be read")
+            return {**fields, "before": None}
+    elif table in ("conversation_turns", "memories", "memory_sources") and (wrong := row_codec.invalid_columns(fields)):
         what = {"conversation_turns": "turn", "memories": "memory"}.get(table)
-        name = f"{what} {told['id']}" if what else f"source {told['seq']} of memory row {told['memory_n']}"
+        name = f"{what} {fields['id']}" if what else f"source {fields['seq']} of memory row {fields['memory_n']}"
         done.mended.append(f"{name}: {', '.join(wrong)} could not be read")
-        told = row_codec.repaired_columns(told, 0)
-        return {**told, "digest": _digest(table, told)} if table in DIGESTED else told
-    return told
+        fields = row_codec.repaired_columns(fields, 0)
+        return {**fields, "digest": _digest(table, fields)} if table in DIGESTED else fields
+    return fields
 
 
 def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:
@@ -269,7 +276,7 @@ def _read_by_key(
 def _highest(source: apsw.Connection, done: Recovered) -> None:
     with suppress(*check.UNREADABLE):
         for table, number in check.fetch_all(source, "select name, seq from sqlite_sequence"):
-            if table in NUMBERED and number < HIGHEST:
+            if (table in NUMBERED or table in DERIVED) and number < HIGHEST:
                 done.highest[table] = max(number, done.highest.get(table, 0))
 
 

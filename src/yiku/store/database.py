@@ -108,8 +108,8 @@ class Database:
     def refuse_moved(self, connection: apsw.Connection) -> None:
         """Raise StoreMismatch if the path now names another file: SQLite would keep using the old one."""
         if was_replaced(connection):
-            became = "replaced" if self.path.exists() else "deleted, or its home was moved,"
-            raise StoreMismatch(f"{self.path} was {became} while it was open here; close this memory and open it again")
+            fate = "replaced" if self.path.exists() else "deleted, or its home was moved,"
+            raise StoreMismatch(f"{self.path} was {fate} while it was open here; close this memory and open it again")
 
     def shorten_busy_timeout(self) -> None:
         """See Store.shorten_busy_timeout."""

@@ -27,7 +27,7 @@ MANY = 200  # rows, from which on it is faster to write the indexes anew
 HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
-    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files"
+    " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files published"
 ).split()
 AMONG = "select value from json_each(?)"
 
@@ -160,12 +160,12 @@ def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[Eras
     """Clear the parent of turns that reply to a deleted one."""
     ns = json.dumps([gone.n for gone in named if gone.id in whole])
     sql = f"select external_id from conversation_turns where scope_id = ? and n in ({AMONG}) and external_id is not null"
-    told = json.dumps([id for (id,) in connection.execute(sql, (scope, ns))], ensure_ascii=False)
-    if told == "[]":
+    external_ids = json.dumps([id for (id,) in connection.execute(sql, (scope, ns))], ensure_ascii=False)
+    if external_ids == "[]":
         return
     columns = row_codec.TURN_DIGESTED.split(", ")
     sql = f"select {row_codec.TURN_DIGESTED} from conversation_turns where scope_id = ? and parent in ({AMONG})"
-    for row in connection.execute(sql, (scope, told)).fetchall():
+    for row in connection.execute(sql, (scope, external_ids)).fetchall():
         values = [None if name == "parent" else value for name, value in zip(columns, row, strict=True)]
         connection.execute(
             "update conversation_turns set parent = null, digest = ? where n = ?", (row_codec.digest(values), row[0])
@@ -176,8 +176,8 @@ def _forget_changes(connection: apsw.Connection, scope: int, tables: Sequence[st
     """Clear row images and reasons from the journal rows of these operations."""
     own = f"scope_id = ? and row_n = ? and tbl in ({index.placeholders(tables)})"
     values = (scope, n, *tables)
-    told = {tx for (tx,) in connection.execute(f"select tx from changes where reason is not null and {own}", values)}
-    connection.executemany("update changes set reason = null where tx = ?", [(tx,) for tx in told])
+    transactions = {tx for (tx,) in connection.execute(f"select tx from changes where reason is not null and {own}", values)}
+    connection.executemany("update changes set reason = null where tx = ?", [(tx,) for tx in transactions])
     connection.execute(f"update changes set before = null where before is not null and {own}", values)
 
 
@@ -198,12 +198,12 @@ def _delete_sources(connection: apsw.Connection, scope: int, change: Erase) -> N
     images = "select number, before from changes where scope_id = ? and tbl = 'memory_sources' and before like '{\"sources\"%'"
     found: Any = connection.execute(images, (scope,)).fetchall() if gone or redacted else ()
     for number, before in found:
-        told = [dict(zip(columns, source, strict=False)) for source in json.loads(before)["sources"]]
-        if any(source["turn"] in gone for source in told):
+        earlier = [dict(zip(columns, source, strict=False)) for source in json.loads(before)["sources"]]
+        if any(source["turn"] in gone for source in earlier):
             connection.execute("update changes set before = null where number = ?", (number,))
-        elif any(source["turn"] in redacted for source in told):  # where it stood there, and in which words, holds no more
+        elif any(source["turn"] in redacted for source in earlier):  # where it stood there, and in which words, holds no more
             without = dict.fromkeys(("text", "span_start", "span_end"))
-            left = [[*(source | (without if source["turn"] in redacted else {})).values()] for source in told]
+            left = [[*(source | (without if source["turn"] in redacted else {})).values()] for source in earlier]
             image = json.dumps({"sources": left}, ensure_ascii=False, separators=(",", ":"))
             connection.execute("update changes set before = ? where number = ?", (image, number))
 
@@ -220,10 +220,10 @@ def _delete_working_state(connection: apsw.Connection, scope: int, named: Sequen
         " where t.scope_id = ?1 and t.n in (select value from json_each(?2))"
     )
     connection.execute(f"delete from extraction_queue where scope_id = ? and turn_n in ({AMONG})", (scope, ns))
-    told = "kind = 'episode' and content_hash in (select cast(value as blob) from json_each(?))"
-    connection.execute(f"delete from extraction_queue where scope_id = ? and {told}", (scope, episodes))
-    anew = "reply = null, error = null, lease_until = 0, fence = fence + 1"
-    connection.execute(f"update extraction_queue set {anew} where scope_id = ?1 and session in ({of})", (scope, ns))
+    tells_of_turns = "kind = 'episode' and content_hash in (select cast(value as blob) from json_each(?))"
+    connection.execute(f"delete from extraction_queue where scope_id = ? and {tells_of_turns}", (scope, episodes))
+    restarted = "reply = null, error = null, lease_until = 0, fence = fence + 1"
+    connection.execute(f"update extraction_queue set {restarted} where scope_id = ?1 and session in ({of})", (scope, ns))
     connection.execute(f"delete from session_state where scope_id = ?1 and id in ({of})", (scope, ns))
     sql = f"delete from session_state where scope_id = ? and id in ({AMONG})"
     connection.execute(sql, (scope, json.dumps([*change.sessions], ensure_ascii=False)))
@@ -282,7 +282,7 @@ def _written(rows_: Mapping[str, Any]) -> str:
 def name_erasures(connection: apsw.Connection) -> None:
     """Add ids to erasures from a schema that had none."""
     unnamed: Any = connection.execute("select tx, scope_id, at, rows from erasures where id is null").fetchall()
-    connection.executemany("update erasures set id = ? where tx = ?", [(erasure_id(*told), tx) for tx, *told in unnamed])
+    connection.executemany("update erasures set id = ? where tx = ?", [(erasure_id(*entry), tx) for tx, *entry in unnamed])
 
 
 def tombstoned(connection: apsw.Connection, seals: Sequence[bytes]) -> dict[bytes, int]:

@@ -52,7 +52,7 @@ class SqliteErasures:
         with self._database.read() as connection:
             return byte_search.texts_in_rows(connection, texts)
 
-    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+    def needles_in_rows(self, needles: Iterable[bytes]) -> set[bytes]:
         """See Erasures.held."""
         with self._database.read() as connection:
             return byte_search.needles_in_rows(connection, needles)

@@ -44,8 +44,8 @@ class Gate:
         """Hold the lock. Raises StoreBusy after `timeout_s`, ReadOnly if the lock file cannot be opened."""
         deadline = time.monotonic() + self.timeout_s
         with outside():
-            taken = self._thread.acquire(timeout=self.timeout_s)
-        if not taken:
+            acquired = self._thread.acquire(timeout=self.timeout_s)
+        if not acquired:
             raise StoreBusy("another thread of this process is writing")
         try:
             if self._depth == 0:
@@ -108,9 +108,9 @@ def one_at_a_time(path: Path, busy: str, timeout_s: float = 0.0) -> Iterator[Non
     """Hold the lock of a task that only one process runs at a time. Raises StoreBusy with these words."""
     gate = Gate(path, timeout_s)
     try:
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
-                held.enter_context(gate.held())
+                stack.enter_context(gate.held())
             except StoreBusy as error:
                 raise StoreBusy(busy) from error
             yield

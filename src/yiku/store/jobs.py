@@ -147,8 +147,8 @@ def claim(connection: apsw.Connection, scope: int, change: ClaimJobs, at: int) -
         and (lease_until <= ?3 or (?7 is not null and n not in (select value from json_each(?7))))
         and (?4 = 0 or due_at <= ?3) and (?5 is null or session = ?5) order by due_at, n limit ?6"""
     sql = f"update extraction_queue set lease_until = ?1, fence = fence + 1 where scope_id = ?2 and n in ({among}) returning n"
-    held = None if change.held is None else json.dumps([*change.held])
-    values = (row_codec.micros(change.until), scope, at, int(change.due), change.session, change.limit, held)
+    skipped = None if change.excluded is None else json.dumps([*change.excluded])
+    values = (row_codec.micros(change.until), scope, at, int(change.due), change.session, change.limit, skipped)
     found: Any = connection.execute(sql, values).fetchall()
     return sorted(n for (n,) in found)
 

@@ -29,6 +29,9 @@ from yiku.types import (
     LearningState,
     Memories,
     ModelCall,
+    Note,
+    NoteFile,
+    PageVersion,
     Postings,
     Records,
     Scratchpad,
@@ -78,6 +81,28 @@ class Learning(Protocol):
         """Return recorded model calls, oldest first."""
 
 
+class Notes(Protocol):
+    """The files of the vault as they were indexed, and their passages."""
+
+    def files(self, scope: int, paths: Sequence[str] | None = None) -> list[NoteFile]:
+        """All files of a scope, or those with these paths, by path."""
+
+    def of_file(self, scope: int, file_n: int) -> list[Note]:
+        """The passages of a file, in order."""
+
+    def read(self, scopes: Sequence[int], ns: Sequence[int]) -> list[Note]:
+        """Passages by their numbers."""
+
+    def named(self, scopes: Sequence[int], ending: str) -> list[Note]:
+        """Passages whose id ends so; at least eight characters."""
+
+    def after(self, scope: int, n: int, limit: int) -> list[Note]:
+        """The first passages behind a number."""
+
+    def count(self, scopes: Sequence[int], after: int = 0) -> int:
+        """How many passages there are behind a number."""
+
+
 class Erasures(Protocol):
     """Tombstones, and searching for leftovers of an erasure."""
 
@@ -99,7 +124,7 @@ class Erasures(Protocol):
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """Return those texts that some row contains."""
 
-    def held(self, needles: Iterable[bytes]) -> set[bytes]:
+    def needles_in_rows(self, needles: Iterable[bytes]) -> set[bytes]:
         """Return those needles that occur within a field of some row or index."""
 
     def found(self, needles: Sequence[bytes]) -> tuple[int, set[bytes]]:
@@ -161,6 +186,10 @@ class Store(Protocol):
         """Learning progress and the job queue."""
 
     @property
+    def notes(self) -> Notes:
+        """The index of notes."""
+
+    @property
     def erasures(self) -> Erasures:
         """Tombstones and searching for leftovers."""
 
@@ -218,6 +247,9 @@ class Store(Protocol):
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """Return episodes, scratchpads or attachments."""
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """The versions of MEMORY.md or USER.md that are known, oldest first."""
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """Return live statements retrieved since a time."""

@@ -69,7 +69,7 @@ def rebuild(
     done = damaged_rows.Recovered()
     work = kept.with_name(f".{kept.name}.{secrets.token_hex(4)}")  # gets its name when all that is in it is there
     with ExitStack() as last:
-        held = last.enter_context(_exclusive_lock(database))
+        descriptor = last.enter_context(_exclusive_lock(database))
         kept.parent.mkdir(mode=0o700, exist_ok=True)
         for left in kept.parent.glob(".*"):  # of a repair that was killed
             shutil.rmtree(left)
@@ -78,7 +78,7 @@ def rebuild(
         last.callback(shutil.rmtree, work, ignore_errors=True)
         files = [path for path in (database, _wal(database)) if path.exists()]
         for path in files:
-            _copy(path, aside / path.name, held if path == database else None)
+            _copy(path, aside / path.name, descriptor if path == database else None)
         new, sources = work / "new.db", [aside / database.name] if files and readable else []
         _build(new, sources, backups, done, mark=mark, analyzer=analyzer, key=key, cause=cause, words=words)
         _check(new, key, words)
@@ -91,8 +91,8 @@ def rebuild(
                 last.enter_context(_exclusive_lock(before))
                 before.rename(database)
                 copy.fsync(database.parent)
-        for beside in (_wal(database), Path(f"{database}-shm")):
-            beside.unlink(missing_ok=True)
+        for side_file in (_wal(database), Path(f"{database}-shm")):
+            side_file.unlink(missing_ok=True)
         copy.fsync(database.parent)
         new.rename(database)
         copy.fsync(database.parent)
@@ -132,10 +132,10 @@ def _wal(database: Path) -> Path:
     return Path(f"{database}-wal")
 
 
-def _copy(path: Path, to: Path, held: int | None = None) -> Path:
+def _copy(path: Path, to: Path, descriptor: int | None = None) -> Path:
     """Copy a file and flush it, reading from the locking descriptor if there is one."""
     with ExitStack() as last:
-        source = last.enter_context(path.open("rb")).fileno() if held is None else held
+        source = last.enter_context(path.open("rb")).fileno() if descriptor is None else descriptor
         target = last.enter_context(os.fdopen(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"))
         at = 0
         while part := os.pread(source, COPIED_BYTES, at):
@@ -147,11 +147,11 @@ def _copy(path: Path, to: Path, held: int | None = None) -> Path:
 
 def keep_damaged(database: Path, mark: Path, kept: Path) -> None:
     """Keep a copy of a database, its WAL and its identity file. Raises StoreBusy if another process has it open."""
-    with _exclusive_lock(database) as held:
+    with _exclusive_lock(database) as descriptor:
         kept.mkdir(mode=0o700, parents=True)
         for path in (database, _wal(database), mark):
             if path.exists():
-                _copy(path, kept / path.name, held if path == database else None)
+                _copy(path, kept / path.name, descriptor if path == database else None)
         copy.fsync(kept)
         copy.fsync(kept.parent)
 
@@ -226,11 +226,13 @@ def _build(
             _rebuild_indexes(connection, words)
             for table, number in done.highest.items():
                 connection.execute("update sqlite_sequence set seq = max(seq, ?) where name = ?", (number, table))
+                missing = "where not exists (select 1 from sqlite_sequence where name = ?1)"
+                connection.execute(f"insert into sqlite_sequence (name, seq) select ?1, ?2 {missing}", (table, number))
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     finally:
         connection.close()
-    for beside in (_wal(new), Path(f"{new}-shm")):
-        beside.unlink(missing_ok=True)
+    for side_file in (_wal(new), Path(f"{new}-shm")):
+        side_file.unlink(missing_ok=True)
     copy.fsync(new)
 
 
@@ -260,16 +262,16 @@ def _check(new: Path, key: bytes, words: check.Tokenizers) -> None:
 def _repeat_erasures(connection: apsw.Connection) -> None:
     """Delete erased rows again that an older backup brought back."""
     erase.name_erasures(connection)
-    for (told,) in check.fetch_all(connection, "select rows from erasures"):
-        for table, ids in _erased_ids(json.loads(told)).items():
+    for (erased,) in check.fetch_all(connection, "select rows from erasures"):
+        for table, ids in _erased_ids(json.loads(erased)).items():
             connection.execute(f"delete from {table} where id in (select value from json_each(?))", (json.dumps(ids),))
 
 
-def _erased_ids(told: Mapping[str, Any]) -> dict[str, list[str]]:
+def _erased_ids(erased: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the ids of rows deleted by an erasure; redacted turns are not among them."""
-    turns = told["turns"] if told["session"] or told["whole_scope"] else []
-    others = {table: list(told.get("records", {}).get(table, ())) for table in records.KINDS}
-    return {"memories": list(told["memories"]), "conversation_turns": list(turns), **others}
+    turns = erased["turns"] if erased["session"] or erased["whole_scope"] else []
+    others = {table: list(erased.get("records", {}).get(table, ())) for table in records.KINDS}
+    return {"memories": list(erased["memories"]), "conversation_turns": list(turns), **others}
 
 
 def _set_identity(connection: apsw.Connection, mark: tuple[str, int] | None, analyzer: str, key: bytes, cause: Cause) -> None:
@@ -343,8 +345,8 @@ def _repair_links(connection: apsw.Connection, journal: write.Journal) -> None:
             changes["superseded_by"] = later.get((scope, line))
             changes |= {} if changes["superseded_by"] else {"valid_to": None}
         marked = json.loads(flagged_with) if flagged_with else []
-        if (still := [one for one in marked if (scope, one) in there]) != marked:
-            changes |= {"flagged_with": row_codec.dumps(still), "flag": flag if still else None}
+        if (valid := [one for one in marked if (scope, one) in there]) != marked:
+            changes |= {"flagged_with": row_codec.dumps(valid), "flag": flag if valid else None}
         if state == "active" and changes.get("superseded_by", superseded_by) is None:
             places: list[tuple[Any, ...]] = [(scope, kind, text)]
             if slot is not None and standing == "fact" and changes.get("flag", flag) is None:
@@ -386,18 +388,18 @@ def _repair_sessions(connection: apsw.Connection) -> None:
 
 def _report_lost(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
     """Report ids the file mentions that were not recovered; erased ones are not lost."""
-    erasures = [_erased_ids(json.loads(told)) for (told,) in check.fetch_all(connection, "select rows from erasures")]
+    erasures = [_erased_ids(json.loads(rows)) for (rows,) in check.fetch_all(connection, "select rows from erasures")]
     for table, what in WHAT.items():
         there = {n for (n,) in connection.execute(f"select n from {table}")}
-        erased = {id for taken in erasures for id in taken[table]}
+        erased = {id for ids in erasures for id in ids[table]}
         named = {n: id for (of, n), id in done.known.items() if of == table and n not in there and id not in erased}
         sql = "select row_n, count from changes where tbl = ? and action = 'insert'"
-        told = {n for first, count in connection.execute(sql, (table,)) for n in range(first, first + count)} - there
-        told -= {n for (n,) in connection.execute(DROPPED, (table,))}
-        named = {n: id for n, id in named.items() if n in told or table not in records.KINDS}
+        rows = {n for first, count in connection.execute(sql, (table,)) for n in range(first, first + count)} - there
+        rows -= {n for (n,) in connection.execute(DROPPED, (table,))}
+        named = {n: id for n, id in named.items() if n in rows or table not in records.KINDS}
         erased_from = "records" if table in records.KINDS else table
         gone = index.fetch_one(connection, "select total(count) from changes where tbl = ? and action = 'erase'", erased_from)[0]
-        nameless = sorted(told - {*named})[int(gone) :]
+        nameless = sorted(rows - {*named})[int(gone) :]
         done.lost += [f"{what} {id}" for id in named.values()] + [f"{what} in row {n}" for n in nameless]
 
 

@@ -88,8 +88,8 @@ def _part(kind: type[Any], values: dict[str, Any], offset: int) -> Any:
     times = {name for name, of in types.items() if of.startswith("datetime")}
     made = kind(**{name: row_codec.moment(value, offset) if name in times else value for name, value in values.items()})
     for name, of in types.items():
-        held, wanted = getattr(made, name), _PLAIN.get(of.removesuffix(" | None"))
-        _must(wanted is None or (held is None and of.endswith("None")) or type(held) is wanted)
+        decoded, wanted = getattr(made, name), _PLAIN.get(of.removesuffix(" | None"))
+        _must(wanted is None or (decoded is None and of.endswith("None")) or type(decoded) is wanted)
     return made
 
 
@@ -106,28 +106,28 @@ def _values(n: int, scope: int, record: Record, tokens: Tokens | None) -> tuple[
     table = TABLES[type(record)]
     at: datetime = getattr(record, TIME[table])
     given = [_column(getattr(record, name)) for name in _FIELDS[table]]
-    told = None if tokens is None else json.dumps([tokens.words, tokens.characters], ensure_ascii=False, separators=(",", ":"))
-    return (n, scope, *given, row_codec.offset_min(at), told)
+    encoded = None if tokens is None else json.dumps([tokens.words, tokens.characters], ensure_ascii=False, separators=(",", ":"))
+    return (n, scope, *given, row_codec.offset_min(at), encoded)
 
 
 def _record(table: str, row: Sequence[Any], changed: int, scope: str) -> Any:
     """Decode a record from the columns of DIGESTED. Raises Unreadable."""
     columns, offset = _FIELDS[table], row[-2]
-    told = {}
+    fields = {}
     for (name, of), value in zip(columns.items(), row[2:-2], strict=True):
         try:
-            told[name] = _field(of, value, offset)
+            fields[name] = _field(of, value, offset)
             _must(name != "blob" or value is None or row_codec.BLOB.fullmatch(value) is not None)
         except row_codec.UNFIT as error:
             raise Unreadable(f"{row[2]} of {table}", f"cannot be read: {name}", id=row[2], scope=row[1]) from error
-    return KINDS[table](n=row[0], changed=changed, scope=scope, **told)
+    return KINDS[table](n=row[0], changed=changed, scope=scope, **fields)
 
 
-def tokens(told: str | None) -> Tokens | None:
+def tokens(encoded: str | None) -> Tokens | None:
     """Decode the tokens of a row. Raises ValueError."""
-    if told is None:
+    if encoded is None:
         return None
-    found = json.loads(told)
+    found = json.loads(encoded)
     _must(type(found) is list and [list, list] == [type(part) for part in found])
     _must(all(type(token) is str for part in found for token in part))
     return Tokens(*found)
@@ -165,14 +165,14 @@ def read(
 
 def decode(table: str, row: Sequence[Any]) -> Any:
     """Decode a record from its columns, digest, last change and scope. Raises Unreadable."""
-    *told, digest, changed, scope = row
-    if row_codec.digest(told) != digest:
-        raise Unreadable(f"{told[2]} of {table}", row_codec.NOT_AS_WRITTEN, id=told[2], scope=told[1])
+    *columns, digest, changed, scope = row
+    if row_codec.digest(columns) != digest:
+        raise Unreadable(f"{columns[2]} of {table}", row_codec.NOT_AS_WRITTEN, id=columns[2], scope=columns[1])
     try:
-        tokens(told[-1])
+        tokens(columns[-1])
     except row_codec.UNFIT as error:
-        raise Unreadable(f"{told[2]} of {table}", "cannot be read: tokens", id=told[2], scope=told[1]) from error
-    return _record(table, told, changed, scope_names.decode(scope))
+        raise Unreadable(f"{columns[2]} of {table}", "cannot be read: tokens", id=columns[2], scope=columns[1]) from error
+    return _record(table, columns, changed, scope_names.decode(scope))
 
 
 def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
@@ -266,10 +266,10 @@ def from_image(table: str, before: dict[str, Any], scope: str) -> Record:
 
 
 def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
-    told = index.fetch_one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
-    held = tokens(told)
-    if held is not None and table in INDEXES:
-        index.remove(connection, INDEXES[table], scope, n, held)
+    encoded = index.fetch_one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
+    decoded = tokens(encoded)
+    if decoded is not None and table in INDEXES:
+        index.remove(connection, INDEXES[table], scope, n, decoded)
 
 
 def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[str]], images: Sequence[int] = ()) -> int:
@@ -313,10 +313,10 @@ def digests(connection: apsw.Connection) -> Iterator[tuple[str, str, bool]]:
 def indexed(connection: apsw.Connection) -> Iterator[tuple[Index, int, int, Tokens]]:
     """Yield what the indexes should contain: index, row, scope, tokens."""
     for table, name in INDEXES.items():
-        for n, scope, told in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
-            held = tokens(told)
-            assert held is not None
-            yield name, n, scope, held
+        for n, scope, encoded in connection.execute(f"select n, scope_id, tokens from {table} where tokens is not null"):
+            decoded = tokens(encoded)
+            assert decoded is not None
+            yield name, n, scope, decoded
 
 
 def blobs(connection: apsw.Connection) -> set[str]:

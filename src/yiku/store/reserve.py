@@ -42,7 +42,7 @@ class Reserve:
 
     def release(self) -> bool:
         """Release the space; return whether there was any."""
-        held = self.size()
+        released = self.size()
         with suppress(OSError):
             os.truncate(self.path, 0)
-        return held > 0
+        return released > 0

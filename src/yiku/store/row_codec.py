@@ -67,15 +67,16 @@ def micros(at: datetime) -> int:
 
 def moment(at: int | None, offset_min: int = 0) -> datetime | None:
     """Return the time of `micros` in an offset. Raises ValueError if some offset cannot represent it."""
-    return None if at is None else _moment(at, offset_min)
+    return None if at is None else instant(at, offset_min)
 
 
 def nearest(at: int | None) -> datetime | None:
     """Return the time of `micros` in UTC, clamped to what can be represented."""
-    return None if at is None else _moment(min(max(at, EARLIEST), LATEST))
+    return None if at is None else instant(min(max(at, EARLIEST), LATEST))
 
 
-def _moment(at: int, offset_min: int = 0) -> datetime:
+def instant(at: int, offset_min: int = 0) -> datetime:
+    """Return the time of `micros` in an offset; `at` must not be None."""
     if not EARLIEST <= at <= LATEST:
         raise ValueError("a time is out of range")
     return _epoch(offset_min) + timedelta(0, 0, at)
@@ -183,8 +184,8 @@ def _turn(row: Sequence[Any]) -> Turn:
         blob=row[9],
         tool_calls=_objects(row[10]),
         tool_results=_objects(row[11]),
-        said_at=_moment(row[12], row[13]),
-        recorded_at=_moment(row[14]),
+        said_at=instant(row[12], row[13]),
+        recorded_at=instant(row[14]),
         external_id=row[15],
         parent=row[16],
         agent=row[17],
@@ -264,10 +265,10 @@ def _memory(row: Sequence[Any]) -> SemanticMemory:
         confidence=row[21],
         priority=row[22],
         half_life_days=row[23],
-        said_at=_moment(row[24], offset),
-        confirmed_at=_moment(row[25], offset),
+        said_at=instant(row[24], offset),
+        confirmed_at=instant(row[25], offset),
         place=row[26],
-        valid_from=_moment(row[27], offset),
+        valid_from=instant(row[27], offset),
         valid_to=moment(row[28], offset),
         superseded_by=row[29],
         reason=row[30],
@@ -282,14 +283,14 @@ def _memory(row: Sequence[Any]) -> SemanticMemory:
         agent=row[39],
         project=row[40],
         external_id=row[41],
-        created_at=_moment(row[42]),
+        created_at=instant(row[42]),
         retrieved=row[44],
         used=row[45],
         mentioned=row[46],
         last_retrieved=moment(row[47]),
         last_used=moment(row[48]),
         last_mentioned=moment(row[49]),
-        updated_at=_moment(row[50]),
+        updated_at=instant(row[50]),
         changed=row[51],
         scope=scope_names.decode(row[52]),
     )
@@ -329,7 +330,7 @@ def field(name: str, value: Any) -> Any:
     if value is None:
         return () if name == "flagged_with" else {} if name == "metadata" else None
     if name in TIMES:
-        return _moment(value)
+        return instant(value)
     if name in ("flagged_with", "metadata"):
         return loads(value)
     if name == "tags":
@@ -348,8 +349,8 @@ def source(row: Sequence[Any]) -> Source:
     try:
         return Source(
             origin=ORIGIN[row[1]],
-            said_at=_moment(row[2], row[3]),
-            recorded_at=_moment(row[4]),
+            said_at=instant(row[2], row[3]),
+            recorded_at=instant(row[4]),
             turn=row[5],
             session=row[6],
             place=row[7],
@@ -453,14 +454,14 @@ _NEUTRAL: Mapping[str, Any] = {  # what stands in the place of what cannot be re
 _ALWAYS = ("said_at", "confirmed_at", "valid_from", "created_at", "updated_at", "recorded_at")  # times that a row must have
 
 
-def invalid_columns(told: Mapping[str, Any]) -> list[str]:
+def invalid_columns(columns: Mapping[str, Any]) -> list[str]:
     """Return the columns of a turn, memory or source that cannot be decoded."""
-    return [name for name, value in told.items() if name in FITS and not FITS[name](value)]
+    return [name for name, value in columns.items() if name in FITS and not FITS[name](value)]
 
 
-def repaired_columns(told: Mapping[str, Any], now: int) -> dict[str, Any]:
+def repaired_columns(columns: Mapping[str, Any], now: int) -> dict[str, Any]:
     """Replace invalid columns: by another time of the row, the minimum, or nothing."""
-    wrong = invalid_columns(told)
-    times = [told[name] for name in _ALWAYS if told.get(name) is not None and name not in wrong]
+    wrong = invalid_columns(columns)
+    times = [columns[name] for name in _ALWAYS if columns.get(name) is not None and name not in wrong]
     at = times[0] if times else now
-    return {**told, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}
+    return {**columns, **{name: at if name in _ALWAYS else _NEUTRAL.get(name) for name in wrong}}

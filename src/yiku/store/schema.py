@@ -28,6 +28,7 @@ MIGRATIONS = (
     "0005_spans.sql",
     "0006_endings.sql",
     "0007_notes.sql",
+    "0008_published.sql",
 )
 BATCH = 2_000  # rows read at a time
 

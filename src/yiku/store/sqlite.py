@@ -28,12 +28,13 @@ from yiku.errors import (
     Stale,
     Unreadable,
 )
-from yiku.store import index, jobs, records, row_codec, scope_names, where, write
+from yiku.store import index, jobs, published, records, row_codec, scope_names, where, write
 from yiku.store.columns import Columns
 from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
 from yiku.store.error_mapping import means_full
 from yiku.store.learning import SqliteLearning
+from yiku.store.notes import SqliteNotes
 from yiku.store.opening import Opening
 from yiku.store.protocol import Index, R
 from yiku.store.upkeep import SqliteUpkeep
@@ -46,6 +47,7 @@ from yiku.types import (
     ConflictSet,
     Expect,
     Memories,
+    PageVersion,
     Postings,
     Records,
     Relation,
@@ -109,6 +111,7 @@ class SqliteStore:
         )
         self.path = path
         self.key = key
+        self.notes = SqliteNotes(database)
         self.learning = SqliteLearning(database)
         self.erasures = SqliteErasures(database)
         self._columns = Columns(database.derived)
@@ -266,7 +269,7 @@ class SqliteStore:
         """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
-            _log.warning("%s; it is left out: yiku check says more, yiku repair mends it", error.detail)
+            _log.warning("%s; it is left out: yiku check says more, yiku repair repairs it", error.detail)
 
     def unreadable(self, scopes: Sequence[int]) -> Mapping[str, str]:
         """See Store.unreadable."""
@@ -384,6 +387,11 @@ class SqliteStore:
         """See Store.records."""
         with self._database.read() as connection:
             return records.read(connection, kind, scopes, select, self._left_out) if scopes else []
+
+    def page_versions(self, scope: int, page: str) -> list[PageVersion]:
+        """See Store.page_versions."""
+        with self._database.read() as connection:
+            return published.versions(connection, scope, page)
 
     def retrieved_since(self, scope: int, since: datetime) -> list[SemanticMemory]:
         """See Store.retrieved_since."""

@@ -88,8 +88,8 @@ def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[S
         cursor = connection.execute(_selected(table, columns), (scope, shortest))
         while page := list(islice(cursor, BATCH)):
             for place, column in enumerate(columns, 1 + len(table.key)):
-                for id, key, text, held in _in_page(page, place, len(table.key), by_word):
-                    yield HeldText(table.name, column, key, id, text, table.way(column), held)
+                for id, key, text, matching in _in_page(page, place, len(table.key), by_word):
+                    yield HeldText(table.name, column, key, id, text, table.way(column), matching)
 
 
 def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
@@ -114,8 +114,8 @@ def _in_page(
     together = folded("\0".join([text for _, text in texts]))
     if likely := {word: groups for word, groups in wanted.items() if word in together}:
         for row, text in texts:
-            if held := _holds(folded(text), likely):
-                yield row[0], tuple(row[1 : 1 + keys]), text, held
+            if matching := _holds(folded(text), likely):
+                yield row[0], tuple(row[1 : 1 + keys]), text, matching
 
 
 def _holds(text: str, wanted: _Groups) -> tuple[int, ...]:
@@ -132,28 +132,28 @@ def _selected(table: _Table, columns: Sequence[str]) -> str:
     elif "memory_n" in table.columns:
         id = "(select m.id from memories m where m.scope_id = t.scope_id and m.n = t.memory_n)"
     key = ", ".join(f"t.{name}" for name in table.key)
-    told = ", ".join(f"case when length(t.{column}) >= ?2 then t.{column} end" for column in columns)
+    columns_sql = ", ".join(f"case when length(t.{column}) >= ?2 then t.{column} end" for column in columns)
     of = "t.scope_id = ?1" if "scope_id" in table.columns else "t.id = ?1" if table.name == "scopes" else "?1 = ?1"
-    return f"select {id}, {key}, {told} from {table.name} t where {of}"
+    return f"select {id}, {key}, {columns_sql} from {table.name} t where {of}"
 
 
 def replace_texts(connection: apsw.Connection, scope: int, texts: Iterable[tuple[HeldText, str | None]]) -> int:
     """Replace texts, or clear them; delete rows that are only labels. Return the number changed."""
     known = {table.name: table for table in tables(connection)}
     count = 0
-    for held, text in texts:
-        table = known[held.table]
+    for old, text in texts:
+        table = known[old.table]
         names = (*(["scope_id"] if "scope_id" in table.columns else []), *table.key)
-        key = (*([scope] if "scope_id" in table.columns else []), *held.key)
+        key = (*([scope] if "scope_id" in table.columns else []), *old.key)
         of = " and ".join(f"{name} = ?" for name in names)
-        if held.way == "row":
-            if held.table == "memory_tags":
-                connection.execute("delete from memory_tag_rel where scope_id = ? and tag_id = ?", (scope, *held.key))
-            connection.execute(f"delete from {held.table} where {of}", key)
-        elif held.way == "empty":
-            connection.execute(f"update {held.table} set {held.column} = ? where {of}", (text, *key))
+        if old.way == "row":
+            if old.table == "memory_tags":
+                connection.execute("delete from memory_tag_rel where scope_id = ? and tag_id = ?", (scope, *old.key))
+            connection.execute(f"delete from {old.table} where {of}", key)
+        elif old.way == "empty":
+            connection.execute(f"update {old.table} set {old.column} = ? where {of}", (text, *key))
         count += connection.changes()
-        columns = _DIGESTED.get(held.table)
-        if columns and (row := connection.execute(f"select {columns} from {held.table} where {of}", key).fetchone()):
-            connection.execute(f"update {held.table} set digest = ? where {of}", (row_codec.digest(row), *key))
+        columns = _DIGESTED.get(old.table)
+        if columns and (row := connection.execute(f"select {columns} from {old.table} where {of}", key).fetchone()):
+            connection.execute(f"update {old.table} set digest = ? where {of}", (row_codec.digest(row), *key))
     return count

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, records, row_codec, scope_names
+from yiku.store import erase, index, jobs, notes, published, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -33,10 +33,14 @@ from yiku.types import (
     ClaimJobs,
     CountAccess,
     Drop,
+    DropFile,
+    EmptyNotes,
     EndJob,
     Erase,
     Erasure,
     Expect,
+    IndexFile,
+    KeepPageVersion,
     KeepReply,
     Learned,
     LearningState,
@@ -158,6 +162,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return records.put(connection, scope, change, journal)
         case Drop():
             return records.drop(connection, scope, change, journal)
+        case IndexFile() | DropFile() | EmptyNotes():
+            return notes.write(connection, scope, change)
         case _:
             return _work(connection, scope, change, row_codec.micros(journal.cause.at))
 
@@ -181,6 +187,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case KeepPageVersion():
+            return published.keep(connection, scope, change, at)
         case Spend(call=call):
             return jobs.spend(connection, scope, call)
     raise AssertionError(change)
@@ -229,8 +237,8 @@ class Journal:
 
     def resume_numbering(self, after: int) -> None:
         """Write a row that skips numbers, saying where the gap starts."""
-        held, self.last = self.last, max(self.last, after)
-        self.note(RESTORED, "changes", held)
+        previous, self.last = self.last, max(self.last, after)
+        self.note(RESTORED, "changes", previous)
 
     def note(
         self,

@@ -1,5 +1,5 @@
 """
-The words of Yiku: what is kept, what is asked, what is answered.
+Value types of the library: what is stored, asked and returned.
 
 Values only. Everything here is frozen; nothing here decides or does anything. Times are aware
 datetimes in the offset in which they were said; the store keeps them as microseconds UTC.
@@ -104,6 +104,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
+from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
     Erased,
@@ -119,6 +120,7 @@ from yiku.types.outcomes import (
     Retracted,
     Undone,
 )
+from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -187,10 +189,14 @@ __all__ = [
     "Direction",
     "Draft",
     "Drop",
+    "DropFile",
+    "Edited",
     "EmbedReport",
     "Embedded",
+    "EmptyNotes",
     "EndJob",
     "Ended",
+    "Entry",
     "Episode",
     "EpisodeOutcome",
     "EpisodeSource",
@@ -211,10 +217,12 @@ __all__ = [
     "How",
     "ImportRecord",
     "ImportReport",
+    "IndexFile",
     "Item",
     "ItemType",
     "Job",
     "JobKind",
+    "KeepPageVersion",
     "KeepReply",
     "Kind",
     "KindName",
@@ -231,16 +239,23 @@ __all__ = [
     "MoreDetails",
     "MoreTurnDetails",
     "New",
+    "NewChunk",
+    "Note",
+    "NoteFile",
+    "NoteSource",
     "OperationRecord",
     "Origin",
     "OriginName",
     "Outcome",
+    "PageReport",
+    "PageVersion",
     "Past",
     "Place",
     "Posting",
     "Postings",
     "Priority",
     "PriorityName",
+    "PublishReport",
     "Put",
     "Receipt",
     "Record",
@@ -278,6 +293,7 @@ __all__ = [
     "State",
     "Stats",
     "Status",
+    "SyncReport",
     "Task",
     "ToReview",
     "Tokens",

@@ -1,5 +1,5 @@
 """
-The settings as a caller gives them, so that a type checker holds a misspelt one.
+A TypedDict of the settings, so that type checkers catch misspelt arguments.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from yiku.types.settings import Secret
 
 
 class SettingsArguments(TypedDict, total=False):
-    """The settings as `Memory(…)` takes them, beside `scope`; docs/settings.md describes them."""
+    """The settings that `Memory(…)` takes besides `scope`; docs/settings.md describes them."""
 
     owner: str
     reads: Sequence[str]
@@ -22,6 +22,7 @@ class SettingsArguments(TypedDict, total=False):
     language: Literal["auto", "en", "zh"]
     secrets: Literal["mask", "keep"]
     private_folders: Sequence[str]
+    vaults: Sequence[str]
     backups: Literal["nightly", "off"]
     durability: Literal["full", "fast"]
     busy_timeout_s: float

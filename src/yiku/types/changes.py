@@ -1,5 +1,5 @@
 """
-What is written to a store and read from it: changes, what they rest on, selections, journal rows.
+Store inputs and outputs: changes, expectations, selections, journal rows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
+from yiku.types.notes import DropFile, EmptyNotes, IndexFile
+from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
 from yiku.types.value import value
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 @value(frozen=True, slots=True)
 class AddScope:
-    """A scope gets a number. Adding one that exists changes nothing. learning: as of `LearningState.version`, where it is known."""
+    """Create a scope; existing ones are unchanged. learning: initial `LearningState.version`, if known."""
 
     name: str
     label: str | None = None
@@ -31,7 +33,7 @@ class AddScope:
 
 @value(frozen=True, slots=True)
 class AddTurns:
-    """Turns go to the end of their sessions, in this order; those whose external id is known are left out."""
+    """Append turns to their sessions, in order; known external ids are skipped."""
 
     turns: Sequence[Turn]
     tokens: Sequence[Tokens]
@@ -40,7 +42,7 @@ class AddTurns:
 
 @value(frozen=True, slots=True)
 class AddMemory:
-    """A new version row with its sources, entities, relations and tags."""
+    """Add a version with its sources, entities, relations and tags."""
 
     memory: SemanticMemory
     tokens: Tokens
@@ -48,7 +50,7 @@ class AddMemory:
 
 @value(frozen=True, slots=True)
 class UpdateMemory:
-    """Columns of one version row get new values; the journal keeps the old ones. Tokens are those of the row."""
+    """Update columns of a version; the journal keeps the old values. Tokens are those of the row."""
 
     n: int
     columns: Mapping[str, Any]
@@ -57,7 +59,7 @@ class UpdateMemory:
 
 @value(frozen=True, slots=True)
 class AddSource:
-    """One more source of an existing version."""
+    """Add a source to a version."""
 
     n: int
     source: Source
@@ -65,7 +67,7 @@ class AddSource:
 
 @value(frozen=True, slots=True)
 class SetTurnHidden:
-    """A turn leaves recall (at a time) or comes back (None). Its text stays."""
+    """Hide a turn at a time, or show it again (None)."""
 
     n: int
     hidden_at: datetime | None
@@ -75,7 +77,7 @@ class SetTurnHidden:
 @value(frozen=True, slots=True)
 class CountAccess:
     """
-    Access counters go up by one; with `since`, only where the last access of this kind was earlier.
+    Increment access counters; with `since`, only if the last access of the kind was earlier.
 
     episodes: the numbers of those that were shown
     """
@@ -88,7 +90,7 @@ class CountAccess:
 
 @value(frozen=True, slots=True)
 class Receipt:
-    """The result of a call under an idempotency key, written with what the call changed."""
+    """The result of a call under an idempotency key, written with its changes."""
 
     key: str
     digest: bytes
@@ -97,7 +99,7 @@ class Receipt:
 
 @value(frozen=True, slots=True)
 class RemoveSources:
-    """Sources of a version that belong to another: the journal keeps them."""
+    """Remove sources that belong to another version; the journal keeps them."""
 
     n: int
     seqs: Sequence[int]
@@ -105,7 +107,7 @@ class RemoveSources:
 
 @value(frozen=True, slots=True)
 class ErasedRow:
-    """A row that is erased: its number, its id, and the tokens that it is indexed with."""
+    """A row to erase: number, id, and its index tokens."""
 
     n: int
     id: str
@@ -116,7 +118,7 @@ class ErasedRow:
 @value(frozen=True, slots=True)
 class RedactedTurn:
     """
-    A turn of which something is erased: as it was, and what is left of it.
+    A turn to redact: before and after.
 
     cuts: in its whole content, from which character to which, and how many stand there now
     """
@@ -130,7 +132,7 @@ class RedactedTurn:
 
 class HeldText(NamedTuple):
     """
-    A text that stands in a column of a row.
+    A text in a column of a row.
 
     key: the row's own; id: the row's, or that of the memory that it belongs to
     way: how it can be taken out there: by emptying the column, with the whole row, or not
@@ -149,7 +151,7 @@ class HeldText(NamedTuple):
 @value(frozen=True, slots=True, kw_only=True)
 class Erase:
     """
-    Rows go for good, with everything that hangs on them.
+    Erase rows with everything that depends on them.
 
     records: ids of episodes, scratchpads and attachments by their tables; images: numbers of journal rows that keep older
     forms of them; sessions: names of those whose state goes; texts: what
@@ -171,7 +173,7 @@ class Erase:
 
 @value(frozen=True, slots=True)
 class Erasure:
-    """The receipt of an erasure, once every copy has been dealt with."""
+    """Write the receipt of an erasure after every copy is done."""
 
     number: int
     receipt: Mapping[str, Any]
@@ -179,7 +181,7 @@ class Erasure:
 
 @value(frozen=True, slots=True)
 class Lift:
-    """What was erased may be kept again: its tombstones go."""
+    """Remove tombstones, so that erased content may be stored again."""
 
     seals: Sequence[bytes]
 
@@ -189,7 +191,7 @@ Record = Episode | Scratchpad | Attachment
 
 @value(frozen=True, slots=True)
 class Put:
-    """A record is kept under its id, with what it is found by; an older form of it must be as this one was read (`changed`)."""
+    """Insert or update a record with its tokens. Stale unless the stored one is `changed` as read."""
 
     record: Record
     tokens: Tokens | None = None
@@ -197,7 +199,7 @@ class Put:
 
 @value(frozen=True, slots=True)
 class Drop:
-    """A record goes; the journal keeps it."""
+    """Delete a record; the journal keeps it."""
 
     record: Record
 
@@ -205,7 +207,7 @@ class Drop:
 @value(frozen=True, slots=True)
 class Learned:
     """
-    Learning has dealt with these turns, or with all up to a number.
+    Mark these turns as processed, or all up to a number.
 
     read:  turns that were learned from when they were recorded; their files and their questions to a model are still due
     Raises Stale where one of `turns` was dealt with before, or learning did not stand at `since`.
@@ -220,7 +222,7 @@ class Learned:
 @value(frozen=True, slots=True)
 class LearningState:
     """
-    With which version of the rules the turns of a scope were last read, and the run that reads them with a newer one.
+    The rule version with which a scope was last read, and a rereading in progress.
 
     version: 0 where nothing says so: the scope is older than such versions, or came with an import
     target:  the version of the run under way; run: its name in the journal; upto: the last turn that it has read
@@ -234,14 +236,14 @@ class LearningState:
 
 @value(frozen=True, slots=True)
 class SetLearning:
-    """How far the turns of a scope were read again."""
+    """Set the progress of a rereading."""
 
     state: LearningState
 
 
 @value(frozen=True, slots=True)
 class MarkCompressed:
-    """These turns left a host's context, and which episode tells of them."""
+    """Mark turns as having left a host's context, with their episode."""
 
     turns: Sequence[int]
     episode: str
@@ -249,7 +251,7 @@ class MarkCompressed:
 
 @value(frozen=True, slots=True)
 class SetSession:
-    """What a host keeps for a session; a session that is not there is made."""
+    """Set state of a session, creating it if needed."""
 
     id: str
     columns: Mapping[str, Any]  # of variables, task, closed_at
@@ -257,7 +259,7 @@ class SetSession:
 
 @value(frozen=True, slots=True)
 class AddJobs:
-    """Work is queued, as far as it does not stand there already."""
+    """Queue jobs that are not queued yet."""
 
     jobs: Sequence[Job]
 
@@ -265,7 +267,7 @@ class AddJobs:
 @value(frozen=True, slots=True)
 class ClaimJobs:
     """
-    Take so many jobs that are free, and due unless all are wanted, until a time; their rows are what it did.
+    Lease free jobs until a time, only due ones unless all are wanted; the result is their rows.
 
     held: numbers of the jobs whose leases count, for one who knows that nobody else is at work; None: every lease counts
     """
@@ -274,12 +276,12 @@ class ClaimJobs:
     limit: int
     session: str | None = None
     due: bool = True
-    held: Sequence[int] | None = None
+    excluded: Sequence[int] | None = None
 
 
 @value(frozen=True, slots=True)
 class KeepReply:
-    """What a model said of a job. Raises Stale for who has an older fence."""
+    """Store a model's reply to a job. Raises Stale for an older fence."""
 
     job: Job
     reply: str
@@ -287,7 +289,7 @@ class KeepReply:
 
 @value(frozen=True, slots=True)
 class EndJob:
-    """A job is done; or, with an error, due again at a time, or dead. Raises Stale for who has an older fence."""
+    """Finish a job, or with an error postpone or kill it. Raises Stale for an older fence."""
 
     job: Job
     error: str | None = None
@@ -296,14 +298,14 @@ class EndJob:
 
 @value(frozen=True, slots=True)
 class Spend:
-    """What a model was asked for, and what that took."""
+    """Record the usage of a model call."""
 
     call: ModelCall
 
 
 @value(frozen=True, slots=True)
 class Replayed:
-    """What an operation did in another store, done here as it was done there: under its own header in the journal."""
+    """Changes of an operation in another store, replayed under its own header."""
 
     changes: Sequence[Change]
     cause: Cause
@@ -311,6 +313,7 @@ class Replayed:
 
 Change = (
     AddScope
+    | KeepPageVersion
     | AddTurns
     | AddMemory
     | UpdateMemory
@@ -334,13 +337,16 @@ Change = (
     | KeepReply
     | Spend
     | Replayed
+    | IndexFile
+    | DropFile
+    | EmptyNotes
 )
 
 
 @value(frozen=True, slots=True)
 class Expect:
     """
-    What a decision rested on: last change numbers of rows, of slots, of texts, and of (subject, predicate) pairs.
+    What a decision depends on: last change numbers of rows, slots, texts and (subject, predicate) pairs.
 
     0 means that none was there. `erasure` is the number of the last erasure, when the decision looked at what was erased.
     """
@@ -355,7 +361,7 @@ class Expect:
 @value(frozen=True, slots=True, kw_only=True)
 class ConflictSet:
     """
-    What a new statement meets in its scope, and what a decision on that rests on.
+    What a new statement must be compared with, and the expectation of that decision.
 
     same:      live rows of its kind with the same words, when it fills no slot, or is the first of its slot
     previous:  the last active version of its slot said before it or with it, with its sources if it was confirmed later
@@ -373,7 +379,7 @@ class ConflictSet:
 
 @value(frozen=True, slots=True)
 class Cause:
-    """Who changes something, in which operation and why: the header of each journal row."""
+    """Who changes something, in which operation and why: the header of journal rows."""
 
     operation: str
     at: datetime
@@ -384,7 +390,7 @@ class Cause:
 
 @value(frozen=True, slots=True)
 class Applied:
-    """What a transaction did: its number (0 when nothing changed), the rows of each change in order, its last journal row."""
+    """Result of a transaction: its number (0 if nothing changed), rows of each change, last journal row."""
 
     transaction: int
     rows: tuple[tuple[int, ...], ...] = ()
@@ -396,7 +402,7 @@ class Applied:
 
 @value(frozen=True, slots=True)
 class Condition:
-    """A field compared with a value; metadata fields are written metadata.key."""
+    """A comparison of a field with a value; metadata fields are written metadata.key."""
 
     field: str
     operator: str
@@ -405,7 +411,7 @@ class Condition:
 
 @value(frozen=True, slots=True)
 class Group:
-    """Filters that hold all ("and"), at least one ("or") or none ("not")."""
+    """A group of filters: all ("and"), any ("or") or none ("not")."""
 
     how: Literal["and", "or", "not"]
     parts: tuple[Filter, ...]
@@ -416,7 +422,7 @@ Filter = Condition | Group
 
 @value(frozen=True, slots=True, kw_only=True)
 class Memories:
-    """Which memory rows to read: every given condition must hold; None and () ask nothing."""
+    """A selection of memory rows: all given conditions hold; None and () are ignored."""
 
     ns: Sequence[int] | None = None
     after: int | None = None  # a row's number
@@ -445,7 +451,7 @@ class Memories:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Turns:
-    """Which turns to read: every given condition must hold; None and () ask nothing."""
+    """A selection of turns: all given conditions hold; None and () are ignored."""
 
     ns: Sequence[int] | None = None
     after: int | None = None  # a row's number
@@ -469,7 +475,7 @@ class Turns:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Records:
-    """Which records to read: every given condition must hold; None and () ask nothing."""
+    """A selection of records: all given conditions hold; None and () are ignored."""
 
     ns: Sequence[int] | None = None
     ids: Sequence[str] | None = None
@@ -488,7 +494,7 @@ class Records:
 
 @value(frozen=True, slots=True)
 class ChangeRow:
-    """One row of the journal: what was done to which row, by whom, why, and what it overwrote."""
+    """A journal row: what was done to which row, by whom, why, and the previous values."""
 
     number: int
     transaction: int
@@ -506,7 +512,7 @@ class ChangeRow:
 
 @value(frozen=True, slots=True)
 class Copied:
-    """What a copy of the store holds: whose it is; last number and count of turns, memories, changes; the blobs it names."""
+    """Contents of a store's copy: identity, last number and count of each table, blobs."""
 
     store_id: str
     rows: Mapping[str, tuple[int, int]]
@@ -516,7 +522,7 @@ class Copied:
 @value(frozen=True, slots=True)
 class Posting:
     """
-    Where a term occurs, in the scopes asked for.
+    The rows in which a term occurs.
 
     documents: how many rows hold it (its document frequency), also when they were not fetched
     ns:        (k,) int64, row numbers, ascending within a scope and side, each once; k = 0 when not fetched
@@ -531,7 +537,7 @@ class Posting:
 
 @value(frozen=True, slots=True)
 class Postings:
-    """One posting a term, and how many documents and words the scopes asked have in that index."""
+    """One posting per term, with the index totals of the scopes."""
 
     found: Sequence[Posting]
     documents: int

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from yiku.types.memories import Origin, SemanticMemory, Turn
+from yiku.types.notes import Note
 from yiku.types.sessions import Attachment, Episode
 from yiku.types.value import value
 
@@ -17,7 +18,7 @@ REPR_CHARS = 50  # of a hit's text, so that it fits a line of a terminal
 
 @value(frozen=True, slots=True, kw_only=True)
 class Link:
-    """Where a hit comes from: a turn or a statement, who said it and when."""
+    """A source of a hit: a turn or a statement, who said it and when."""
 
     id: str | None
     session: str | None
@@ -28,9 +29,9 @@ class Link:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One answer: what it is, how relevant (0 to 1), its place in the order, and its sources."""
+    """One search result: item, relevance (0 to 1), rank score, and sources."""
 
-    item: SemanticMemory | Turn | Episode | Attachment
+    item: SemanticMemory | Turn | Episode | Attachment | Note
     relevance: float
     score: float
     routes: Mapping[str, tuple[int, float]]
@@ -41,15 +42,15 @@ class Hit:
     outdated: tuple[tuple[int, int], ...] = ()  # the clauses of its text of which that holds, as (start, end)
 
     def __repr__(self) -> str:
-        """One line: its type, the end of its id, how relevant it is, when it was said, and how its text begins."""
+        """One line: type, short id, relevance, date, and the start of the text."""
         text = " ".join(self.text.split())
         text = text if len(text) <= REPR_CHARS else f"{text[: REPR_CHARS - 1]}…"
         later = f", said later: #{self.said_later[-8:]}" if self.said_later else ""
         return f"<{self.type} #{self.id[-8:]} {self.relevance:.2f} {self.said_at:%Y-%m-%d} {text!r}{later}>"
 
     @property
-    def type(self) -> Literal["memory", "turn", "episode", "attachment"]:
-        """What sort of thing was found."""
+    def type(self) -> Literal["memory", "turn", "episode", "attachment", "note"]:
+        """The type of the item."""
         match self.item:
             case Turn():
                 return "turn"
@@ -57,34 +58,38 @@ class Hit:
                 return "episode"
             case Attachment():
                 return "attachment"
+            case Note():
+                return "note"
         return "memory"
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The item's id."""
         return self.item.id
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The item's text."""
         match self.item:
             case Episode():
                 return self.item.summary or self.item.goal
             case Attachment():
                 known = (self.item.description, self.item.transcription, self.item.extracted_text)
                 return f"{self.item.filename}: {next(filter(None, known), self.item.local_path or self.item.url or '')}"
+            case Note():
+                return self.item.text
         return self.item.content
 
     @property
     def said_at(self) -> datetime:
-        """When it was said; of an episode when it ended."""
+        """When it was said; for an episode, when it ended."""
         return self.item.ended_at if isinstance(self.item, Episode) else self.item.said_at
 
 
 @value(frozen=True, slots=True)
 class Explanation:
     """
-    How an answer came about: the terms and slots asked for, what each route found, what was left out and why.
+    How a result came about: terms, slots, hits per route, what was left out and why.
 
     said_later: of two hits that answer the same question the id of the earlier, that of the later, and what decided
     """
@@ -103,7 +108,7 @@ class Explanation:
 @value(frozen=True, slots=True)
 class Hits(Sequence[Hit]):
     """
-    Hits, best first, with what the search could not do and how it came to this order.
+    Search results, best first, with diagnostics and explanation.
 
     confidence: how sure it is that what is asked for is among them, 0 to 1: that the topic is there, not that an answer is right
     """
@@ -118,7 +123,7 @@ class Hits(Sequence[Hit]):
 
     @property
     def confident(self) -> bool:
-        """Whether an answer can be expected; nine in ten questions that have one pass."""
+        """Whether an answer is likely; nine in ten answerable questions pass."""
         return self.confidence >= 0.5
 
     def __len__(self) -> int:
@@ -132,14 +137,14 @@ class Hits(Sequence[Hit]):
 
     @property
     def text(self) -> str:
-        """The texts of all hits, one a line."""
+        """The texts of all hits, one per line."""
         return "\n".join(hit.text for hit in self.hits)
 
 
 @value(frozen=True, slots=True)
 class Context:
     """
-    A packed text for a prompt, its estimated tokens, what went in, and how much did not fit.
+    Packed text for a prompt: estimated tokens, included hits, number omitted.
 
     diagnostics:    what was missing when it was looked for, a line each
     confidence:     how sure it is that what was asked for is in it, as of Hits

@@ -12,7 +12,7 @@ from yiku.types.value import value
 
 @value(frozen=True, slots=True)
 class TurnRecord:
-    """A record of a source that is a turn: its line there, and the turn as `record` takes it."""
+    """A turn in a source: its line, and the arguments of `record`."""
 
     line: int
     turn: Mapping[str, Any]
@@ -20,7 +20,7 @@ class TurnRecord:
 
 @value(frozen=True, slots=True)
 class MemoryRecord:
-    """A record of a source that is a statement: its line there, its text, and its details as `remember` takes them."""
+    """A statement in a source: its line, text, and details for `remember`."""
 
     line: int
     text: str
@@ -29,7 +29,7 @@ class MemoryRecord:
 
 @value(frozen=True, slots=True)
 class SkippedRecord:
-    """A record that holds nothing to keep, and what it was."""
+    """A record without content to store, and what it was."""
 
     line: int
     what: str
@@ -37,7 +37,7 @@ class SkippedRecord:
 
 @value(frozen=True, slots=True)
 class BadRecord:
-    """A record that could not be read, and why."""
+    """An unreadable record, and the reason."""
 
     line: int
     why: str
@@ -45,7 +45,7 @@ class BadRecord:
 
 @value(frozen=True, slots=True)
 class OperationRecord:
-    """An operation of another store, of Yiku's own export: its line, its scope with label, its header, and its changes by line."""
+    """An operation in a Yiku export: line, scope and label, header, and changes by line."""
 
     line: int
     scope: str

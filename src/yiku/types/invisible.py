@@ -1,5 +1,5 @@
 """
-Characters that nobody sees: controls, formats, direction marks, tags, variation selectors, fillers. Data only.
+Invisible Unicode characters: controls, formats, direction marks, tags, variation selectors, fillers. Data only.
 
 A terminal obeys some of them, and a language model reads all of them, while a person sees nothing. Each constant is the
 inside of a character class. The ranges are those of Unicode: general categories Cc, Cf, Cs, Zl and Zp, and the property

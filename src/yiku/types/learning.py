@@ -1,5 +1,5 @@
 """
-What is learned from turns: drafts of statements, and what became of them.
+Types for learning: drafts of statements, jobs, and model calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Priority = Literal["transient", "short_term", "long_term", "permanent"]
 @value(frozen=True, slots=True, kw_only=True)
 class Draft:
     """
-    What a turn seems to say, before it is decided: a statement, or that the last one does not hold.
+    A statement or retraction found in a turn, not decided yet.
 
     text:       one sentence that stands alone, in the speaker's words as far as they do
     quote:      the words of the turn that it rests on, exactly as they stand there
@@ -53,7 +53,7 @@ class Draft:
 @value(frozen=True, slots=True, kw_only=True)
 class How:
     """
-    How a statement was learned that nobody told outright: by rules or which model, from which words, and whether it counts yet.
+    How a statement was learned: by rules or which model, from which words, and whether it is a candidate.
 
     confirms: the candidate or belief that it takes the place of, in the same operation
     replaces: the number of the statement that it updates, where its own slot leads to none
@@ -69,7 +69,7 @@ class How:
 @value(frozen=True, slots=True, kw_only=True)
 class Job:
     """
-    Work that waits for a model, or failed: of one turn, or of a session (turn_n 0).
+    A model job, pending or failed: for a turn, or a session (turn_n 0).
 
     fence: which lease this is; who comes back with an older one is too late
     reply: what a model said, once it did: kept first, so that whoever goes on keeps the same of it
@@ -91,7 +91,7 @@ class Job:
 
 @value(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One question to a model: what for, how many tokens and seconds it took, and how it went."""
+    """Usage of one model call: purpose, tokens, seconds, result."""
 
     at: datetime
     purpose: str

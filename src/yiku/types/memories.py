@@ -1,5 +1,5 @@
 """
-What is kept, and the words for it: kinds, standings, states; turns, memories, their sources and slots.
+Core types: turns, memories, kinds, standings, states, sources, slots.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from yiku.types.value import value
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory states. The names that other memory systems use are accepted as aliases."""
+    """The kind of a memory. Names used by other memory systems are accepted as aliases."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -54,7 +54,7 @@ _KIND_ALIASES: dict[str, Kind] = {
 
 
 class Standing(StrEnum):
-    """How a statement stands: asserted, hedged or unverified, or derived from others."""
+    """The standing of a statement: asserted, hedged or unverified, or derived."""
 
     FACT = "fact"
     BELIEF = "belief"
@@ -62,7 +62,7 @@ class Standing(StrEnum):
 
 
 class State(StrEnum):
-    """Where a memory is on its way out: each step has a reason and can be taken back until the last."""
+    """The lifecycle state of a memory; every step but the last can be reverted."""
 
     CANDIDATE = "candidate"
     ACTIVE = "active"
@@ -82,7 +82,7 @@ class Origin(StrEnum):
 
 
 class Cardinality(StrEnum):
-    """How many values a slot holds at one time."""
+    """The number of values of a slot at one time."""
 
     SINGLE = "single"
     MULTI = "multi"
@@ -93,14 +93,14 @@ Access = Literal["retrieved", "used", "mentioned"]
 
 
 class Scope(NamedTuple):
-    """A privacy boundary: its number in the store (None until something is written to it) and its name."""
+    """A privacy boundary: its name, and its number once something was written."""
 
     number: int | None
     name: str
 
 
 class Tokens(NamedTuple):
-    """What the analyzer made of a text: words (stems, bigrams) and single characters, in order."""
+    """The analyzer's tokens of a text: words (stems, bigrams) and single characters, in order."""
 
     words: list[str]
     characters: list[str]
@@ -111,7 +111,7 @@ class Tokens(NamedTuple):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message, verbatim. `n` is the row's number, `position` its place in the session (given by the store)."""
+    """One message, verbatim. `n` is the row number, `position` the place in the session, both set by the store."""
 
     n: int = 0
     id: str
@@ -140,7 +140,7 @@ class Turn:
 @value(frozen=True, slots=True, kw_only=True)
 class Source:
     """
-    Where a memory comes from: who said it, when, in which turn, if it was a turn, and in which words, if in others.
+    A source of a memory: who said it, when, in which turn, and its words if different.
 
     start, end: where those words stand in the turn's whole content, in characters; None where they do not stand there verbatim
     """
@@ -167,7 +167,7 @@ class Relation(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """What a statement fills: subject and predicate in canonical form, the object as said."""
+    """The slot of a statement: subject and predicate in canonical form, object as said."""
 
     subject: str
     predicate: str
@@ -178,7 +178,7 @@ class Slot(NamedTuple):
 
 @value(frozen=True, slots=True, kw_only=True)
 class SemanticMemory:
-    """One version of one statement, learned or told. A *line* is the chain of its versions."""
+    """One version of one statement. A *line* is the chain of its versions."""
 
     n: int = 0
     id: str
@@ -238,17 +238,17 @@ class SemanticMemory:
     said_later: str | None = field(default=None, compare=False, repr=False)
 
     def expired(self, at: datetime) -> bool:
-        """Whether it had expired at a time: lists and answers leave it out then."""
+        """Tell whether it had expired at a time; lists and answers then omit it."""
         return any(end is not None and end <= at for end in (self.expires_at, self.auto_delete_at))
 
     @property
     def access_count(self) -> int:
-        """How often it was retrieved, used or mentioned, in all."""
+        """Number of accesses of all kinds."""
         return self.retrieved + self.used + self.mentioned
 
     @property
     def last_accessed_at(self) -> datetime | None:
-        """The latest of the three kinds of access."""
+        """The latest access of any kind."""
         return max((t for t in (self.last_retrieved, self.last_used, self.last_mentioned) if t), default=None)
 
     @property
@@ -263,11 +263,11 @@ OriginName = Literal["user", "assistant", "tool", "file", "import"]
 CardinalityName = Literal["single", "multi", "unknown"]
 PriorityName = Literal["permanent", "long_term", "short_term", "transient"]
 Role = Literal["user", "assistant", "system", "tool", "developer", "function"]  # the last two are kept as system and tool
-ItemType = Literal["memory", "turn", "episode", "attachment"]
+ItemType = Literal["memory", "turn", "episode", "attachment", "note"]
 
 
 class MoreDetails(TypedDict, total=False):
-    """What may be said about a statement besides what `remember` spells out; every entry is optional."""
+    """Details of a statement that `remember` does not spell out; all optional."""
 
     standing: Standing | StandingName
     cardinality: Cardinality | CardinalityName
@@ -287,7 +287,7 @@ class MoreDetails(TypedDict, total=False):
 
 
 class Details(MoreDetails, total=False):
-    """What may be said about a statement besides its text; every entry is optional."""
+    """Details of a statement besides its text; all optional."""
 
     kind: Kind | KindName
     subject: str
@@ -304,7 +304,7 @@ class Details(MoreDetails, total=False):
 
 
 class MoreTurnDetails(TypedDict, total=False):
-    """What may be said about a turn besides what `record_turn` spells out; every entry is optional."""
+    """Details of a turn that `record_turn` does not spell out; all optional."""
 
     parent: str | None
     agent: str | None
@@ -314,7 +314,7 @@ class MoreTurnDetails(TypedDict, total=False):
 
 
 class TurnDetails(MoreTurnDetails, total=False):
-    """What may be said about a turn besides its role and content; every entry is optional."""
+    """Details of a turn besides role and content; all optional."""
 
     session: str
     said_at: datetime | str
@@ -326,7 +326,7 @@ class TurnDetails(MoreTurnDetails, total=False):
 
 
 class TurnDraft(TurnDetails, total=False):
-    """A turn as `record` takes it: as Yiku or as a chat API writes it. Only role and content must be there."""
+    """A turn as `record` takes it, in Yiku's or a chat API's format; role and content are required."""
 
     role: Required[Role]
     content: Required[str | Sequence[Any] | None]

@@ -13,7 +13,7 @@ from yiku.types.value import value
 
 @value(frozen=True, slots=True, kw_only=True)
 class New:
-    """Nothing like it was known."""
+    """A new statement was stored."""
 
     kind: ClassVar[Literal["new"]] = "new"
     memory: SemanticMemory
@@ -22,7 +22,7 @@ class New:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """It was known; the source was added."""
+    """The statement was known; its source was added."""
 
     kind: ClassVar[Literal["confirmed"]] = "confirmed"
     memory: SemanticMemory
@@ -31,7 +31,7 @@ class Confirmed:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """It retires an earlier statement of the same slot, which stays reachable as history."""
+    """The statement replaced an earlier one of the same slot, which stays in the history."""
 
     kind: ClassVar[Literal["replaced"]] = "replaced"
     memory: SemanticMemory
@@ -41,7 +41,7 @@ class Replaced:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Past:
-    """It was said before what is live now: kept as history, it retires nothing."""
+    """The statement is older than the live one: stored as history, replacing nothing."""
 
     kind: ClassVar[Literal["past"]] = "past"
     memory: SemanticMemory
@@ -51,7 +51,7 @@ class Past:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Flagged:
-    """It may contradict others, and nothing says which is right: all are kept, each marked."""
+    """The statement may contradict others: all are kept and flagged."""
 
     kind: ClassVar[Literal["flagged"]] = "flagged"
     memory: SemanticMemory
@@ -78,7 +78,7 @@ class Retracted:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It was not kept: it had been erased, or takes back what nobody said. `memory` is what was told, and is nowhere."""
+    """The statement was not stored: it had been erased, or retracts what nobody said. `memory` is what was given."""
 
     kind: ClassVar[Literal["refused"]] = "refused"
     memory: SemanticMemory
@@ -91,7 +91,7 @@ Outcome = New | Confirmed | Replaced | Past | Flagged | Retracted | Refused
 
 @value(frozen=True, slots=True)
 class Recorded:
-    """What `record` stored: the ids of the new turns, and how many were known already."""
+    """Result of `record`: ids of the new turns, and the number already known."""
 
     ids: tuple[str, ...]
     known: int = 0
@@ -101,7 +101,7 @@ class Recorded:
 
 @value(frozen=True, slots=True)
 class Forgotten:
-    """What `forget` took out of memory, or `restore` brought back."""
+    """Memories and turns that `forget` archived, or `restore` brought back."""
 
     memories: tuple[SemanticMemory, ...]
     turns: tuple[Turn, ...]
@@ -110,7 +110,7 @@ class Forgotten:
 
 @value(frozen=True, slots=True)
 class Place:
-    """One place of the home after an erasure: what was done there, how much was looked through, what was still found."""
+    """One place of the home in an erasure receipt: action, bytes searched, findings."""
 
     name: str
     done: str
@@ -121,7 +121,7 @@ class Place:
 @value(frozen=True, slots=True, kw_only=True)
 class Erased(Forgotten):
     """
-    What an erasure took, or with `dry_run` would take, and the proof: each place of the home, looked through in raw bytes.
+    Result of an erasure, or with `dry_run` its plan: what is deleted, and each place searched.
 
     memories and turns are gone for good. redacted: turns that lost a sentence. kept: statements that have other sources still,
     and places in the store where the same sentence stands and cannot be taken out.
@@ -140,14 +140,14 @@ class Erased(Forgotten):
 
     @property
     def clean(self) -> bool:
-        """Whether nothing of it was found anywhere."""
+        """Whether nothing erased was found anywhere."""
         kept = (place for place in self.kept if isinstance(place, Place))
         return not self.dry_run and not any(place.found for place in (*self.places, *kept))
 
 
 @value(frozen=True, slots=True)
 class Undone:
-    """What `undo` took back: how many memories, turns and records (episodes and the like), and the operation that it was itself."""
+    """Result of `undo`: counts of restored memories, turns and records, and its own operation."""
 
     undone: int
     memories: int

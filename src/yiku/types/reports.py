@@ -17,7 +17,7 @@ from yiku.types.value import value
 @value(frozen=True, slots=True, kw_only=True)
 class LearnReport:
     """
-    What learning did: how many turns and questions to a model, what became of what they say, and what is left.
+    Report of learning: turns, model jobs, outcomes, and what is pending.
 
     outcomes: how many statements were new, confirmed, replaced, flagged, retracted …
     waiting:  turns and questions that wait; dead: questions that failed for good, until `learn(everything=True)`
@@ -36,7 +36,7 @@ class LearnReport:
 @value(frozen=True, slots=True, kw_only=True)
 class Relearned:
     """
-    What reading all turns again changed, or with `dry_run` would change.
+    Report of rereading all turns, or with `dry_run` what it would change.
 
     turns:     of the user, read in this call; left: those that wait for the next
     archived:  what the rules do not learn any more; learned: what they learn now, and was not known
@@ -60,7 +60,7 @@ class Relearned:
 
 @value(frozen=True, slots=True)
 class Compressed:
-    """What became of messages that left a host's context: their episode, how many were recorded now and before, what was learned."""
+    """Report of compression: episode, messages recorded now and before, outcomes."""
 
     episode: Episode | None
     recorded: int
@@ -71,7 +71,7 @@ class Compressed:
 @value(frozen=True, slots=True)
 class Ended:
     """
-    What became of a session: its episode, the scratchpad, how many memories ended with it, what was learned.
+    Report of a session's end: episode, scratchpad, expired memories, outcomes.
 
     model: what a model did, where there is one
     """
@@ -85,7 +85,7 @@ class Ended:
 
 @value(frozen=True, slots=True)
 class ToReview:
-    """A memory that somebody should look at, why, and what it contradicts."""
+    """A memory to review: the reason, and what it contradicts."""
 
     memory: SemanticMemory
     why: Literal["unconfirmed", "conflict", "belief"]
@@ -95,7 +95,7 @@ class ToReview:
 @value(frozen=True, slots=True)
 class EmbedReport:
     """
-    How many turns and memories were embedded in which space, and how many wait still.
+    Report of embedding: space, rows done, pending and failed.
 
     failed: those that are found by words only, because the model refused them each time
     """
@@ -109,7 +109,7 @@ class EmbedReport:
 @value(frozen=True, slots=True)
 class ImportReport:
     """
-    What an import did or would do: records by what became of them, and each one it could not use.
+    Report of an import: record counts by result, and each problem.
 
     lowered: how many statements, rules, pins and turns are believed less than the file says, because it is not trusted
     """
@@ -128,7 +128,7 @@ class ImportReport:
 
 @value(frozen=True, slots=True)
 class Exported:
-    """What an export wrote: where, which scopes, how many of each; `missing` are blobs and rows that could not be read."""
+    """Report of an export: path, scopes, counts; `missing` are unreadable blobs and rows."""
 
     path: str
     scopes: tuple[str, ...]
@@ -142,7 +142,7 @@ class Exported:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that was made and read back: where, how large, what it holds; `changes` is the number of the last change in it."""
+    """Report of a verified backup: path, size, contents; `changes` is the number of its last change."""
 
     path: str
     bytes: int
@@ -156,7 +156,7 @@ class Backup:
 
 @value(frozen=True, slots=True, kw_only=True)
 class BackupFile:
-    """A backup that lies in the home."""
+    """A backup in the home."""
 
     name: str
     made_at: datetime
@@ -166,7 +166,7 @@ class BackupFile:
 @value(frozen=True, slots=True, kw_only=True)
 class Restored:
     """
-    What restoring a backup did, or would do.
+    Report of restoring a backup, or its plan.
 
     changes, turns, memories: what the store has, and the backup has not; None when the store cannot be asked
     kept:    the backup of the store as it was before, by which this can be taken back
@@ -188,7 +188,7 @@ class Restored:
 
 @value(frozen=True, slots=True)
 class Checked:
-    """What a check looked at, how much of each, what is wrong and what is worth knowing, in words."""
+    """Report of a check: items checked, problems, notes."""
 
     depth: str
     looked_at: Mapping[str, int]
@@ -200,7 +200,7 @@ class Checked:
 @value(frozen=True, slots=True)
 class Repaired:
     """
-    What a repair found wrong, and what it came to.
+    Report of a repair: problems found, and the result.
 
     rows: of each table, how many came from where; lost: what was found nowhere; kept: where the damaged file lies
     mended: rows of which one thing could not be read, and what
@@ -216,7 +216,7 @@ class Repaired:
 
 @value(frozen=True, slots=True)
 class Stats:
-    """Counts of what a handle reads, and the sizes of its files in bytes. queue: questions to a model, those that failed too."""
+    """Counts of what a handle reads, and file sizes in bytes. queue: pending and failed model jobs."""
 
     scope: str
     turns: int
@@ -239,7 +239,7 @@ class Stats:
 @value(frozen=True, slots=True)
 class Status:
     """
-    How the home is: where, whose, which versions, and every trouble worth a line.
+    State of the home: path, owner, versions, and troubles.
 
     search:  what questions are asked with: words, or the space of a model
     missing: what a search by words could have besides, and how

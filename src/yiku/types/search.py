@@ -1,5 +1,5 @@
 """
-What a search works on: columns of all turns of a scope, and the vectors that resemble a question.
+Types for search: per-turn columns, vectors, similarities.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from yiku.types.value import value
 if TYPE_CHECKING:
     import numpy as np
 
-Item = Literal["turn", "memory"]  # what has vectors
+Item = Literal["turn", "memory", "note"]  # what has vectors
 
 
 @value(frozen=True, slots=True)
 class TurnColumns:
     """
-    What ranking asks of every turn of the scopes: one place a turn, in the order of their numbers.
+    Ranking columns of every turn of the scopes, by row number.
 
     ns:       (k,) int64, row numbers, ascending
     sessions: (k,) int64, numbers of sessions
@@ -38,7 +38,7 @@ class TurnColumns:
 @value(frozen=True, slots=True)
 class Vector:
     """
-    The vector of one window of a turn or memory: (dimensions,) float32, of unit length.
+    The vector of one window of a turn or memory: (dimensions,) float32, unit length.
 
     unspaced: whether its text is mostly in a script without spaces, Chinese above all
     """
@@ -53,7 +53,7 @@ class Vector:
 @value(frozen=True, slots=True)
 class Similar:
     """
-    How much the turns and memories of the scopes resemble a question: the best cosine of each one's windows.
+    Similarity of turns and memories to a question: the best cosine of each one's windows.
 
     ns:       (k,) int64, row numbers, in no order
     memories: (k,) bool, whether it is a memory's
@@ -70,7 +70,7 @@ class Similar:
 @value(frozen=True, slots=True)
 class Embedded:
     """
-    How far a scope is embedded in a space: the last turn and memory that were looked at, and rows behind to do again.
+    Embedding progress of a scope in a space: last turn and memory, and rows to redo.
 
     failed: rows behind of which the model could make nothing, however often it was asked
     """

@@ -1,5 +1,5 @@
 """
-What grows out of sessions: episodes and their steps, the scratchpad, attachments.
+Types derived from sessions: episodes, the scratchpad, attachments.
 
 These are records: each is kept whole under its id, and a newer form of it takes the place of the older.
 """
@@ -20,7 +20,7 @@ Direction = Literal["inbound", "outbound"]
 
 @value(frozen=True, slots=True, kw_only=True)
 class ActionNode:
-    """One call of a tool: what mattered of its parameters, what came of it, what was decided then."""
+    """A tool call: key parameters, result, and decision."""
 
     tool_name: str
     key_params: Mapping[str, Any] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class ActionNode:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """The story of a session or of a part of it: what was wanted, what was done, how it ended, what was decided and why."""
+    """The story of a session or part of it: goal, actions, outcome, decisions."""
 
     n: int = 0
     id: str
@@ -66,7 +66,7 @@ class Episode:
 @value(frozen=True, slots=True, kw_only=True)
 class Session:
     """
-    A run of turns: how many, when, what a host keeps for it (variables), the task it is at, and when it was ended.
+    A session: turn count, times, host variables, task, and end.
 
     number: the row's number, 0 before the first turn; nor has it begun then, and no turn was its last
     """
@@ -85,7 +85,7 @@ class Session:
 @value(frozen=True, slots=True)
 class Messages(Sequence[Mapping[str, Any]]):
     """
-    Messages of a session in order, each as it was given.
+    Messages of a session, in order, each as given.
 
     turns:  the ids of the turns that they come from
     cursor: what `after` takes for the next page; None behind the last
@@ -107,7 +107,7 @@ class Messages(Sequence[Mapping[str, Any]]):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A task in the scratchpad: what, since when, when it was done or left, and which of the two, in which session."""
+    """A task in the scratchpad: text, start, end or abandonment, session."""
 
     text: str
     since: datetime
@@ -119,7 +119,7 @@ class Task:
 @value(frozen=True, slots=True, kw_only=True)
 class Scratchpad:
     """
-    The working memory of one user: what they are working on, over all sessions.
+    The working memory of a user over all sessions.
 
     overrides: what the user wrote, by section; it wins over what was found out
     left_out:  in the answer to a change, the lines that had no place: unknown, there already, or too many; never stored
@@ -143,7 +143,7 @@ class Scratchpad:
 
 @value(frozen=True, slots=True, kw_only=True)
 class ScratchpadPatch:
-    """What may be changed in the scratchpad at the end of a session: lines to add, and lines that are settled."""
+    """Changes to the scratchpad at a session's end: lines to add and to settle."""
 
     add_open_questions: tuple[str, ...] = ()
     settle_open_questions: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ class ScratchpadPatch:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that was sent (inbound) or made (outbound), and what is known of its content."""
+    """A file that was sent (inbound) or made (outbound), with a description of its content."""
 
     n: int = 0
     id: str

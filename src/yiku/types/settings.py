@@ -12,7 +12,7 @@ from yiku.types.value import value
 
 
 class Secret:
-    """A text that shows itself to whoever asks for it by name, and to nothing else: not printed, logged or made JSON."""
+    """A string that is revealed on request only: never printed, logged or serialized."""
 
     __slots__ = ("_text",)
 
@@ -20,7 +20,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text."""
+        """Return the secret."""
         return self._text
 
     def __repr__(self) -> str:
@@ -36,7 +36,7 @@ class Secret:
 @value(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
-    Every setting, resolved. `origins` says where each value came from; docs/settings.md describes them.
+    Resolved settings; `origins` says where each value came from. See docs/settings.md.
 
     unknown_variables: what begins with YIKU_ in the environment, and is no setting
     """
@@ -52,6 +52,7 @@ class Settings:
     language: str = "auto"
     secrets: str = "mask"
     private_folders: tuple[str, ...] = ()
+    vaults: tuple[str, ...] = ()
     backups: str = "nightly"
     durability: str = "full"
     busy_timeout_s: float = 30.0

@@ -1,5 +1,5 @@
 """
-`value`: a dataclass whose comparison, hash and text are functions that all of them share.
+The decorator `value`: dataclasses that share `__eq__`, `__hash__` and `__repr__`.
 
 `dataclass` writes a comparison, a hash and a text for each class and compiles them: a third of what importing the
 types takes. These do the same over the class's fields when they are called.

@@ -5,7 +5,7 @@ import sys
 from yiku import Hit, Memory, Outcome
 
 
-def told(outcome: Outcome) -> str:
+def described(outcome: Outcome) -> str:
     """Each outcome by its kind, and by its class."""
     if outcome.kind == "replaced":
         return f"instead of {outcome.replaced.content}"
@@ -26,7 +26,7 @@ def main(home: str) -> None:
         )
         turn = memory.record_turn("user", "I live in Oslo.", session="s1", said_at="2026-01-02", project="atlas")
         outcome = memory.remember("Ann prefers tea.", kind="preference", tags=["茶"], source=turn.id, pinned=True, origin="user")
-        print(told(outcome))
+        print(described(outcome))
         hits = memory.recall("what does Ann drink?", types=["memory", "turn"], where={"kind": "preference"})
         first: Hit = hits[0]
         memory.feedback(outcome.memory.id, "used")

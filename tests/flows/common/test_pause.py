@@ -1,4 +1,4 @@
-"""While memory is paused nothing new is kept, in any process; and in a folder that is switched off nothing is kept at all."""
+"""While memory is paused nothing new is stored, in any process; and in a folder that is switched off nothing is kept at all."""
 
 import pytest
 from workers import together

@@ -48,7 +48,7 @@ def some_words() -> dict[str, str]:
     return {place: canaries.latin(chance) for place in places} | {f"{place} 中": canaries.chinese(chance) for place in places}
 
 
-def told(words: dict[str, str], place: str) -> str:
+def phrase(words: dict[str, str], place: str) -> str:
     return f"{words[place]} {words[f'{place} 中']}"
 
 
@@ -67,24 +67,24 @@ def everything_said(memory: Memory, words: dict[str, str]) -> str:
     """One statement, and canaries wherever a statement and its turn can hold any; its id."""
     turn = memory.record_turn(
         "user",
-        f"It rained. The word is {told(words, 'content')}. It was cold.",
+        f"It rained. The word is {phrase(words, 'content')}. It was cold.",
         session="s-rain",
         speaker="Ann",
         external_id="rain-1",
         tool_calls=[{"name": "look", "input": {"path": "a.md"}}],
-        tool_results=[{"content": f"heard: the word is {told(words, 'content')}"}],
+        tool_results=[{"content": f"heard: the word is {phrase(words, 'content')}"}],
     )
-    grown.out_of(memory, turn, words, says=f"The word is {told(words, 'content')}.", folder=Path(memory.settings.home))
+    grown.out_of(memory, turn, words, says=f"The word is {phrase(words, 'content')}.", folder=Path(memory.settings.home))
     kept = memory.remember(
-        f"The word is {told(words, 'content')}.",
+        f"The word is {phrase(words, 'content')}.",
         subject="Ann",
         predicate="watchword",
-        object=told(words, "object"),
+        object=phrase(words, "object"),
         tags=[words["tag"], words["tag 中"]],
-        metadata={words["key"]: {"of": told(words, "metadata")}},
-        basis=told(words, "basis"),
+        metadata={words["key"]: {"of": phrase(words, "metadata")}},
+        basis=phrase(words, "basis"),
         entities=[words["entity"], words["entity 中"]],
-        relations=[("Ann", "knows", told(words, "relation"))],
+        relations=[("Ann", "knows", phrase(words, "relation"))],
         external_id=words["external"],
         agent=words["agent"],
         project=words["project 中"],
@@ -93,18 +93,18 @@ def everything_said(memory: Memory, words: dict[str, str]) -> str:
         idempotency_key=words["receipt"],
     ).memory
     memory.remember(
-        f"THE WORD IS {told(words, 'content').upper()}",
+        f"THE WORD IS {phrase(words, 'content').upper()}",
         source=turn.id,
         subject="Ann",
         predicate="watchword",
-        object=told(words, "object"),
+        object=phrase(words, "object"),
     )
-    memory.update(kept.id, metadata={"now": "nothing"}, basis=told(words, "before"))
+    memory.update(kept.id, metadata={"now": "nothing"}, basis=phrase(words, "before"))
     memory.update(kept.id, basis="none")
     memory.feedback(kept.id, "used")
-    memory.forget(kept.id, reason=told(words, "reason"))
+    memory.forget(kept.id, reason=phrase(words, "reason"))
     memory.restore(kept.id)
-    memory.record_turn("user", LONG + f"The word is {told(words, 'content')}. " + LONG, session="s-long", external_id="long-1")
+    memory.record_turn("user", LONG + f"The word is {phrase(words, 'content')}. " + LONG, session="s-long", external_id="long-1")
     return kept.id
 
 
@@ -112,21 +112,21 @@ def a_turn_with(memory: Memory, words: dict[str, str], **details: object) -> str
     """A turn with canaries in every field, a long result among them; its id."""
     turn = memory.record_turn(
         "user",
-        f"My other word is {told(words, 'other')}. Please fix the login of {told(words, 'other')}.",
-        speaker=told(words, "speaker"),
-        tool_calls=[{"name": "look", "input": {words["key"]: told(words, "tool")}}],
+        f"My other word is {phrase(words, 'other')}. Please fix the login of {phrase(words, 'other')}.",
+        speaker=phrase(words, "speaker"),
+        tool_calls=[{"name": "look", "input": {words["key"]: phrase(words, "tool")}}],
         tool_results=[
-            {"content": told(words, "result")},
-            {"content": f"{LONG} {told(words, 'long')} {LONG} {told(words, 'blobbed')}"},
+            {"content": phrase(words, "result")},
+            {"content": f"{LONG} {phrase(words, 'long')} {LONG} {phrase(words, 'blobbed')}"},
         ],
-        metadata={"note": told(words, "metadata")},
+        metadata={"note": phrase(words, "metadata")},
         external_id=words["external"],
         parent=words["parent"],
         agent=words["agent"],
         project=words["project"],
         **details,
     )
-    grown.out_of(memory, turn, words, says=told(words, "other"), folder=Path(memory.settings.home))
+    grown.out_of(memory, turn, words, says=phrase(words, "other"), folder=Path(memory.settings.home))
     return turn.id
 
 
@@ -172,7 +172,7 @@ SAID_WHERE = {
     "statement": lambda memory, words: {"id": everything_said(memory, words)},
     "turn": lambda memory, words: {"id": a_turn_with(memory, words, session="s-other")},
     "session": lambda memory, words: (
-        a_turn_with(memory, words, session=told(words, "session")) and {"session": told(words, "session")}
+        a_turn_with(memory, words, session=phrase(words, "session")) and {"session": phrase(words, "session")}
     ),
     "source": lambda memory, words: (
         a_turn_with(memory, words, actor=words["content"], origin="file") and {"source": words["content"]}
@@ -182,7 +182,7 @@ SAID_WHERE = {
     ),
     "scope": lambda memory, words: (
         everything_said(memory, words),
-        a_turn_with(memory, words, session=told(words, "session")),
+        a_turn_with(memory, words, session=phrase(words, "session")),
         {"everything": True, "confirm": memory.scope},
     )[2],
 }

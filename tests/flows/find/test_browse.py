@@ -58,7 +58,7 @@ def test_as_of_gives_a_version_as_it_was(memory, clock):
     start = clock.now
     clock.advance(hours=1)
     kept = memory.remember("I live in Oslo", importance=0.2, confidence=0.5, tags=["家"]).memory
-    told = clock.advance(hours=1)
+    recorded_at = clock.advance(hours=1)
     clock.advance(hours=1)
     memory.update(kept.id, importance=0.9, tags=["work"], pinned=True)
     clock.advance(hours=1)
@@ -66,7 +66,7 @@ def test_as_of_gives_a_version_as_it_was(memory, clock):
     changed = clock.advance(hours=1)
     clock.advance(hours=1)
     memory.forget(kept.id)
-    then, now = memory.get(kept.id, as_of=told), memory.get(kept.id, as_of=changed)
+    then, now = memory.get(kept.id, as_of=recorded_at), memory.get(kept.id, as_of=changed)
 
     with pytest.raises(NotFound):
         memory.get(kept.id, as_of=start)

@@ -98,11 +98,11 @@ def test_what_is_embedded_is_not_asked_again(memory, model):
     said(memory, *SPOKEN)
     memory.remember("I like tea. 我喜欢茶。")
     memory.admin.embed()
-    told, model.asked = model.asked, []
+    asked_before, model.asked = model.asked, []
     said(memory, "And a new one, 新的。")
 
     assert 1 == memory.admin.embed().done
-    assert told
+    assert asked_before
     assert all("new one" in text for text in model.asked)
     assert len({*rows(memory._handle.paths.root)}) == len(rows(memory._handle.paths.root)) == 6
 
@@ -190,7 +190,7 @@ def test_one_text_that_the_model_refuses_holds_up_no_other(memory, model, home):
     assert [79, 0, 0, 0] == [report.done for report in reports]
     assert [2, 2, 0, 0] == [report.waiting for report in reports]
     assert [0, 0, 2, 2] == [report.failed for report in reports]
-    assert ["2 turns and statements are found by words only: the model refuses them"] == [*memory.status().troubles]
+    assert ["2 turns, statements and notes are found by words only: the model refuses them"] == [*memory.status().troubles]
     assert 79 == len(rows(home))
 
 
@@ -283,7 +283,7 @@ def test_a_model_that_changed_its_length_under_its_name_is_embedded_anew(open_it
     (line,) = lines(memory)
     report = memory.admin.embed()
 
-    assert "has changed since these vectors were made; yiku embed makes them anew" in line
+    assert "has changed since these vectors were made; yiku embed recomputes them" in line
     assert (4, 0) == (report.done, report.waiting)
     assert {(48,)} == {*rows(home, "select length(code) from vectors")}
     assert SPOKEN[0] == memory.recall("屋")[0].text
@@ -324,7 +324,7 @@ def test_unplugged_half_an_index_says_how_much_waits(memory):
     hits = memory.recall("屋 白天")
 
     assert {SPOKEN[0], "白天 day"} <= {hit.text for hit in hits}
-    assert ["2 turns and statements are found by words only: yiku embed"] == [*hits.diagnostics]
+    assert ["2 turns, statements and notes are found by words only: yiku embed"] == [*hits.diagnostics]
 
 
 @pytest.mark.spec("S3-06")
@@ -367,8 +367,8 @@ def test_unplugged_damaged_vectors(open_it, home, harm):
     harm(home)
     memory = open_it()
 
-    assert ["searched by words: the vectors are damaged; yiku embed makes them anew"] == lines(memory)
-    assert ["search by words only: the vectors are damaged; yiku embed makes them anew"] == [*memory.status().troubles]
+    assert ["searched by words: the vectors are damaged; yiku embed recomputes them"] == lines(memory)
+    assert ["search by words only: the vectors are damaged; yiku embed recomputes them"] == [*memory.status().troubles]
     with pytest.raises(Damaged, match="yiku embed"):
         open_it(search="local").recall("metro")
     assert 5 == memory.admin.embed().done

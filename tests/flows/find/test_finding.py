@@ -64,38 +64,38 @@ def test_each_route_brings_what_only_it_can_find(memory, clock):
 
 @pytest.mark.spec("S0-76")
 @pytest.mark.parametrize(
-    ("stated", "told", "question"),
+    ("stated", "statement", "question"),
     [
         ("Ann lives in Bergen", "The violin hangs in the attic", "Where does Ann live, and where is the violin?"),
         ("小明住在北京", "小提琴挂在阁楼里", "小明住在哪里？小提琴呢？"),
     ],
 )
-def test_an_entity_that_is_known_does_not_end_the_search(memory, stated, told, question):
+def test_an_entity_that_is_known_does_not_end_the_search(memory, stated, statement, question):
     """The slot of whom the question names gives one half of the answer, and the words give the other."""
     memory.remember(stated)
-    said(memory, told, "Nothing else happened. 没有别的事。")
+    said(memory, statement, "Nothing else happened. 没有别的事。")
     found = {hit.text: hit.routes for hit in memory.recall(question)}
 
-    assert {stated, told} == {*found}
+    assert {stated, statement} == {*found}
     assert "slot" in found[stated]
-    assert {"words"} <= {*found[told]} <= {"words", "session", "role", "recency"}
+    assert {"words"} <= {*found[statement]} <= {"words", "session", "role", "recency"}
 
 
 @pytest.mark.spec("T-23", "S4-38")
 @pytest.mark.parametrize("name", ["ERR_TLS_4711", "青霉素"])
 def test_what_only_its_words_find_is_first(memory, model, name):
     """The model takes the name for something else, so others are nearer: the turn that has it is first, and has the highest score."""
-    told = f"昨天又看到了 {name} again"
-    for text in (told, "A flat by the harbour", "A flat with a garden", *(f"note {n} 第{n}条" for n in range(9))):
+    statement = f"昨天又看到了 {name} again"
+    for text in (statement, "A flat by the harbour", "A flat with a garden", *(f"note {n} 第{n}条" for n in range(9))):
         said(memory, text, session=text)
     memory.admin.embed()
     tokens = analyze.tokens(name)
     model.known |= dict.fromkeys((*tokens.words, *tokens.characters), "flat")
     hits = memory.recall(name)
 
-    assert told == hits[0].text
+    assert statement == hits[0].text
     assert hits[0].routes["vectors"][0] > 1
-    assert [told] == [hit.text for hit in hits if "words" in hit.routes]
+    assert [statement] == [hit.text for hit in hits if "words" in hit.routes]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
@@ -103,7 +103,7 @@ def test_what_only_its_words_find_is_first(memory, model, name):
 def test_what_is_forgotten_is_no_measure_for_the_rest(memory):
     """Whatever resembled the question best: once it is hidden, others are found, and believed, as if it had never been."""
 
-    def told(question: str) -> list[tuple[str, float]]:
+    def statement(question: str) -> list[tuple[str, float]]:
         hits = memory.recall(question)
         return [(hit.text, round(hit.score, 6)) for hit in hits] + [("confidence", hits.confidence)]
 
@@ -111,14 +111,14 @@ def test_what_is_forgotten_is_no_measure_for_the_rest(memory):
     said(memory, "A room with a view of the garden", session="room")
     memory.admin.embed()
     questions = ("flat garden", "花园在哪里？")
-    before = [told(question) for question in questions]
+    before = [statement(question) for question in questions]
     said(memory, "flat garden", "flat 花园", "The flat is new", session="flat")
     memory.admin.embed()
-    with_it = [told(question) for question in questions]
+    with_it = [statement(question) for question in questions]
     memory.forget(session="flat")
 
     assert with_it[0] != before[0]
-    assert before == [told(question) for question in questions]
+    assert before == [statement(question) for question in questions]
 
 
 # ------------------------------------------------------------------ what is asked for under another name
@@ -164,7 +164,7 @@ def test_who_asks_for_a_relative_is_not_told_of_himself_first(memory, talk, ques
 
 
 @pytest.mark.parametrize(
-    ("stated", "told", "question"),
+    ("stated", "statement", "question"),
     [
         (
             "I like green tea",
@@ -178,12 +178,12 @@ def test_who_asks_for_a_relative_is_not_told_of_himself_first(memory, talk, ques
         ),
     ],
 )
-def test_a_slot_that_a_long_question_touches_is_only_a_part_of_it(memory, stated, told, question):
+def test_a_slot_that_a_long_question_touches_is_only_a_part_of_it(memory, stated, statement, question):
     """What is liked comes first where that is asked, and not where `like` and 倾向 stand in the midst of something else."""
     memory.remember(stated)
-    said(memory, told)
+    said(memory, statement)
 
-    assert told == memory.recall(question)[0].text
+    assert statement == memory.recall(question)[0].text
 
 
 @pytest.mark.parametrize("question", ["怎么从机场去我老板那里？", "How do I get from the airport to my boss?"])
@@ -196,37 +196,37 @@ def test_a_way_to_somebody_does_not_ask_who_he_is(memory, question):
 
 @pytest.mark.spec("S2-76", "T-22")
 @pytest.mark.parametrize(
-    ("told", "corrected", "question"),
+    ("statement", "corrected", "question"),
     [
         ("My boss's name is Ole", "Actually my boss's name is Kari", "Ole boss name meeting"),
         ("I live in Bergen", "I moved from Bergen to Oslo last week", "Bergen live weather"),
         ("我老板叫王强", "说错了，我老板叫李强", "老板王强今天来吗"),
     ],
 )
-def test_what_corrects_stands_before_what_it_corrects(memory, told, corrected, question):
+def test_what_corrects_stands_before_what_it_corrects(memory, statement, corrected, question):
     """Where two turns are found, and a statement of one was replaced by one of the other, though the older has more of the words."""
-    said(memory, told, corrected, session="s")
+    said(memory, statement, corrected, session="s")
     first, *others = memory.recall(question)
 
-    assert told != first.text
-    assert told in [hit.text for hit in others if hit.superseded_by]
+    assert statement != first.text
+    assert statement in [hit.text for hit in others if hit.superseded_by]
     assert all(hit.score <= first.score for hit in others)
 
 
 @pytest.mark.spec("S2-76")
 @pytest.mark.parametrize(
-    ("told", "back", "question", "label"),
+    ("statement", "back", "question", "label"),
     [("I am allergic to peanuts", "just kidding", "peanuts", "taken back"), ("我对花生过敏", "开玩笑的", "花生能吃吗", "已收回")],
 )
-def test_what_was_taken_back_says_so(memory, told, back, question, label):
+def test_what_was_taken_back_says_so(memory, statement, back, question, label):
     """Its turn is still found, since it was said, and no prompt takes it in earnest; what is told again holds."""
-    said(memory, told, back, session="s")
+    said(memory, statement, back, session="s")
     (hit, *_) = memory.recall(question)
 
-    assert (told, True) == (hit.text, hit.taken_back)
+    assert (statement, True) == (hit.text, hit.taken_back)
     assert label in memory.context(question).text
 
-    said(memory, told, session="later")
+    said(memory, statement, session="later")
     assert [] == [hit for hit in memory.recall(question) if hit.taken_back and hit.item.session == "later"]
 
 

@@ -178,7 +178,7 @@ def test_the_question_itself_is_no_answer(memory):
 
 
 @pytest.mark.parametrize(
-    ("told", "question", "wanted"),
+    ("statement", "question", "wanted"),
     [
         (("We ordered boxes", "We ordered a lamp", "We moved to the new flat today."), "What did we order the week before we moved?", 0),
         (("我们买了纸箱", "我们买了台灯", "今天我们搬家了"), "搬家前一周我们买了什么？", 0),
@@ -186,15 +186,15 @@ def test_the_question_itself_is_no_answer(memory):
         (("我们买了纸箱", "我们买了台灯", "今天我们搬家了"), "搬家之后我们买了什么？", 1),
     ],
 )  # fmt: skip
-def test_a_time_hangs_on_an_event(memory, clock, told, question, wanted):
+def test_a_time_hangs_on_an_event(memory, clock, statement, question, wanted):
     """`The week before we moved` is found by when the move was told."""
-    for text, days in ((told[0], 20), (told[2], 3), (told[1], 12)):
+    for text, days in ((statement[0], 20), (statement[2], 3), (statement[1], 12)):
         clock.advance(days=days)
         said(memory, text, session=text)
     clock.advance(days=60)
     found = memory.recall(question)
 
-    assert told[wanted] == next(hit.text for hit in found if hit.text in told[:2])
+    assert statement[wanted] == next(hit.text for hit in found if hit.text in statement[:2])
     assert len(found.explanation.windows) == 1
 
 
@@ -208,20 +208,20 @@ def test_an_event_that_nobody_told_of_hangs_nothing(memory):
 
 @pytest.mark.spec("S3-33", "S3-160")
 @pytest.mark.parametrize(
-    ("talk", "told", "question"),
+    ("talk", "statement", "question"),
     [
         ("Let us talk about the kayak again", ("The kayak costs 900 euros", "The tent costs 300 euros"), "What does it cost?"),
         ("我们再说说那条皮划艇吧", ("皮划艇的价格是九百欧", "帐篷的价格是三百欧"), "价格是多少？"),
     ],
 )
-def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, told, question):
+def test_the_last_turns_of_the_conversation_say_what_is_meant(memory, talk, statement, question):
     """`What does it cost?` after a word about the kayak asks for the kayak; without the conversation nobody knows."""
-    said(memory, *told, session="old")
+    said(memory, *statement, session="old")
     said(memory, talk, session="now")
 
-    assert told[0] == next(hit.text for hit in memory.recall(question, session="now") if hit.text in told)
-    assert told[0] in memory.context(question, session="now").text
-    assert told[1] == next(hit.text for hit in memory.recall(question) if hit.text in told)
+    assert statement[0] == next(hit.text for hit in memory.recall(question, session="now") if hit.text in statement)
+    assert statement[0] in memory.context(question, session="now").text
+    assert statement[1] == next(hit.text for hit in memory.recall(question) if hit.text in statement)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_of_two_rules_in_one_slot_only_the_later_stands(memory, clock):
     """The one said last, also where it was said before the other, too; of a predicate with many values all stand."""
     answers = {"kind": "rule", "subject": "agent", "predicate": "answers in"}
     uses = {"kind": "rule", "subject": "agent", "predicate": "uses", "cardinality": "multi"}
-    told = []
+    stated = []
     for text, details in (
         ("Answer in English", {**answers, "object": "English"}),
         ("用中文回答", {**answers, "object": "中文"}),
@@ -239,7 +239,7 @@ def test_of_two_rules_in_one_slot_only_the_later_stands(memory, clock):
     ):
         clock.advance(hours=1)
         memory.remember(text, **details)
-        told.append(shown(memory))
+        stated.append(shown(memory))
 
     assert [
         ["Answer in English"],
@@ -247,7 +247,7 @@ def test_of_two_rules_in_one_slot_only_the_later_stands(memory, clock):
         ["Use ruff", "用中文回答"],
         ["用 mypy", "Use ruff", "用中文回答"],
         ["Answer in English", "用 mypy", "Use ruff"],
-    ] == told
+    ] == stated
 
 
 def test_rules_are_those_of_the_time_that_is_asked_for(memory, clock):

@@ -101,14 +101,14 @@ def answers(home: Path, scope: str) -> list[Any]:
     with opened(home, scope) as memory:
         stats = memory.admin.stats()
         said: list[Any] = [stats.turns, stats.sessions, stats.memories, stats.kinds, stats.entities, stats.relations, stats.tags]
-        said += [told(item) for item in memory.timeline(limit=1_000)]
+        said += [comparable(item) for item in memory.timeline(limit=1_000)]
         for moment in (START + timedelta(hours=k) for k in (0, 5, 20, 60)):
-            said.append([told(row) for row in memory.get_all(limit=100, as_of=moment)])
-            said.append([told(row) for row in memory.get_all(limit=100, valid_at=moment - timedelta(days=30))])
+            said.append([comparable(row) for row in memory.get_all(limit=100, as_of=moment)])
+            said.append([comparable(row) for row in memory.get_all(limit=100, valid_at=moment - timedelta(days=30))])
         for row in memory.get_all(limit=100):
-            said += [told(memory.get(row.id)), [told(version) for version in memory.history(row.id)]]
-        said += [told(record) for record in (*memory.sessions.episodes(), *memory.sessions.attachments())]
-        said += [told(memory.sessions.scratchpad())] if memory.sessions.scratchpad().changed else []
+            said += [comparable(memory.get(row.id)), [comparable(version) for version in memory.history(row.id)]]
+        said += [comparable(record) for record in (*memory.sessions.episodes(), *memory.sessions.attachments())]
+        said += [comparable(memory.sessions.scratchpad())] if memory.sessions.scratchpad().changed else []
         said += [memory.sessions.content(one.id) for one in memory.sessions.attachments() if one.blob]
         for question in QUESTIONS:
             said.append([(hit.id, round(hit.score, 9), hit.superseded_by) for hit in memory.recall(question, limit=20)])
@@ -123,7 +123,7 @@ def answers(home: Path, scope: str) -> list[Any]:
         return said
 
 
-def told(item: Any) -> Any:
+def comparable(item: Any) -> Any:
     return {name: getattr(item, name) for name in item.__dataclass_fields__ if name not in ("n", "changed", "scope")}
 
 
@@ -381,8 +381,8 @@ def session_lived(home: Path, folder: Path) -> None:
 def grown(home: Path, scope: str = "user:mei") -> list[Any]:
     """Episodes, attachments with their content, and the scratchpad, without what each store gives anew."""
     with opened(home, scope) as memory:
-        found: list[Any] = [told(one) for one in (*memory.sessions.episodes(), *memory.sessions.attachments())]
-        pad = told(memory.sessions.scratchpad())
+        found: list[Any] = [comparable(one) for one in (*memory.sessions.episodes(), *memory.sessions.attachments())]
+        pad = comparable(memory.sessions.scratchpad())
         assert pad.pop("user_id") == scope
         return [*found, pad, [memory.sessions.content(one.id) for one in memory.sessions.attachments()]]
 
@@ -428,10 +428,10 @@ def test_what_was_learned_there_is_not_learned_again_here(tmp_path):
     exported(tmp_path / "one", tmp_path / "a.jsonl")
     taken(tmp_path / "two", tmp_path / "a.jsonl")
     with opened(tmp_path / "two") as memory:
-        before = [told(row) for row in memory.get_all()]
+        before = [comparable(row) for row in memory.get_all()]
         assert before
         memory.learn()
-        assert before == [told(row) for row in memory.get_all()]
+        assert before == [comparable(row) for row in memory.get_all()]
         memory.record([{"role": "user", "content": "I like tea.", "session": "s"}])
         memory.learn()
         assert len(before) + 1 == len(memory.get_all())

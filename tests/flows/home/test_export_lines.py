@@ -89,7 +89,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def export_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An export with a line of every type."""
     folder = tmp_path_factory.mktemp("told")
     with opened(folder / "one") as memory:
@@ -110,10 +110,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CHANGES = ("update", "source", "hide")  # of what is there
 
 
-def forged(told: Path, memory: Memory, *types: str) -> list[Any]:
+def forged(export_file: Path, memory: Memory, *types: str) -> list[Any]:
     """What was reported of each bad value of these types that is not one problem with its line and the name of its field."""
     header = {"operation": "x", "at": START.isoformat()}
-    first = {line["type"]: line for line in reversed(exports.lines(told))}
+    first = {line["type"]: line for line in reversed(exports.lines(export_file))}
     wrong = []
     for type_ in types:
         for name, value in ((name, value) for name, values in BAD[type_].items() for value in values):
@@ -124,10 +124,10 @@ def forged(told: Path, memory: Memory, *types: str) -> list[Any]:
     return wrong
 
 
-def test_what_no_line_may_hold_is_named_and_nothing_of_it_is_kept(told, tmp_path):
+def test_what_no_line_may_hold_is_named_and_nothing_of_it_is_kept(export_file, tmp_path):
     """Each bad value is one problem with its line, and the field stands in it; afterwards the home is whole and empty."""
     with opened(tmp_path / "two") as memory:
-        wrong = forged(told, memory, *(type_ for type_ in BAD if type_ not in CHANGES))
+        wrong = forged(export_file, memory, *(type_ for type_ in BAD if type_ not in CHANGES))
         stats = memory.admin.stats()
 
     assert not wrong, "\n".join(map(str, wrong))
@@ -135,20 +135,20 @@ def test_what_no_line_may_hold_is_named_and_nothing_of_it_is_kept(told, tmp_path
     open_and_check(tmp_path / "two")
 
 
-def test_what_no_change_may_set_is_named_and_nothing_changes(told, tmp_path):
+def test_what_no_change_may_set_is_named_and_nothing_changes(export_file, tmp_path):
     """In a home that has what it would change."""
-    taken(tmp_path / "two", told)
+    taken(tmp_path / "two", export_file)
     with opened(tmp_path / "two") as memory:
         before = memory.get_all(where={"state": {"exists": True}}), memory.admin.journal()
-        wrong = forged(told, memory, *CHANGES)
+        wrong = forged(export_file, memory, *CHANGES)
 
         assert not wrong, "\n".join(map(str, wrong))
         assert before == (memory.get_all(where={"state": {"exists": True}}), memory.admin.journal())
 
 
-def test_the_lines_around_a_bad_one_come_in(told, tmp_path):
+def test_the_lines_around_a_bad_one_come_in(export_file, tmp_path):
     """A memory that does not fit costs its own changes only; what it lacks is said of each of them."""
-    bad = exports.changed(exports.lines(told), "memory", metadata="x")
+    bad = exports.changed(exports.lines(export_file), "memory", metadata="x")
     report = taken(tmp_path / "two", exports.written(tmp_path / "bad.jsonl", bad))
 
     assert (1, 0) == (report.turns, report.memories)
@@ -158,9 +158,9 @@ def test_the_lines_around_a_bad_one_come_in(told, tmp_path):
     open_and_check(tmp_path / "two")
 
 
-def test_a_whole_number_is_a_number_from_0_to_1(told, tmp_path):
+def test_a_whole_number_is_a_number_from_0_to_1(export_file, tmp_path):
     """As JSON of another program writes 1.0: it is kept as what it means, and can be read."""
-    one = exports.changed(exports.lines(told), "memory", importance=1, confidence=0, trust=1)
+    one = exports.changed(exports.lines(export_file), "memory", importance=1, confidence=0, trust=1)
     taken(tmp_path / "two", exports.written(tmp_path / "one.jsonl", one))
 
     open_and_check(tmp_path / "two")
@@ -173,10 +173,10 @@ def test_a_successor_must_be_a_later_version_of_the_line(tmp_path):
         memory.remember("I live in Oslo 奥斯陆")
         memory.remember("Ann likes tea 茶")
         memory.admin.export(tmp_path / "a.jsonl")
-    told = exports.lines(tmp_path / "a.jsonl")
-    oslo, ann = (line for line in told if line["type"] == "memory" and line["id"] != bergen.id)
+    export_file = exports.lines(tmp_path / "a.jsonl")
+    oslo, ann = (line for line in export_file if line["type"] == "memory" and line["id"] != bergen.id)
     for k, id in enumerate((OTHER, ann["id"], bergen.id)):
-        forged = [{**line, "superseded_by": id} if line is oslo else line for line in told]
+        forged = [{**line, "superseded_by": id} if line is oslo else line for line in export_file]
         report = taken(tmp_path / f"home{k}", exports.written(tmp_path / "b.jsonl", forged))
         assert any("superseded_by" in why or "successor" in why for _, why in report.problems)
         open_and_check(tmp_path / f"home{k}")
@@ -202,9 +202,9 @@ def test_a_blob_counts_only_by_its_content(tmp_path):
     with opened(tmp_path / "one") as memory:
         memory.record_turn("tool", "看 look", tool_results=[{"content": "a.txt"}])
         memory.admin.export(tmp_path / "a.jsonl")
-    told = exports.lines(tmp_path / "a.jsonl")
+    export_file = exports.lines(tmp_path / "a.jsonl")
     for fields in ({"blob": "ab" * 32}, {"tool_results": [{"content": "a.txt", "blob": "../../x"}]}):
-        file = exports.written(tmp_path / "b.jsonl", exports.changed(told, "turn", **fields))
+        file = exports.written(tmp_path / "b.jsonl", exports.changed(export_file, "turn", **fields))
         home = tmp_path / next(iter(fields))
         report = taken(home, file)
         with opened(home) as memory:

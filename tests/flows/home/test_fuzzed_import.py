@@ -62,7 +62,7 @@ STRANGE: list[Any] = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def export_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lived(tmp_path_factory.mktemp("told"))
 
 
@@ -104,9 +104,9 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[entry])
 
 
-def forged(told: list[exports.Line], chance: Random) -> list[exports.Line]:
+def forged(export_file: list[exports.Line], chance: Random) -> list[exports.Line]:
     """The same lines with a few other values, fields that are not theirs, lines twice, gone, or elsewhere."""
-    lines = deepcopy(told)
+    lines = deepcopy(export_file)
     for _ in range(chance.choice([1, 1, 1, 2, 5])):
         line = chance.choice(lines[1:-1])
         within, entry = chance.choice([*places(line)])
@@ -127,13 +127,13 @@ def forged(told: list[exports.Line], chance: Random) -> list[exports.Line]:
     return lines
 
 
-def comes_in_or_is_named(told: Path, folder: Path, seed: int) -> None:
+def comes_in_or_is_named(export_file: Path, folder: Path, seed: int) -> None:
     """Into a home of its own and into one that knows other things, believed and not."""
     chance = Random(seed)
-    file = exports.written(folder / "forged.jsonl", forged(exports.lines(told), chance))
+    file = exports.written(folder / "forged.jsonl", forged(exports.lines(export_file), chance))
     home = folder / "home"
     if chance.random() < 0.7:
-        shutil.copytree(told.parent / "mine", home)
+        shutil.copytree(export_file.parent / "mine", home)
     trust = chance.random() < 0.7
     report = taken(home, file, trust=trust)
     assert isinstance(report, ImportReport)
@@ -157,17 +157,17 @@ def every_verb(memory: Memory, home: Path) -> None:
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 @pytest.mark.long
-def test_no_export_breaks_a_home(told, tmp_path_factory, seed):
+def test_no_export_breaks_a_home(export_file, tmp_path_factory, seed):
     """Checksums made anew, fields of any value: each verb works afterwards, and the check finds nothing wrong."""
     folder = tmp_path_factory.mktemp("fuzzed")
-    comes_in_or_is_named(told, folder, seed)
+    comes_in_or_is_named(export_file, folder, seed)
     shutil.rmtree(folder)
 
 
-def test_the_first_finding_is_a_problem_now(told, tmp_path):
+def test_the_first_finding_is_a_problem_now(export_file, tmp_path):
     """A time that no other offset can show and metadata that are a text: two named problems, and a home as before."""
     strange = {"expires_at": "9999-12-31T23:59:59-14:00"}, {"metadata": "x"}
-    lines = exports.lines(told)
+    lines = exports.lines(export_file)
     memories = [line for line in lines if line["type"] == "memory"]
     for line, fields in zip(memories, strange, strict=False):
         line.update(fields)

@@ -177,7 +177,7 @@ def test_content_is_kept_by_its_hash_once(memory, home, clock, tmp_path, picture
     memory.close()
     with Memory(home, clock=clock) as again:
         assert content == again.sessions.content(second.id)
-        with pytest.raises(NotFound, match="noted, not kept"):
+        with pytest.raises(NotFound, match="noted without `keep`"):
             again.sessions.content(noted.id)
 
 

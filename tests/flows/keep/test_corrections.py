@@ -48,7 +48,7 @@ def test_a_version_that_went_up_is_one_row(memory, clock):
 
 @pytest.mark.spec("T-02", "T-03", "S3-72")
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("known", "statement"),
     [
         ("我喜欢喝咖啡", "我喜欢喝绿茶"),
         ("我住在奥斯陆", "我从北京坐火车到上海玩了三天"),
@@ -59,13 +59,13 @@ def test_a_version_that_went_up_is_one_row(memory, clock):
         ("I'm 36.", "My wife's 34, she turns 35 in October."),
     ],
 )
-def test_an_unrelated_statement_changes_nothing(memory, clock, known, told):
+def test_an_unrelated_statement_changes_nothing(memory, clock, known, statement):
     """Alike in words, or with a 从, 到 or 不是 in it: stored beside what is known."""
     memory.remember(known)
     clock.advance(days=1)
 
-    assert isinstance(memory.remember(told), New)
-    assert sorted((known, told)) == texts(memory.get_all())
+    assert isinstance(memory.remember(statement), New)
+    assert sorted((known, statement)) == texts(memory.get_all())
 
 
 @pytest.mark.spec("T-04", "S3-63")

@@ -177,7 +177,7 @@ def test_a_turn_of_another_shape_comes_back_as_messages(memory):
         ({"role": "user", "content": {"text": "x"}}, "list of parts"),
         ({"role": "user", "content": [5]}, "a part of content"),
         ({"role": "user", "content": None}, "needs content"),
-        ({"role": "user", "content": "x", "colour": "y"}, "goes into metadata"),
+        ({"role": "user", "content": "x", "colour": "y"}, "put anything else into metadata"),
         ({"role": "user", "content": [{"type": "image", "n": object()}]}, "is not JSON"),
         ({"role": "assistant", "content": "x", "tool_calls": "none"}, "list of objects"),
     ],
@@ -192,7 +192,7 @@ def test_what_cannot_be_kept_says_what_to_do(memory, message, says):
 
 def test_too_much_beside_the_text_is_too_large(memory):
     """Thousands of parts that are neither text nor file have no place."""
-    with pytest.raises(TooLarge, match="beside its texts"):
+    with pytest.raises(TooLarge, match="besides texts"):
         memory.record([{"role": "user", "content": [{"type": "mark", "at": k} for k in range(2_000)]}], session="s")
 
 

@@ -24,13 +24,13 @@ def test_a_joke_is_taken_back(memory, clock, before, joke, marker, question):  #
     """The version before it is live again and found; the joke is archived with its reason, and the marker is no statement."""
     first = memory.remember(before, session="s1").memory
     clock.advance(days=1)
-    told = memory.remember(joke, session="s2").memory
+    statement = memory.remember(joke, session="s2").memory
     clock.advance(minutes=1)
     outcome = memory.remember(marker, session="s2")
 
     assert isinstance(outcome, Retracted)
-    assert (told.id, first.id, None) == (outcome.memory.id, outcome.current.id, outcome.said)
-    assert (State.ARCHIVED, "retracted") == (memory.get(told.id).state, memory.get(told.id).reason)
+    assert (statement.id, first.id, None) == (outcome.memory.id, outcome.current.id, outcome.said)
+    assert (State.ARCHIVED, "retracted") == (memory.get(statement.id).state, memory.get(statement.id).reason)
     assert (None, None) == (memory.get(first.id).superseded_by, memory.get(first.id).valid_to)
     assert [before] == texts(memory.get_all())
     assert before in memory.recall(question, types=["memory"]).text
@@ -48,15 +48,15 @@ def test_a_joke_that_was_flagged_is_taken_back(memory, clock, before, joke, mark
     slot = {"predicate": "mentor", "cardinality": "unknown"}
     first = memory.remember(before[0], session="s1", object=before[1], **slot).memory
     clock.advance(days=1)
-    told = memory.remember(joke[0], session="s2", object=joke[1], **slot)
-    assert isinstance(told, Flagged)
+    statement = memory.remember(joke[0], session="s2", object=joke[1], **slot)
+    assert isinstance(statement, Flagged)
     clock.advance(minutes=1)
     outcome = memory.remember(marker, session="s2")
 
     assert isinstance(outcome, Retracted)
     assert [before[0]] == texts(memory.get_all())
     assert (None, ()) == (memory.get(first.id).flag, memory.get(first.id).flagged_with)
-    assert State.ARCHIVED is memory.get(told.memory.id).state
+    assert State.ARCHIVED is memory.get(statement.memory.id).state
 
 
 def test_the_joke_comes_back_by_undo(memory, clock):
@@ -78,13 +78,13 @@ def test_the_joke_comes_back_by_undo(memory, clock):
 def test_the_joke_comes_back_by_restore(memory, clock, before, joke, marker):
     """Restored like what was forgotten: it is live without a reason, and what it had replaced is history again."""
     for text in filter(None, (before, joke)):
-        told = memory.remember(text, session="s1", said_at=clock.advance(hours=1)).memory
+        statement = memory.remember(text, session="s1", said_at=clock.advance(hours=1)).memory
     clock.advance(minutes=1)
     memory.remember(marker, session="s1")
-    memory.restore(told.id)
+    memory.restore(statement.id)
 
-    assert ([joke], None) == (texts(memory.get_all()), memory.get(told.id).reason)
-    assert [*filter(None, (before, joke))] == texts(memory.history(told.id))
+    assert ([joke], None) == (texts(memory.get_all()), memory.get(statement.id).reason)
+    assert [*filter(None, (before, joke))] == texts(memory.history(statement.id))
 
 
 @pytest.mark.parametrize("session", ["s1", "s2"])
@@ -217,15 +217,15 @@ def talk(memory, *lines, session="s1"):
 
 
 @pytest.mark.parametrize(
-    ("told", "between"),
+    ("statement", "between"),
     [("I live in Oslo.", "please fix the login page"), ("我住在成都。", "你真是世界上最笨的助手")],
     ids=["en", "zh"],
 )
 @pytest.mark.parametrize("marker", ["just kidding", "开玩笑的", "scratch that"])
-def test_in_talk_a_joke_is_about_what_was_said_just_before(memory, told, between, marker):
+def test_in_talk_a_joke_is_about_what_was_said_just_before(memory, statement, between, marker):
     """What was told in earnest before something that taught nothing stays; an `lol` between the joke and its end does not count."""
-    assert [told] == talk(memory, told, between, marker)
-    assert [told] == talk(memory, "I moved to Antarctica." if told.isascii() else "我搬到火星了。", "哈哈", marker)
+    assert [statement] == talk(memory, statement, between, marker)
+    assert [statement] == talk(memory, "I moved to Antarctica." if statement.isascii() else "我搬到火星了。", "哈哈", marker)
 
 
 @pytest.mark.parametrize(
@@ -240,9 +240,9 @@ def test_what_was_said_last_is_taken_back_in_many_words(memory, marker):
 @pytest.mark.parametrize("marker", ["just kidding about the job", "工作的事是开玩笑的"])
 def test_a_joke_is_named_by_what_people_call_it(memory, marker):
     """Not by its own words, and in either language; what was said since then stays."""
-    told = ["I live in Oslo.", "我在腾讯上班。", "Always write the tests first."]
+    statement = ["I live in Oslo.", "我在腾讯上班。", "Always write the tests first."]
 
-    assert ["I live in Oslo.", "Always write the tests first."] == sorted(talk(memory, *told, marker), key=told.index)
+    assert ["I live in Oslo.", "Always write the tests first."] == sorted(talk(memory, *statement, marker), key=statement.index)
 
 
 @pytest.mark.parametrize(

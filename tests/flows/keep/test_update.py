@@ -82,7 +82,7 @@ def test_a_text_that_is_there_is_refused(memory):
     other = memory.remember("Bananas are fine").memory
     skill = memory.remember("香蕉很好吃", kind="skill").memory
     for call in (lambda: memory.update(other.id, "香蕉很好吃"), lambda: memory.update(skill.id, kind="fact")):
-        with pytest.raises(InvalidInput, match="another memory says just that"):
+        with pytest.raises(InvalidInput, match="another memory has the same text"):
             call()
 
     assert {("香蕉很好吃", "fact"), ("Bananas are fine", "fact"), ("香蕉很好吃", "skill")} == {

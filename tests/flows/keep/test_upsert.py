@@ -91,7 +91,7 @@ def test_a_key_is_of_one_line(memory):
     second = memory.remember("Two. 二", external_id="b").memory
     with pytest.raises(InvalidInput, match="has the external_id a"):
         memory.update(second.id, external_id="a")
-    with pytest.raises(InvalidInput, match="says just that"):
+    with pytest.raises(InvalidInput, match="has the same text"):
         memory.remember("One. 一", external_id="b")
 
     assert {"One. 一", "Two. 二"} == {*texts(memory.get_all())}

@@ -21,7 +21,7 @@ RESULTS = [
 
 
 @pytest.fixture
-def told(memory, clock):
+def episode_told(memory, clock):
     """A session of four turns that was ended, in which one rule was learned."""
     memory.record_turn("user", ASKED, session="s")
     clock.advance(minutes=5)
@@ -42,11 +42,11 @@ def reopened(memory, home, clock):
 
 
 @pytest.mark.spec("S2-40", "S3-73", "S3-74", "S3-75", "S3-76", "S2-13")
-def test_what_was_wanted_and_what_came_of_it_is_kept(memory, home, clock, told):
+def test_what_was_wanted_and_what_came_of_it_is_kept(memory, home, clock, episode_told):
     """Id, session, one paragraph, the aim, how it ended and why."""
     episode = reopened(memory, home, clock)
 
-    assert told == episode
+    assert episode_told == episode
     assert (36, "s", "success") == (len(episode.id), episode.session, episode.outcome)
     assert "JWT" in episode.goal
     assert 40 < len(episode.summary) <= 300
@@ -55,7 +55,7 @@ def test_what_was_wanted_and_what_came_of_it_is_kept(memory, home, clock, told):
 
 
 @pytest.mark.spec("S2-41", "S2-42", "S3-77", "S3-79", "S3-80")
-def test_when_whom_and_with_what_is_kept(memory, home, clock, told):
+def test_when_whom_and_with_what_is_kept(memory, home, clock, episode_told):
     """Its beginning and end, files and names, tools, what was learned in it, and tags."""
     episode = reopened(memory, home, clock)
     with Memory(home, clock=clock) as again:
@@ -67,21 +67,21 @@ def test_when_whom_and_with_what_is_kept(memory, home, clock, told):
 
 
 @pytest.mark.spec("S3-82")
-def test_what_it_was_told_for_is_kept(memory, home, clock, told):
+def test_what_it_was_told_for_is_kept(memory, home, clock, episode_told):
     """The end of a session, a compression, or a night: each is there after a reopening."""
     compressed = memory.sessions.compressing([{"role": "user", "content": ASKED}], session="t").episode
-    nightly = replace(told, n=0, changed=0, id="night", session="u", source="daily_consolidation")
+    nightly = replace(episode_told, n=0, changed=0, id="night", session="u", source="daily_consolidation")
     store, scope = memory._handle.store, memory._handle.writes()
     store.apply(scope, [Put(nightly, tokens(nightly))], memory._handle.cause("episode"))
     memory.close()
 
     with Memory(home, clock=clock) as again:
         sources = {episode.id: episode.source for episode in again.sessions.episodes()}
-    assert {told.id: "session_end", compressed.id: "context_compress", "night": "daily_consolidation"} == sources
+    assert {episode_told.id: "session_end", compressed.id: "context_compress", "night": "daily_consolidation"} == sources
 
 
 @pytest.mark.spec("S3-78", "S3-83", "S3-84", "S3-85", "S3-86", "S3-09")
-def test_each_call_of_a_tool_is_a_step(memory, home, clock, told):
+def test_each_call_of_a_tool_is_a_step(memory, home, clock, episode_told):
     """What mattered of its parameters, what came back in some hundred characters, what went wrong, what was decided then."""
     first, second = reopened(memory, home, clock).action_nodes
 
@@ -96,11 +96,11 @@ def test_each_call_of_a_tool_is_a_step(memory, home, clock, told):
     assert len(first.result_summary) <= 101
     assert ("bash", {"command": "pytest tests/auth"}, False) == (second.tool_name, second.key_params, second.success)
     assert ("Error: 2 failed", CHOSEN) == (second.error_message, second.decision)
-    assert clock.now > first.timestamp > told.started_at
+    assert clock.now > first.timestamp > episode_told.started_at
 
 
 @pytest.mark.spec("S3-81")
-def test_its_weight_and_how_often_it_was_shown_are_kept(memory, home, clock, told):
+def test_its_weight_and_how_often_it_was_shown_are_kept(memory, home, clock, episode_told):
     """Between 0 and 1, more where something was done and decided; each time that it was shown counts, and nothing else does."""
     memory.record([{"role": "user", "content": "hello there, how are you"}], session="t")
     small = memory.sessions.end("t").episode
@@ -112,32 +112,32 @@ def test_its_weight_and_how_often_it_was_shown_are_kept(memory, home, clock, tol
 
     with Memory(home, clock=clock) as again:
         kept = {episode.id: episode for episode in again.sessions.episodes()}
-    assert 0 < small.importance_score < kept[told.id].importance_score <= 1
-    assert (2, 0) == (kept[told.id].access_count, kept[small.id].access_count)
+    assert 0 < small.importance_score < kept[episode_told.id].importance_score <= 1
+    assert (2, 0) == (kept[episode_told.id].access_count, kept[small.id].access_count)
 
 
-def test_to_show_an_episode_does_not_change_its_story(memory, told):
+def test_to_show_an_episode_does_not_change_its_story(memory, episode_told):
     """It is counted, and another part of the session that is told later neither takes it over nor resets it."""
     memory.retrieved(memory.recall("JWT", types=("episode",)))
     again = memory.sessions.compressing([{"role": "user", "content": "Great, thanks, that works."}], session="s")
 
-    assert [1] == [e.access_count for e in memory.sessions.episodes() if e.id == told.id]
-    assert told.summary == next(e.summary for e in memory.sessions.episodes() if e.id == told.id)
-    assert again.episode is None or again.episode.id != told.id
+    assert [1] == [e.access_count for e in memory.sessions.episodes() if e.id == episode_told.id]
+    assert episode_told.summary == next(e.summary for e in memory.sessions.episodes() if e.id == episode_told.id)
+    assert again.episode is None or again.episode.id != episode_told.id
 
 
 @pytest.mark.spec("S3-18", "S3-02", "S3-35", "S2-03", "S3-24")
-def test_it_tells_the_whole_story(memory, told):
+def test_it_tells_the_whole_story(memory, episode_told):
     """Why JWT was chosen, the discussion and the decision: all of it in one place, in both languages of the labels."""
-    text = memory.sessions.to_markdown(told, "en")
+    text = memory.sessions.to_markdown(episode_told, "en")
 
     assert all(words in text for words in (CHOSEN, "read_file(path=src/auth.py)", "✗ Error: 2 failed", "Lantern"))
-    assert "历史操作记录" in memory.sessions.to_markdown(told, "zh")
-    assert (CHOSEN,) == told.decisions
-    assert {"src/auth.py", "JWT", "Lantern"} <= {*told.entities}
+    assert "历史操作记录" in memory.sessions.to_markdown(episode_told, "zh")
+    assert (CHOSEN,) == episode_told.decisions
+    assert {"src/auth.py", "JWT", "Lantern"} <= {*episode_told.entities}
     rules = memory.get_all(where={"kind": "rule"})
-    assert [told.linked_memory_ids] == [tuple(rule.id for rule in rules)], "what was learned in it is linked"
-    assert {told.first_turn, told.last_turn} <= {turn.id for turn in memory.search_traces(session="s")}
+    assert [episode_told.linked_memory_ids] == [tuple(rule.id for rule in rules)], "what was learned in it is linked"
+    assert {episode_told.first_turn, episode_told.last_turn} <= {turn.id for turn in memory.search_traces(session="s")}
 
 
 @pytest.mark.spec("S3-30", "S2-06", "S3-161")
@@ -152,15 +152,15 @@ def test_it_tells_the_whole_story(memory, told):
         "JWT 是怎么定的",
     ],
 )
-def test_it_is_found_by_its_words_names_time_and_tools(memory, told, question):
+def test_it_is_found_by_its_words_names_time_and_tools(memory, episode_told, question):
     """Beside memories and turns, in one recall; another session's story is not among the first."""
     memory.record([{"role": "user", "content": "Plan a birthday party for Ann in April."}], session="t")
     other = memory.sessions.end("t").episode
     hits = [hit.id for hit in memory.recall(question, types=("episode",))]
 
-    assert told.id == hits[0]
+    assert episode_told.id == hits[0]
     assert other.id not in hits[:1]
-    assert told.id in [hit.id for hit in memory.recall(question, types=("memory", "turn", "episode"))]
+    assert episode_told.id in [hit.id for hit in memory.recall(question, types=("memory", "turn", "episode"))]
 
 
 @pytest.mark.parametrize("question", ["read_file", "when did we run pytest?", "tests/auth 什么时候跑的"])
@@ -175,7 +175,7 @@ def test_a_tool_and_what_it_was_given_find_it_though_the_summary_is_silent(memor
     assert [episode.id] == [hit.id for hit in memory.recall(question, types=("episode",))]
 
 
-def test_from_a_memory_the_way_leads_to_its_episode(memory, told):
+def test_from_a_memory_the_way_leads_to_its_episode(memory, episode_told):
     """By its source turn and the links of the episode; what was told outside of one leads to none."""
     rule = memory.get_all(where={"kind": "rule"})[0]
     apart = memory.remember("I live in Oslo.").memory
@@ -183,31 +183,33 @@ def test_from_a_memory_the_way_leads_to_its_episode(memory, told):
     def episodes(one):
         return [episode.id for episode in memory.sessions.episodes() if one.id in episode.linked_memory_ids]
 
-    assert ([told.id], []) == (episodes(rule), episodes(apart))
+    assert ([episode_told.id], []) == (episodes(rule), episodes(apart))
     assert ["s"] == [source.session for source in rule.sources]
 
 
-def test_episodes_are_listed_by_session_and_time(memory, clock, told):
+def test_episodes_are_listed_by_session_and_time(memory, clock, episode_told):
     """The newest first, in a window, at most so many."""
     clock.advance(days=2)
     later = clock.now
     memory.record([{"role": "user", "content": "翻译一下 README"}], session="t")
     second = memory.sessions.end("t").episode
 
-    assert [second.id, told.id] == [e.id for e in memory.sessions.episodes()]
+    assert [second.id, episode_told.id] == [e.id for e in memory.sessions.episodes()]
     assert [second.id] == [e.id for e in memory.sessions.episodes(limit=1)] == [e.id for e in memory.sessions.episodes(since=later)]
     assert (
-        [told.id] == [e.id for e in memory.sessions.episodes(until=later)] == [e.id for e in memory.sessions.episodes(session="s")]
+        [episode_told.id]
+        == [e.id for e in memory.sessions.episodes(until=later)]
+        == [e.id for e in memory.sessions.episodes(session="s")]
     )
 
 
-def test_told_again_it_is_the_same_episode(memory, told):
+def test_told_again_it_is_the_same_episode(memory, episode_told):
     """A second telling of the same turns keeps id, birth and count, and takes in what was linked since."""
     again = memory.sessions.compressing([{"role": "user", "content": ASKED}], session="s").episode
     twice = memory.sessions.compressing([{"role": "user", "content": ASKED}], session="s").episode
 
     assert (again.id, again.created_at) == (twice.id, twice.created_at)
-    assert {told.id, again.id} == {e.id for e in memory.sessions.episodes()}
+    assert {episode_told.id, again.id} == {e.id for e in memory.sessions.episodes()}
 
 
 def test_a_chinese_session_is_told_in_chinese(memory):

@@ -127,7 +127,7 @@ def bound_s(text: str) -> float:
     return CHAT_S if len(text) <= CHAT_CHARS else max(CHAT_S, PASTED_S * len(text.encode()) / 100_000)
 
 
-def told(memory: Memory, text: str) -> None:
+def learned_from(memory: Memory, text: str) -> None:
     """Record a turn; one whose every word is private is refused, and that may take no longer."""
     with suppress(KeptOut):
         memory.record_turn("user", text, session="s")
@@ -137,7 +137,7 @@ def slowness(memory: Memory, text: str, times: int = TIMES) -> float:
     """How many times its bound a text takes, the best of several."""
     slowest = []
     for _ in range(times):
-        slowest.append(taken(lambda: told(memory, text)) / bound_s(text))
+        slowest.append(taken(lambda: learned_from(memory, text)) / bound_s(text))
         if slowest[-1] <= 1:
             break
     return min(slowest)

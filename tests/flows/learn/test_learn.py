@@ -47,7 +47,7 @@ def test_a_move_is_known_at_once_in_both_languages(memory, clock, question):
 
 
 @pytest.mark.parametrize(
-    ("told", "then", "left"),
+    ("statement", "then", "left"),
     [
         (
             "Hi! I live in Bergen and work at Equinor as a data engineer.",
@@ -57,9 +57,9 @@ def test_a_move_is_known_at_once_in_both_languages(memory, clock, question):
         ("我妹妹叫小雨，她对花生过敏。", "我妹妹对花生不过敏。", ["我妹妹叫小雨。", "我妹妹对花生不过敏。"]),
     ],
 )
-def test_facts_of_one_sentence_are_corrected_apart(memory, clock, told, then, left):
+def test_facts_of_one_sentence_are_corrected_apart(memory, clock, statement, then, left):
     """What one correction retires takes nothing else with it, and leaves nothing of the old behind."""
-    say(memory, told)
+    say(memory, statement)
     clock.advance(days=3)
     say(memory, then, session="s2")
 
@@ -84,16 +84,16 @@ def test_a_new_job_retires_the_old_one(memory, clock):
 
 
 @pytest.mark.parametrize(
-    ("told", "taken", "left"),
+    ("statement", "taken", "left"),
     [
         (["I work at Acme.", "I work at Globex now."], "just kidding", "Acme"),
         (["我在阿里巴巴工作", "我跳槽到腾讯了"], "开玩笑的", "阿里巴巴"),
         (["I live in Bergen.", "我搬到上海了"], "刚才是逗你的😂", "Bergen"),
     ],
 )
-def test_what_was_a_joke_is_taken_back_once(memory, told, taken, left):
+def test_what_was_a_joke_is_taken_back_once(memory, statement, taken, left):
     """What was told before it is live again, also after learning ran over the same turns; it is taken back once."""
-    say(memory, *told, taken)
+    say(memory, *statement, taken)
     for _ in range(2):
         memory.learn()
 
@@ -403,9 +403,9 @@ def test_a_source_says_where_in_its_turn_it_stands(memory):
     memory.record_turn("user", "Good morning 😀! My dentist is Dr. Okonkwo. 我的猫叫年糕！")
     memory.record_turn("user", f"{long}My brother is called Tom.")
     memory.learn()
-    told = memory.record_turn("user", "Ann prefers green tea, it seems.")
-    memory.remember("Ann prefers green tea.", source=told.id)
-    memory.remember("Ann likes the smell of tea.", source=told.id)
+    statement = memory.record_turn("user", "Ann prefers green tea, it seems.")
+    memory.remember("Ann prefers green tea.", source=statement.id)
+    memory.remember("Ann likes the smell of tea.", source=statement.id)
     stands = {}
     for one in memory.get_all():
         (source,) = one.sources
@@ -483,13 +483,13 @@ def test_a_budget_stops_between_turns_and_the_rest_is_learned_next(blank, home, 
     """No time at all learns nothing and says what waits; progress is told."""
     with opened(blank, home, clock, learn="later") as memory:
         say(memory, *TALK)
-        told = []
+        statement = []
         report = memory.learn(budget_s=0)
         assert (0, len(TALK), []) == (report.turns, report.waiting, memory.get_all())
-        report = memory.learn(progress=lambda done, of: told.append((done, of)))
+        report = memory.learn(progress=lambda done, of: statement.append((done, of)))
 
         assert (len(TALK), 0) == (report.turns, report.waiting)
-        assert (len(TALK), len(TALK)) == told[-1]
+        assert (len(TALK), len(TALK)) == statement[-1]
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 5, 9, 14, 20, 40])

@@ -487,9 +487,12 @@ def test_flags_by_shared_words_are_lifted(memory, clock, rules, monkeypatch):
     }
     say(memory, *rules.finds)
     rows = {row.content: row for row in memory.get_all()}
-    told = memory.remember("We have no pot 没有壶").memory
+    learned_now = memory.remember("We have no pot 没有壶").memory
     handle = memory._handle
-    pairs = [(rows["The tea is green 绿茶"], rows["The tea is black 红茶"]), (rows["The pot is old 旧壶"], memory.get(told.id))]
+    pairs = [
+        (rows["The tea is green 绿茶"], rows["The tea is black 红茶"]),
+        (rows["The pot is old 旧壶"], memory.get(learned_now.id)),
+    ]
     for one, other in pairs:
         if not one.flag:
             changes = [
@@ -502,7 +505,7 @@ def test_flags_by_shared_words_are_lifted(memory, clock, rules, monkeypatch):
 
     assert ["The tea is black 红茶", "The tea is green 绿茶"] == texts(done.unflagged)
     flagged = {row.content for row in memory.get_all() if row.flag}
-    assert {"My mentor is Ann.", "My mentor is 李雷。", "The pot is old 旧壶", told.content} == flagged
+    assert {"My mentor is Ann.", "My mentor is 李雷。", "The pot is old 旧壶", learned_now.content} == flagged
     memory.admin.undo(done.operation)
     assert 6 == sum(row.flag == "conflict" for row in memory.get_all())
 
@@ -615,14 +618,14 @@ def test_a_budget_is_kept_and_each_call_goes_on(memory, clock, rules):
     """No time at all reads one turn a call; it comes to what one call would, and one undo takes back all of it."""
     scene(memory, clock, rules)
     before = seen(memory)
-    told, left, calls = [], 8, 0
+    learned_now, left, calls = [], 8, 0
     while left:
-        done = memory.admin.relearn(budget_s=0, progress=lambda *at: told.append(at))
+        done = memory.admin.relearn(budget_s=0, progress=lambda *at: learned_now.append(at))
         assert (1, left - 1) == (done.turns, done.left)
         left, calls = done.left, calls + 1
-        assert ("goes on" in " ".join(memory.status().troubles)) is (left > 0 or calls == 8)
+        assert ("was interrupted" in " ".join(memory.status().troubles)) is (left > 0 or calls == 8)
     memory.admin.relearn(budget_s=0)
-    assert [(n, 8) for n in range(1, 9)] == told
+    assert [(n, 8) for n in range(1, 9)] == learned_now
     assert 8 == calls
     in_parts = seen(memory)
     memory.admin.undo(done.operation)

@@ -146,7 +146,7 @@ def test_only_what_is_live_can_be_judged(memory, verb):
         with pytest.raises(NotFound):
             getattr(memory, verb)(id)
     for id in (old.id, new.id):
-        with pytest.raises(InvalidInput, match=f"does not hold any more.*history {id}"):
+        with pytest.raises(InvalidInput, match=f"is no longer current.*history {id}"):
             getattr(memory, verb)(id)
 
     assert before == memory.admin.stats()

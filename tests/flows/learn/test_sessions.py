@@ -392,10 +392,10 @@ def test_a_long_session_is_told_of_to_its_last_turn(memory, monkeypatch):
     assert None is memory.sessions.end("s").episode
     turns.append(memory.record_turn("user", "后记 afterword", session="s"))
     again = memory.sessions.end("s")
-    told = sorted((one.first_turn, one.last_turn) for one in memory.sessions.episodes(session="s"))
+    reply = sorted((one.first_turn, one.last_turn) for one in memory.sessions.episodes(session="s"))
 
     assert (turns[7].id, turns[8].id) == (ended.episode.last_turn, again.episode.first_turn)
-    assert [(turns[i].id, turns[j].id) for i, j in ((0, 2), (3, 5), (6, 7), (8, 8))] == told
+    assert [(turns[i].id, turns[j].id) for i, j in ((0, 2), (3, 5), (6, 7), (8, 8))] == reply
 
 
 def test_a_session_that_nobody_spoke_in_cannot_end(memory):
@@ -409,11 +409,11 @@ def test_with_a_model_the_end_works_off_what_waits(blank, home, clock, server):
     """What waits for this session is asked now, then its story is told once, and what it leaves open goes to the scratchpad."""
     long = "We went over the lighthouse museum for hours and settled on granite for the stairs."
     granite = item("The stairs of the museum are of granite.", "settled on granite for the stairs")
-    told = story(
+    reply = story(
         "The stairs were settled.", "partial", goal="settle the stairs", entities=["lighthouse museum"], decisions=["granite, for it lasts"],
         open_questions=["who pays?"], next_steps=["order granite"],
     )  # fmt: skip
-    says_in_turn(server, extract=[error(400), finds(granite)], episode=[told])
+    says_in_turn(server, extract=[error(400), finds(granite)], episode=[reply])
     with reading(blank, home, server, clock=clock) as memory:
         memory.record_turn("user", long, session="s")
         memory.record_turn("user", long, session="another")
@@ -476,7 +476,7 @@ def test_odd_stories_stop_nothing(blank, home, clock, server, odd):
 
 
 def test_the_end_of_a_session_revives_no_other_s_failures(blank, home, clock, server):
-    """What failed for good in another session stays where it is, until everything is asked for."""
+    """What failed permanently in another session stays where it is, until everything is asked for."""
     server.always = lambda asked: says("I cannot.")
     with reading(blank, home, server, clock=clock) as memory:
         for session in ("a", "b"):

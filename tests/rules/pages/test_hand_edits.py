@@ -5,7 +5,9 @@ import hashlib
 import pytest
 
 from yiku.rules.pages import hand_edits
-from yiku.rules.pages.hand_edits import Edits, Version
+from yiku.rules.pages.hand_edits import Edits
+from yiku.rules.pages.region import items
+from yiku.types import PageVersion
 
 IDS = {
     "11111111": "0199-aaaa-11111111",
@@ -21,7 +23,7 @@ def seal(text):
 
 
 def version(text, name="v1"):
-    return Version(name, seal(text), hand_edits.entries(text, seal, lambda id: IDS.get(id, "")))
+    return PageVersion("MEMORY.md", name, seal(text), hand_edits.entries(items(text), seal, lambda id: IDS.get(id, "")))
 
 
 def read(text, *known, name="v1"):

@@ -234,7 +234,7 @@ def bounded(value: Any, what: str, at_most: int) -> None:
         if len(layer) > most:
             raise TooLarge(f"{what} has over {most:,} entries")
         if any(type(item) is str and len(item) > at_most for item in layer):
-            raise TooLarge(f"{what} holds a text of over {at_most:,} bytes")
+            raise TooLarge(f"{what} has a text of over {at_most:,} bytes")
     refuse(what, f"is nested deeper than {JSON_DEPTH} levels")
 
 
@@ -343,7 +343,7 @@ def _operand(field: str, operator: str, value: Any, now: datetime) -> Any:
     if value is not None and not isinstance(value, (str, int, float, bool, datetime)):
         raise InvalidFilter(f"{field} {operator} needs a plain value")
     if operator in ("contains", "icontains") and isinstance(value, str) and len(value) > CONTAINED_CHARS:
-        raise InvalidFilter(f"{field} {operator} looks for at most {CONTAINED_CHARS} characters")
+        raise InvalidFilter(f"{field} {operator} takes at most {CONTAINED_CHARS} characters")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise InvalidFilter(f"{field} {operator} has a number of more than 64 bits")
     if field in _TIMES:

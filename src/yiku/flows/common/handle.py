@@ -100,6 +100,14 @@ class Handle:
         return Path(self.home) / "blobs"
 
     @property
+    def vault(self) -> Path | None:
+        """The folder of this scope's Markdown files: the home itself for its owner; None for a scope that has none."""
+        if self.scope == self.settings.owner:
+            return Path(self.home)
+        number = self.store.scope(self.scope) if self.scope in self.settings.vaults else None
+        return None if number is None else Path(self.home) / "scopes" / str(number)
+
+    @property
     def paths(self) -> Home:
         """The paths of this home."""
         return Home(self.home)

@@ -38,6 +38,12 @@ def name(handle: Handle, value: object, what: str) -> str:
     return clean(handle, checks.name(value, what))
 
 
+def clean_page(handle: Handle, text: str) -> str:
+    """A text of many lines, cleaned; what is left of it stands in the lines in which it stood."""
+    text = private.without(text, keep_lines=True)
+    return text if handle.settings.secrets == "keep" else secrets.masked(text, handle.seal, keep_lines=True)[0]
+
+
 def clean_file(handle: Handle, content: bytes) -> bytes:
     """Clean the content of a file if it is text in UTF-8, UTF-16 or GB 18030."""
     for encoding in ("utf-16",) if content.startswith(_UTF_16) else ("utf-8", "gb18030", "latin-1"):

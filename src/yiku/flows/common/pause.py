@@ -77,8 +77,8 @@ def _file(handle: Handle) -> Path:
 def folders_of(said: Mapping[str, Any]) -> list[str]:
     """Return the folders in which something was said: its project, if that is a path, and `cwd` in its metadata."""
     metadata = said.get("metadata")
-    told = (said.get("project"), metadata.get("cwd") if isinstance(metadata, Mapping) else None)
-    return [path for path in told if isinstance(path, str) and path.startswith(("/", "~"))]
+    candidates = (said.get("project"), metadata.get("cwd") if isinstance(metadata, Mapping) else None)
+    return [path for path in candidates if isinstance(path, str) and path.startswith(("/", "~"))]
 
 
 def private_folder(path: str, folders: Sequence[str]) -> str | None:

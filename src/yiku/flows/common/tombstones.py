@@ -61,9 +61,9 @@ def mirror(handle: Handle) -> None:
 
 def unknown_erasures(home: Home, store: Store) -> list[Mapping[str, Any]]:
     """Return erasures recorded beside a database that lacks them: an older copy was restored over it."""
-    told = [*map(with_id, mirrored.lines(home))]
+    recorded = [*map(with_id, mirrored.lines(home))]
     missing = _missing(home, store)
-    known = [entry for entry in told if entry["id"] in missing]
+    known = [entry for entry in recorded if entry["id"] in missing]
     others = sorted(missing - {entry["id"] for entry in known})
     return sorted([*known, *mirrored.entries(home, store.store_id, others)], key=lambda entry: entry["at"])
 
@@ -78,8 +78,8 @@ def mirrored_ids(home: Home, store_id: str) -> set[str]:
 
 def _missing(home: Home, store: Store) -> set[str]:
     """Return the ids of erasures in files that the store does not know."""
-    told = mirrored_ids(home, store.store_id)
-    return told - store.erasures.known(sorted(told)) if told else set()
+    recorded = mirrored_ids(home, store.store_id)
+    return recorded - store.erasures.known(sorted(recorded)) if recorded else set()
 
 
 def refuse_older_copy(home: Home, store: Store) -> None:
@@ -94,8 +94,8 @@ def refuse_older_copy(home: Home, store: Store) -> None:
 
 def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
     """Return the turns that may be stored, without sentences erased after they were said."""
-    told = {text for turn in given for text in _sealed_of(handle, turn)}
-    found = _erased_texts(handle, told)
+    sealed = {text for turn in given for text in _sealed_of(handle, turn)}
+    found = _erased_texts(handle, sealed)
     spared = {text for text, at in found.items() if _said_by_turn(handle, text, at)}
     erased = {text: at for text, at in found.items() if text not in spared}
     if not erased:
@@ -141,7 +141,7 @@ def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared:
 
 def _sealed_of(handle: Handle, turn: Turn) -> list[str]:
     """Return every part of a turn that a tombstone may stand for."""
-    said = [text for told in texts(handle, turn) for text in erasure.runs(told)]
+    said = [text for part in texts(handle, turn) for text in erasure.runs(part)]
     return [*erasure.of_turn(turn), erasure.of_session(turn.session), *said]
 
 
@@ -158,9 +158,9 @@ def _said_by_turn(handle: Handle, text: str, at: datetime) -> bool:
     return any(text in erasure.of_turn(turn) or text in erasure.runs(content(handle, turn)) for turn in there)
 
 
-def _erased_texts(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
+def _erased_texts(handle: Handle, candidates: Iterable[str]) -> dict[str, datetime]:
     """Return which of these texts have a tombstone, and since when."""
-    seals = {handle.scope_seal(text): text for text in told}
+    seals = {handle.scope_seal(text): text for text in candidates}
     return {seals[seal]: at for seal, at in handle.store.erasures.tombstoned(list(seals)).items()}
 
 
@@ -169,7 +169,7 @@ def _erased_texts(handle: Handle, told: Iterable[str]) -> dict[str, datetime]:
 
 def is_erased(handle: Handle, record: Record) -> bool:
     """Tell whether an episode, scratchpad or attachment was erased since, or its session or a sentence in it."""
-    said = [text for told in erasure.strings(record) for text in erasure.runs(told)]
+    said = [text for part in erasure.strings(record) for text in erasure.runs(part)]
     session = [] if isinstance(record, Scratchpad) else [erasure.of_session(record.session)]
     found = _erased_texts(handle, [erasure.of_record(record.id), *session, *said])
     return any(record.updated_at <= at for at in found.values())

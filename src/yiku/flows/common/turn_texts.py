@@ -58,9 +58,9 @@ def blob(handle: Handle, name: str, otherwise: str = "") -> str:
 
 def texts(handle: Handle, turn: Turn) -> list[str]:
     """Return every text of a turn and its tools, long contents in full."""
-    told = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
+    attached = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])
     long = [blob(handle, name) for name in blob_names(turn) if name != turn.blob]
-    return [content(handle, turn), *told, *long]
+    return [content(handle, turn), *attached, *long]
 
 
 def blob_names(turn: Turn) -> list[str]:

@@ -58,7 +58,7 @@ def delete_planned(
         records=plan.derived.ids(),
         images=[*plan.derived.images],
         sessions=[state.id for state in plan.derived.states],
-        texts=quotes.replacements(plan.held, plan.sought),
+        texts=quotes.replacements(plan.quotes, plan.sought),
         whole_scope=plan.whole_scope,
         seals=seals,
         rows=named,
@@ -133,20 +133,20 @@ def blobs(plan: ErasurePlan) -> set[str]:
 def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
     """Relink slots that lose a version, inserting restated statements."""
     changes: list[Change] = []
-    anew = {memory.id: memory for memory in plan.statements.retold.values()}
-    for slot in sorted({memory.slot for memory in anew.values() if memory.slot and memory.state is State.ACTIVE}):
+    restated = {memory.id: memory for memory in plan.statements.retold.values()}
+    for slot in sorted({memory.slot for memory in restated.values() if memory.slot and memory.state is State.ACTIVE}):
         gone = {memory.n for memory in plan.statements.gone}
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
-        back = [memory for memory in anew.values() if memory.slot == slot and memory.state is State.ACTIVE]
+        back = [memory for memory in restated.values() if memory.slot == slot and memory.state is State.ACTIVE]
         for memory, columns in conflict.rejoined(back, [row for row in versions if row.n not in gone]):
-            if memory.id in anew:
-                anew[memory.id] = replace(memory, **columns)
+            if memory.id in restated:
+                restated[memory.id] = replace(memory, **columns)
             else:
                 changes.append(UpdateMemory(memory.n, columns, index_tokens(memory)))
-    closed = {memory.slot for memory in anew.values()}
+    closed = {memory.slot for memory in restated.values()}
     others = [memory for memory in plan.statements.gone if memory.slot not in closed]
     changes += [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in relink_neighbours(handle, others)]
-    changes += [AddMemory(memory, index_tokens(memory)) for memory in anew.values()]
+    changes += [AddMemory(memory, index_tokens(memory)) for memory in restated.values()]
     return changes
 
 
@@ -154,8 +154,8 @@ def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory
     """Clear conflict flags that deleted statements caused; restated ones keep theirs."""
     changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     for rival, columns in clear_flags(handle, plan.statements.gone):
-        still = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
-        flagged = (*columns["flagged_with"], *still)
+        remaining = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
+        flagged = (*columns["flagged_with"], *remaining)
         changed.append((rival, {"flagged_with": flagged, "flag": rival.flag if flagged else None}))
     return changed
 

@@ -135,9 +135,9 @@ def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
     images = {row.number: row for row in _older(handle, own)}
     older = {number: record_was(row.table, dict(row.before or {}), handle.scope) for number, row in images.items()}
     states = _states(handle, own)
-    told = [text for record in (*every, *older.values()) for text in _texts_of(record)]
+    texts = [text for record in (*every, *older.values()) for text in _texts_of(record)]
     judge = _Selector(
-        handle, erased, mentions(handle, erased, [*told, *(text for state in states for text in _texts_of_state(state))])
+        handle, erased, mentions(handle, erased, [*texts, *(text for state in states for text in _texts_of_state(state))])
     )
 
     gone, unlinked, left = list[Record](), list[Episode | Attachment](), list[tuple[Scratchpad, Scratchpad]]()
@@ -154,18 +154,18 @@ def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
                 gone.append(record)
         elif (stays := _unlinked(record, erased.memories)) != record:
             unlinked.append(stays)
-    taken = {record.id for record in (*gone, *(before for before, _ in left))} | {*erased.ids}
+    affected = {record.id for record in (*gone, *(before for before, _ in left))} | {*erased.ids}
     return DerivedRecords(
         gone=gone,
         left=left,
         unlinked=unlinked,
-        images={n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in taken},
+        images={n: dict(images[n].before or {}) for n, one in older.items() if n in marked or one.id in affected},
         states=[
             state
             for state in states
             if state.id in judge.turns or judge.ends(state.id) or any(map(judge.says, _texts_of_state(state)))
         ],
-        jobs=[job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in taken],
+        jobs=[job for job in store.learning.jobs(own[0]) if job.session in judge.turns or _of_episode(job) in affected],
     )
 
 
@@ -318,8 +318,8 @@ def mentions(handle: Handle, erased: ErasureContext, texts: Iterable[str]) -> Ca
     """Tell whether a text contains an erased sentence or statement, or a word that nothing else contains."""
     if erased.spared:
         return lambda _: False
-    told, going = {text: _words(text) for text in texts}, _words_of(erased)
-    alone = _unique_words(handle, erased, going & {word for words in told.values() for word in words})
+    words_by_text, going = {text: _words(text) for text in texts}, _words_of(erased)
+    unique = _unique_words(handle, erased, going & {word for words in words_by_text.values() for word in words})
     sentences = {words for text in erased.texts for words in erasure.of_sentences(text)}
     known = going.union(*map(_words, sentences))
     names, phrases = handle.settings.names, redaction.phrases(erased.statements)
@@ -332,15 +332,15 @@ def mentions(handle: Handle, erased: ErasureContext, texts: Iterable[str]) -> Ca
 
     found = {
         text
-        for text, words in told.items()
-        if not alone.isdisjoint(words) or (not (words and known.isdisjoint(words)) and stated(text))
+        for text, words in words_by_text.items()
+        if not unique.isdisjoint(words) or (not (words and known.isdisjoint(words)) and stated(text))
     }
     return lambda text: text in found
 
 
 def _words(text: str) -> set[str]:
-    told = analyze.tokens(text)
-    return {*told.words, *told.characters}
+    analyzed = analyze.tokens(text)
+    return {*analyzed.words, *analyzed.characters}
 
 
 def _words_of(erased: ErasureContext) -> set[str]:
@@ -367,7 +367,7 @@ def _is_telling(word: str) -> bool:
     return len(word) >= erasure.WORD_CHARS or (len(word) > 1 and (not word.isascii() or any(map(str.isdigit, word))))
 
 
-def _search_words(told: Any) -> Iterator[str]:
-    if told is not None:
-        yield from told.words
-        yield from told.characters
+def _search_words(tokens: Any) -> Iterator[str]:
+    if tokens is not None:
+        yield from tokens.words
+        yield from tokens.characters

@@ -91,15 +91,15 @@ def _apply(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
 
 def _refuse_unclear(id: str | None, session: str | None, source: str | None, *, window: bool, everything: bool) -> None:
     """Raise InvalidInput unless exactly one thing is meant; a time range may narrow a session or source."""
-    told = [given for given in (id, session, source) if given is not None]
-    if len(told) + everything > 1 or (window and (id is not None or everything)) or not (told or window or everything):
+    chosen = [given for given in (id, session, source) if given is not None]
+    if len(chosen) + everything > 1 or (window and (id is not None or everything)) or not (chosen or window or everything):
         checks.refuse("erase", "needs one of: an id, a session, a source, everything; or a time range")
 
 
 def _kept_elsewhere(plan: ErasurePlan) -> list[HeldText]:
     """Return the erased content that other rows still contain."""
     gone = {memory.id for memory in plan.statements.gone} | {id for ids in plan.derived.ids().values() for id in ids}
-    return [one for one in plan.held if one.id not in gone]
+    return [one for one in plan.quotes if one.id not in gone]
 
 
 def _answer(plan: ErasurePlan, number: int, stays: Iterable[HeldText], *, dry_run: bool = False) -> Erased:

@@ -116,7 +116,7 @@ class Selection:
     turns: Sequence[Turn] = ()
     records: Sequence[str] = ()
     sought: quotes.Sought = quotes.NOTHING
-    held: Sequence[HeldText] = ()
+    quotes: Sequence[HeldText] = ()
     deletes: bool = False
     whole_scope: bool = False
     spared: bool = False
@@ -142,14 +142,14 @@ class ErasurePlan:
     derived: DerivedRecords = field(default_factory=DerivedRecords)
     texts: Sequence[str] = ()
     sought: quotes.Sought = quotes.NOTHING
-    held: Sequence[HeldText] = ()
+    quotes: Sequence[HeldText] = ()
     deletes: bool = False
     whole_scope: bool = False
     spared: bool = False
 
     def __bool__(self) -> bool:
-        taken = self.statements.gone or self.statements.lost or self.turns or self.redacted or self.derived
-        return bool(taken or self.whole_scope)
+        affected = self.statements.gone or self.statements.lost or self.turns or self.redacted or self.derived
+        return bool(affected or self.whole_scope)
 
 
 def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
@@ -197,7 +197,7 @@ def complete(
         derived=grown,
         texts=list(dict.fromkeys(text.strip() for text in (*texts, *grown.texts()) if text.strip())),
         sought=chosen.sought,
-        held=chosen.held,
+        quotes=chosen.quotes,
         deletes=chosen.deletes,
         whole_scope=chosen.whole_scope,
         spared=chosen.spared,
@@ -218,9 +218,9 @@ def select(handle: Handle, choice: Choice) -> Selection:
         case SemanticMemory() as meant:
             said = store.with_details(_same_statements(handle, store.memories(own, Memories(line=meant.line))))
             sought = quotes.Sought(quotes.sentences(said, names=handle.settings.names), turns=not choice.keep_turns)
-            held = quotes.find_quotes(handle, sought)
-            statements = Statements([*said, *quotes.quoting_statements(handle, said, held)])
-            return Selection(statements=statements, sought=sought, held=held, spared=choice.keep_turns)
+            quotes_found = quotes.find_quotes(handle, sought)
+            statements = Statements([*said, *quotes.quoting_statements(handle, said, quotes_found)])
+            return Selection(statements=statements, sought=sought, quotes=quotes_found, spared=choice.keep_turns)
         case Turn() as turn:
             return _including_statements(handle, choice, [turn], quotes.sentences((), [turn], names=handle.settings.names))
         case None:
@@ -236,7 +236,7 @@ def _including_statements(handle: Handle, choice: Choice, turns: Sequence[Turn],
         statements=_statements_of(handle, choice, turns),
         turns=turns,
         sought=sought,
-        held=quotes.find_quotes(handle, sought),
+        quotes=quotes.find_quotes(handle, sought),
         deletes=choice.session is not None and choice.window is None,
         spared=choice.keep_turns,
     )

@@ -25,10 +25,10 @@ SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "t
 
 def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), *, names: Sequence[str]) -> list[str]:
     """Return the sentences that must not remain anywhere: statements as told, and sentences of turns."""
-    told = [text for memory in statements for text in redaction.wordings(memory)]
-    told += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
-    told += [keys.subject_of(text, names=names) for text in told]  # as entities and subjects have it: "user's locker code …"
-    return [text for text in dict.fromkeys(told) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
+    texts = [text for memory in statements for text in redaction.wordings(memory)]
+    texts += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
+    texts += [keys.subject_of(text, names=names) for text in texts]  # as entities and subjects have it: "user's locker code …"
+    return [text for text in dict.fromkeys(texts) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ NOTHING = Sought()
 
 def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     """Return the texts of this scope that contain one of the sentences, in any form."""
-    own, told = handle.own(), sought.sentences
-    if not own or not told:
+    own, wanted = handle.own(), sought.sentences
+    if not own or not wanted:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in told])
-    return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, told)]
+    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in wanted])
+    return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, wanted)]
 
 
-def _says(one: HeldText, told: Sequence[str]) -> bool:
-    return any(folded.places(told[place]) for folded in map(redaction.Folded, _strings(one.text)) for place in one.groups)
+def _says(one: HeldText, wanted: Sequence[str]) -> bool:
+    return any(folded.places(wanted[place]) for folded in map(redaction.Folded, _strings(one.text)) for place in one.groups)
 
 
 def _strings(text: str) -> list[str]:
@@ -83,16 +83,16 @@ def replacements(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldTe
     return [(one, _left(one, sought.sentences)) for one in found if one.way != "kept"]
 
 
-def _left(one: HeldText, told: Sequence[str]) -> str | None:
+def _left(one: HeldText, wanted: Sequence[str]) -> str | None:
     if one.column != "before" and one.text[:1] in ("{", "["):
         with suppress(ValueError):
-            return dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, told)))
+            return dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, wanted)))
     return None
 
 
-def _without(text: str, told: Sequence[str]) -> str:
+def _without(text: str, wanted: Sequence[str]) -> str:
     folded = redaction.Folded(text)
-    places = (sure(text, *place) for words in told for place in folded.places(words))
+    places = (sure(text, *place) for words in wanted for place in folded.places(words))
     return redaction.cut_out(text, redaction.joined(places))
 
 

@@ -28,11 +28,11 @@ def reapply(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
 
     entries: erasures as `Store.erasures` has them; how many rows went
     """
-    told, count = [*{entry["id"]: entry for entry in map(with_id, entries)}.values()], 0  # each once, wherever it is told
+    distinct, count = [*{entry["id"]: entry for entry in map(with_id, entries)}.values()], 0  # each once, wherever it is told
     names = {number: name for number, name, _ in handle.store.scopes()}
-    known = handle.store.erasures.known([entry["id"] for entry in told])
-    seals = {bytes.fromhex(seal) for entry in told for seal in entry["seals"]}
-    for entry in told:
+    known = handle.store.erasures.known([entry["id"] for entry in distinct])
+    seals = {bytes.fromhex(seal) for entry in distinct for seal in entry["seals"]}
+    for entry in distinct:
         at = moment(entry["at"])
         assert at is not None
         one = replace(handle, scope=names.get(entry["scope"], handle.scope))

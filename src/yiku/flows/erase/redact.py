@@ -88,12 +88,12 @@ def redact_sources(
     found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
     found |= {turn.n: turn for turn in _saying(handle, statements)}
     found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
-    told = prepare(statements)
+    terms = prepare(statements)
     words = erasure.telling_words(text for memory in statements for text in _texts(memory))
     for turn in found.values():
         if turn.id in gone:
             continue
-        redacted = redact_turn(handle, turn, told, keep=keep)
+        redacted = redact_turn(handle, turn, terms, keep=keep)
         if redacted.after != turn:
             yield redacted
         elif turn.id in sources:  # it says it in words that are not known to say it
@@ -126,10 +126,10 @@ def _in_both(few: Array, many: Array) -> Array:
 
 def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
     """Return turns that may contain a statement in a long content beyond its indexed beginning."""
-    told = {analyze.plain(text) for memory in statements for text in search_terms(memory)}
-    for name in sweep.blob_names(handle.paths) if told else ():
+    wanted = {analyze.plain(text) for memory in statements for text in search_terms(memory)}
+    for name in sweep.blob_names(handle.paths) if wanted else ():
         whole = analyze.plain(turn_texts.blob(handle, name))
-        if any(text in whole for text in told):
+        if any(text in whole for text in wanted):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
 
 
@@ -141,7 +141,7 @@ def search_terms(memory: SemanticMemory) -> set[str]:
 def redact_turn(
     handle: Handle,
     turn: Turn,
-    told: SearchTerms,
+    terms: SearchTerms,
     *,
     keep: bool,
     also: Callable[[str], Iterable[redaction.Range]] | None = None,
@@ -157,7 +157,7 @@ def redact_turn(
 
     def cut(text: str, spans: Iterable[redaction.Range] = ()) -> list[redaction.Range]:
         nonlocal widened
-        found = redaction.cuts(text, told.phrases, speaker=speaker, names=names, spans=spans)
+        found = redaction.cuts(text, terms.phrases, speaker=speaker, names=names, spans=spans)
         ranges = redaction.joined([*found.ranges, *(also(text) if also is not None else ())])
         widened = widened or found.widened
         gone.extend(text[start:end] for start, end in ranges)
@@ -167,17 +167,17 @@ def redact_turn(
         return redaction.cut_out(text, cut(text))
 
     def left_of_content(text: str) -> str:
-        of_content[:] = cut(text, _spans(turn, text, told))
+        of_content[:] = cut(text, _spans(turn, text, terms))
         return redaction.cut_out(text, of_content)
 
     after = turn_texts.rewrite(handle, turn, left, of_content=left_of_content, keep=keep)
     return Redaction(turn, after, tuple(of_content), tuple(gone), widened)
 
 
-def _spans(turn: Turn, text: str, told: SearchTerms) -> list[redaction.Range]:
+def _spans(turn: Turn, text: str, terms: SearchTerms) -> list[redaction.Range]:
     """Return the recorded spans of the statements in a turn, unless no word matches."""
     found = []
-    for memory, source in told.sources.get(turn.id, ()):
+    for memory, source in terms.sources.get(turn.id, ()):
         if source.start is not None and source.end is not None and source.end <= len(text):
             stands = _words([text[source.start : source.end]])
             if not stands or stands & _words(_texts(memory)):
@@ -186,8 +186,8 @@ def _spans(turn: Turn, text: str, told: SearchTerms) -> list[redaction.Range]:
 
 
 def _words(texts: Iterable[str]) -> set[str]:
-    told = [analyze.tokens(text) for text in texts]
-    return {word for tokens in told for word in (*tokens.words, *tokens.characters)}
+    tokenized = [analyze.tokens(text) for text in texts]
+    return {word for tokens in tokenized for word in (*tokens.words, *tokens.characters)}
 
 
 def remaining_words(
@@ -198,16 +198,16 @@ def remaining_words(
 
     gone: numbers of the turns and statements that go, or lose something
     """
-    told = erasure.telling_words(text for memory in statements for text in _texts(memory))
-    still: dict[str, set[str]] = {}
+    telling = erasure.telling_words(text for memory in statements for text in _texts(memory))
+    words_by_turn: dict[str, set[str]] = {}
     for one in redacted:
         if not one.blanked:
             said = {*tokens(one.after).words, *(tools.words if (tools := tool_tokens(one.after)) is not None else ())}
-            still[one.after.id] = said & (told | erasure.telling_words(one.texts))
-    others = words_elsewhere(handle, set().union(*still.values()), gone)
+            words_by_turn[one.after.id] = said & (telling | erasure.telling_words(one.texts))
+    others = words_elsewhere(handle, set().union(*words_by_turn.values()), gone)
     return [
         Place(f"turn {id}", "what is left of it still says this; erase the turn, too, if it must not", found=tuple(sorted(words)))
-        for id, said in still.items()
+        for id, said in words_by_turn.items()
         if (words := said - others)
     ]
 

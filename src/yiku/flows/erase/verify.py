@@ -22,7 +22,7 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import quotes
+from yiku.flows.erase import published, quotes
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
@@ -73,6 +73,8 @@ def clean_everywhere(
     tell = progress or (lambda step: None)
     needles = _needles(texts)
     places = [*_sweep_copies(handle, needles, sought, tell)]
+    tell("pages")
+    places += _cut_pages(handle, sought)
     tell("blobs")
     places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
@@ -196,6 +198,24 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 # ------------------------------------------------------------------ the store and its files
 
 
+def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
+    """Remove from the managed regions of pages what erasures without a receipt took."""
+    waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
+    try:
+        return [
+            place
+            for number in sorted({entry["scope"] for entry in waiting})
+            for place in published.cut(
+                handle,
+                number,
+                [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
+                sought.sentences,
+            )
+        ]
+    except (StoreError, OSError) as error:
+        return [Place("pages", f"not done: {error}", found=(NOT_YET,))]
+
+
 def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
     """Delete blobs that nothing refers to."""
     removed = 0
@@ -221,7 +241,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     if left and emptied:
         emptied = store.erasures.scrub(rewrite=True)
         size, found = store.erasures.found([*needles.texts])
-        left = _unexplained(store.erasures.held(found) if emptied else found, needles, store)
+        left = _unexplained(store.erasures.needles_in_rows(found) if emptied else found, needles, store)
     return emptied, size, left
 
 
@@ -286,8 +306,8 @@ def _needles(texts: Sequence[str] | None) -> Needles:
         found.setdefault(text.encode(errors="replace")[:NEEDLE_BYTES], (text[:NEEDLE_BYTES], token))
         if len(found) == LOOKED_FOR:
             break
-    told = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
-    return Needles(found, frozenset(told & found.keys()), texts is not None)
+    encoded = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
+    return Needles(found, frozenset(encoded & found.keys()), texts is not None)
 
 
 def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
@@ -315,9 +335,9 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
     def memories(ns: Sequence[int]) -> Iterator[Tokens]:
         return map(index_tokens, store.with_details(store.memories(every, Memories(ns=ns))))
 
-    def told(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
+    def indexed_words(index: Index, read: Callable[[Sequence[int]], Iterator[Tokens]]) -> Iterator[str]:
         for posting in store.postings(index, every, [*wanted], past=True, cap=1 << 62).found:
             if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
                 yield posting.term
 
-    return {*told("turn", turns), *told("tool", tools), *told("memory", memories)}
+    return {*indexed_words("turn", turns), *indexed_words("tool", tools), *indexed_words("memory", memories)}

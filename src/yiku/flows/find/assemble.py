@@ -16,7 +16,7 @@ from yiku.flows.find.said_later import Compared, latest_first
 from yiku.rules.deciding import conflict, history
 from yiku.rules.finding import score
 from yiku.rules.text import analyze
-from yiku.types import Attachment, Episode, Hit, Link, Memories, Origin, SemanticMemory, State, Turn
+from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, State, Turn
 
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 SHOWN_BELOW = 20  # hits below the limit that are named as left out
@@ -50,10 +50,10 @@ class Sifted:
 def assemble(query: Query, candidates: Candidates) -> Assembled:
     """Return the hits of a question from the candidates of all routes."""
     there = _in_time(query, candidates)
-    heard = _without_echoes(query, there.kept)
-    stated = _stated(query, heard.kept)
-    rivals, rivals_say = _rivals(query, candidates, heard.kept, stated)
-    every = {**heard.kept, **rivals}
+    distinct = _without_echoes(query, there.kept)
+    stated = _stated(query, distinct.kept)
+    rivals, rivals_say = _rivals(query, candidates, distinct.kept, stated)
+    every = {**distinct.kept, **rivals}
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
     folded = _merge_with_sources(query, every, stated)
@@ -64,7 +64,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
         hits=_with_sources(query, hits[: query.limit]),
         candidates={**candidates, **rivals},
         in_time=there.kept.keys(),
-        left_out=[*there.left_out, *heard.left_out, *folded.left_out, *below],
+        left_out=[*there.left_out, *distinct.left_out, *folded.left_out, *below],
         compared=compared,
     )
 
@@ -79,7 +79,7 @@ def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> l
     for key, candidate in candidates.items():
         item, routes = candidate.item, candidate.routes
         relevance = routes["slot"] if query.question.wants_history and "slot" in routes else candidate.relevance
-        weight = score.prior(item, query.now) if isinstance(item, SemanticMemory) else score.NEUTRAL_PRIOR
+        weight = _prior(query, item)
         hits.append(
             Hit(
                 item=item,
@@ -92,6 +92,16 @@ def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> l
             )
         )
     return sorted(hits, key=lambda hit: (-hit.score, -hit.item.n))
+
+
+def _prior(query: Query, item: Item) -> float:
+    """How much a row weighs by itself."""
+    match item:
+        case SemanticMemory():
+            return score.prior(item, query.now)
+        case Note():
+            return score.NOTE_PRIORS[item.source]
+    return score.NEUTRAL_PRIOR
 
 
 def _in_time(query: Query, candidates: Candidates) -> Sifted:
@@ -109,7 +119,7 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
         memories = [memory for memory in memories if history.recallable(memory, query.now)]
     then: dict[Key, Item] = {("memory", memory.n): memory for memory in memories}
     then |= {("turn", turn.n): turn for turn in turns}
-    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment)) and _existed_at(query, item)}
+    then |= {key: item for key, item in items.items() if isinstance(item, (Episode, Attachment, Note)) and _existed_at(query, item)}
     why = "not in recall at that time" if query.past else "superseded, archived or expired"
     return Sifted(
         {key: candidate._replace(item=then[key]) for key, candidate in candidates.items() if key in then},
@@ -117,8 +127,10 @@ def _in_time(query: Query, candidates: Candidates) -> Sifted:
     )
 
 
-def _existed_at(query: Query, item: Episode | Attachment) -> bool:
+def _existed_at(query: Query, item: Episode | Attachment | Note) -> bool:
     """Tell whether a record existed at the time asked for."""
+    if isinstance(item, Note):
+        return all(at is None or item.said_at <= at for at in (query.as_of, query.valid_at))
     at = item.ended_at if isinstance(item, Episode) else item.said_at
     return (query.as_of is None or item.created_at <= query.as_of) and (query.valid_at is None or at <= query.valid_at)
 
@@ -268,6 +280,10 @@ def _with_sources(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
         item = filled[hit.item.n] if isinstance(hit.item, SemanticMemory) else hit.item
         if isinstance(item, Turn):
             links = [Link(id=item.id, session=item.session, speaker=item.speaker, origin=item.origin, said_at=item.said_at)]
+        elif isinstance(item, Note):
+            links = [
+                Link(id=item.id, session=None, speaker=f"{item.path}:{item.start_line}", origin=Origin.FILE, said_at=hit.said_at)
+            ]
         elif isinstance(item, (Episode, Attachment)):
             turn = item.first_turn if isinstance(item, Episode) else item.turn
             links = [Link(id=turn, session=item.session, speaker=None, origin=Origin.USER, said_at=hit.said_at)]

@@ -47,7 +47,8 @@ class Found:
     """
     The candidates of a route, or of all.
 
-    scale, evidence: by which it is known how sure that makes; of turns and statements, whichever are asked for
+    scale, evidence: by which it is known how sure that makes; of turns, statements and notes, whichever are asked for
+    asked: the vector of the question, where there is one
     """
 
     candidates: Candidates = field(default_factory=dict)
@@ -55,20 +56,26 @@ class Found:
     diagnostics: Sequence[str] = ()
     scale: fuse.Scale | None = None
     evidence: Mapping[str, fuse.Evidence] = field(default_factory=dict)
+    asked: EmbeddedQuestion | None = None
 
 
 def by_evidence(query: Query) -> Found:
     """Return candidates by words, vectors, and the time, speaker and role in the question."""
     columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
-    near, diagnostics = _similarities(query, words)
+    asked, diagnostics = _embedded_question(query)
+    near = None if asked is None else near_to(query, asked, asked.space, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
-            _, heard = score.places(columns.ns, words["turn"].ns)
-            words["turn"] = words["turn"]._replace(ns=words["turn"].ns[heard], scores=words["turn"].scores[heard])
+            _, visible = score.places(columns.ns, words["turn"].ns)
+            words["turn"] = words["turn"]._replace(ns=words["turn"].ns[visible], scores=words["turn"].scores[visible])
         if near is not None:
-            heard = near.memories | score.places(columns.ns, near.ns)[1]
-            near = Similar(near.ns[heard], near.memories[heard], near.is_cjk[heard], near.alike[heard]) if heard.any() else None
+            visible = near.memories | score.places(columns.ns, near.ns)[1]
+            near = (
+                Similar(near.ns[visible], near.memories[visible], near.is_cjk[visible], near.alike[visible])
+                if visible.any()
+                else None
+            )
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
@@ -78,7 +85,7 @@ def by_evidence(query: Query) -> Found:
     if "memory" in words:
         evidence["memory"] = _of_memories(words["memory"], shares, scale)
     candidates = {key: found for index, each in evidence.items() for key, found in _fetched(query, index, each).items()}
-    return Found(candidates, dropped, diagnostics, scale, evidence)
+    return Found(candidates, dropped, diagnostics, scale, evidence, asked)
 
 
 def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
@@ -86,12 +93,12 @@ def _visible_turns(query: Query) -> tuple[TurnColumns, bool]:
     import numpy as np
 
     columns = query.handle.store.columns(query.scopes)
-    heard = np.ones(len(columns.ns), np.bool_)
+    visible = np.ones(len(columns.ns), np.bool_)
     if query.valid_at is not None:
-        heard = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
+        visible = columns.said_at <= int(query.valid_at.timestamp() * MICROSECONDS)
     if query.as_of is None and (hidden := query.handle.store.hidden(query.scopes)):
-        heard &= ~numbers.among(columns.ns, hidden)
-    return (columns, True) if heard.all() else (_subset(columns, heard), False)
+        visible &= ~numbers.among(columns.ns, hidden)
+    return (columns, True) if visible.all() else (_subset(columns, visible), False)
 
 
 def _subset(columns: TurnColumns, which: np.ndarray | slice) -> TurnColumns:
@@ -143,22 +150,26 @@ def _weights(query: Query) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
 
 
-def _similarities(query: Query, words: Mapping[str, Words]) -> tuple[Similar | None, list[str]]:
-    """Return the similarity of everything to the question, or None and a note why it is unknown."""
-    import numpy as np
-
+def _embedded_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]]:
+    """Return the vector of the question, or None and a note why there is none; a note, too, if vectors are missing."""
     asked = embedded(query.handle, query.text, query.scopes)
     if not isinstance(asked, EmbeddedQuestion):
         return None, [asked] if asked else []
     late = sum(waiting(query.handle, scope, asked.space) for scope in query.handle.own())
+    return asked, [missing_vectors_note(late)] if late else []
+
+
+def near_to(query: Query, asked: EmbeddedQuestion, space: str, words: Mapping[str, Words]) -> Similar | None:
+    """Return the similarity of everything in a space to the question, always of what has its words."""
+    import numpy as np
+
     always_score = [
         (index == "memory", np.sort(np.array(score.best(each.ns, each.scores, SURELY_NEAR)[0], np.int64)))
         for index, each in words.items()
     ]
-    near = query.handle.vectors.similar(
-        query.scopes, asked.space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
+    return query.handle.vectors.similar(
+        query.scopes, space, asked.vector, is_cjk=chunk.is_cjk(query.text), always_score=always_score, common=asked.common
     )
-    return near, [missing_vectors_note(late)] if late else []
 
 
 def _of_turns(
@@ -188,11 +199,11 @@ def _of_turns(
     named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
     if len(named) == 1:
         signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)
-    shares = _placed(columns.ns, words.ns, scale.of_words(words.scores), 0.0)
+    shares = placed(columns.ns, words.ns, scale.of_words(words.scores), 0.0)
     vectors = None
     if near is not None:
         turns = ~near[1]
-        vectors = _placed(columns.ns, near[0][turns], near[2][turns], np.nan)
+        vectors = placed(columns.ns, near[0][turns], near[2][turns], np.nan)
     return fuse.evidence(scale, columns.ns, shares, vectors, signals)
 
 
@@ -205,11 +216,11 @@ def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evi
         return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
     known = near[0][near[1]]
     every, *_ = numbers.distinct(np.concatenate([ns, known]))
-    vectors = _placed(every, known, near[2][near[1]], np.nan)
-    return fuse.evidence(scale, every, _placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
+    vectors = placed(every, known, near[2][near[1]], np.nan)
+    return fuse.evidence(scale, every, placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
 
 
-def _placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
+def placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
     """Spread values of some rows over the places of all."""
     import numpy as np
 

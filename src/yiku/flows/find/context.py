@@ -25,7 +25,7 @@ from yiku.types import Context
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
 MOST_TOKENS = 100_000
 FEWEST_RULES = 5  # that are looked at, so that a short one behind long ones is found
-INJECTED = ("memory", "turn", "attachment")  # an episode is shown to who asks for it
+INJECTED = ("memory", "turn", "attachment", "note")  # an episode is shown to who asks for it
 
 
 def context(

@@ -1,5 +1,5 @@
 """
-Embed turns and statements outside the caller's path, in batches; embed a question.
+Embed turns, statements and notes outside the caller's path, in batches; embed a question.
 
 The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
 behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.
@@ -21,10 +21,11 @@ from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, Read
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import with_speaker
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
-from yiku.store.api import one_at_a_time
-from yiku.types import EmbedReport, Item, Memories, SemanticMemory, Turn, TurnColumns, Turns, Vector
+from yiku.store.api import of_notes, one_at_a_time
+from yiku.types import EmbedReport, Item, Memories, Note, SemanticMemory, Turn, TurnColumns, Turns, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,16 +68,20 @@ class Batch:
 
 
 def waiting(handle: Handle, scope: int, space: str) -> int:
-    """Count the turns and memories of a scope without vectors."""
+    """Count the turns, memories and notes of a scope without vectors."""
     state = handle.vectors.progress_of(scope, space)
     columns = handle.store.columns([scope])
     late = len(columns.ns) - int(columns.ns.searchsorted(state.turns, "right"))
-    return late + len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
+    late += len(handle.store.memories([scope], Memories(after=state.memories, limit=COUNTED))) + len(state.again)
+    notes = handle.vectors.progress_of(scope, of_notes(space))
+    return late + handle.store.notes.count([scope], notes.turns) + len(notes.again)
 
 
 def missing_vectors_note(count: int, why: str = "yiku embed") -> str:
     """Return the line that says how many rows have no vectors."""
-    return f"{count:,} {'turn or statement is' if count == 1 else 'turns and statements are'} found by words only: {why}"
+    return (
+        f"{count:,} {'turn, statement or note is' if count == 1 else 'turns, statements and notes are'} found by words only: {why}"
+    )
 
 
 def embed(
@@ -111,9 +116,11 @@ def embed(
             done += _embed_batch(handle, model, batch, refused)
             if progress is not None:
                 progress(done, max(done, total))
-        handle.vectors.build_files(own[0], model.space)
+        spaces = (model.space, of_notes(model.space))
+        for space in spaces:
+            handle.vectors.build_files(own[0], space)
         left = waiting(handle, own[0], model.space) if total else 0
-        return EmbedReport(model.space, done, left, handle.vectors.progress_of(own[0], model.space).failed)
+        return EmbedReport(model.space, done, left, sum(handle.vectors.progress_of(own[0], space).failed for space in spaces))
 
 
 def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
@@ -153,7 +160,18 @@ def _next_batch(handle: Handle, scope: int, space: str, refused: set[tuple[Item,
     if memories := handle.store.memories([scope], Memories(after=state.memories, limit=BATCH)):
         kept = _within_budget([*map(_of_memory, memories)])
         return Batch(scope, space, erasure, kept, memories=kept[-1].n)
-    return None
+    return _next_notes(handle, scope, of_notes(space), erasure, refused)
+
+
+def _next_notes(handle: Handle, scope: int, space: str, erasure: int, refused: set[tuple[Item, int]]) -> Batch | None:
+    """Return the next notes to embed; their vectors have a space and progress of their own."""
+    state, notes = handle.vectors.progress_of(scope, space), handle.store.notes
+    if again := [row for row in state.again if row not in refused][:BATCH]:
+        return Batch(scope, space, erasure, [*map(_of_note, notes.read([scope], [n for _, n in again]))], done=again)
+    if not (some := notes.after(scope, state.turns, BATCH)):
+        return None
+    kept = _within_budget([*map(_of_note, some)])
+    return Batch(scope, space, erasure, kept, turns=kept[-1].n)
 
 
 def _within_budget(rows: Sequence[Row]) -> list[Row]:
@@ -175,7 +193,7 @@ def _embed_batch(handle: Handle, model: Embedder, batch: Batch, refused: set[tup
 
     try:
         vectors, bad = _vectors_or_refused(handle, model, batch.rows, is_current)
-        if model.space != batch.space:  # known only now
+        if batch.space not in (model.space, of_notes(model.space)):  # known only now
             return 0
         failed = [(row.item, row.n) for row in bad]
         done = [row for row in batch.done if row not in failed]
@@ -211,6 +229,10 @@ def _vectors_or_refused(
 
 def _of_memory(memory: SemanticMemory) -> Row:
     return Row("memory", memory.n, chunk.windows(memory.content))
+
+
+def _of_note(note: Note) -> Row:
+    return Row("note", note.n, chunk.windows(chunks.passage(note.heading, note.text)))
 
 
 def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row]:
@@ -338,13 +360,13 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
             return f"searched by words: {what}; yiku embed makes vectors"
         vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
-            return f"searched by words: {space} has changed since these vectors were made; yiku embed makes them anew"
+            return f"searched by words: {space} has changed since these vectors were made; yiku embed recomputes them"
         return EmbeddedQuestion(space, vector, getattr(model, "common", None))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise
         if isinstance(error, Damaged):
-            return "searched by words: the vectors are damaged; yiku embed makes them anew"
+            return "searched by words: the vectors are damaged; yiku embed recomputes them"
         return f"searched by words: {error.detail}"
 
 

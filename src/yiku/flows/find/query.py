@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from yiku.flows.common.handle import Handle
 from yiku.rules.finding import ask
-from yiku.types import Attachment, Episode, Filter, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Filter, Note, SemanticMemory, Turn
 
-Item = SemanticMemory | Turn | Episode | Attachment
+Item = SemanticMemory | Turn | Episode | Attachment | Note
 Key = tuple[str, int]  # (type, row number)
 
 

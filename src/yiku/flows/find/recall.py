@@ -20,6 +20,7 @@ from yiku.flows.common import checks, lookup
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
+from yiku.flows.find.by_notes import by_notes
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
 from yiku.rules.finding import ask, candidates, fuse, score
@@ -41,7 +42,7 @@ from yiku.types import (
     Turns,
 )
 
-TYPES = ("memory", "turn", "episode", "attachment")
+TYPES = ("memory", "turn", "episode", "attachment", "note")
 RECORDS: Mapping[str, tuple[type[Episode] | type[Attachment], float]] = {  # with what their words count for beside those of turns
     "episode": (Episode, 0.8),
     "attachment": (Attachment, 1.0),
@@ -88,22 +89,24 @@ def recall(
         past=asked.wants_history or recorded is not None or valid is not None,
     )
     if not (query.scopes and query.limit):
-        return _answer(query, Found())
+        return _answer(query, Found(), Found())
     query = query._replace(around=_conversation_terms(query, running), question=_resolve_event_time(query))
     slots = by_slot(query) if "memory" in types else {}
     found, records = by_evidence(query), by_records(query)
+    notes = by_notes(query, found)
     return _answer(
         query,
         replace(
             found,
-            candidates={**_merge(slots, found.candidates), **records.candidates},
-            dropped_terms={*found.dropped_terms, *records.dropped_terms},
-            diagnostics=(*found.diagnostics, *records.diagnostics),
+            candidates={**_merge(slots, found.candidates), **records.candidates, **notes.candidates},
+            dropped_terms={*found.dropped_terms, *records.dropped_terms, *notes.dropped_terms},
+            diagnostics=(*found.diagnostics, *records.diagnostics, *notes.diagnostics),
         ),
+        notes,
     )
 
 
-def _answer(query: Query, found: Found) -> Hits:
+def _answer(query: Query, found: Found, notes: Found) -> Hits:
     """Assemble hits, explanation and confidence."""
     answer = assemble(query, found.candidates) if found.candidates else Assembled()
     by_slots = [one.item for one in answer.candidates.values() if "slot" in one.routes and isinstance(one.item, SemanticMemory)]
@@ -120,7 +123,7 @@ def _answer(query: Query, found: Found) -> Hits:
         weights=dict(fuse.WEIGHTS),
     )
     exact = max((hit.relevance for hit in answer.hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
-    sure = max(_confidence(query, found, answer), exact) if answer.hits else 0.0
+    sure = max(_confidence(query, found, answer), _confidence(query, notes, answer), exact) if answer.hits else 0.0
     diagnostics = (*found.diagnostics, *left_out(query.handle, query.scopes))
     return Hits(answer.hits, explanation, diagnostics, round(sure, 4))
 
@@ -207,7 +210,7 @@ def left_out(handle: Handle, scopes: Sequence[int]) -> list[str]:
     """Return a line that says how many rows are unreadable, if any."""
     count = len(handle.store.unreadable(scopes))
     rows = "1 row cannot be read, and is" if count == 1 else f"{count:,} rows cannot be read, and are"
-    return [f"{rows} left out: `yiku check` names what is wrong, `yiku repair` mends it"] if count else []
+    return [f"{rows} left out: `yiku check` shows the damage, `yiku repair` repairs it"] if count else []
 
 
 def by_records(query: Query) -> Found:
@@ -263,8 +266,8 @@ def report_shown(handle: Handle, hits: Sequence[Hit]) -> None:
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")
     own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]
-    told = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
-    if own or told:
+    episodes = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
+    if own or episodes:
         now = handle.now()
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", today, told)], handle.cause("retrieved"))
+        handle.store.apply(handle.writes(), [CountAccess(own, "retrieved", today, episodes)], handle.cause("retrieved"))

@@ -1,5 +1,5 @@
 """
-Of the best hits that answer the same question the one said last stands first, and the earlier ones say so.
+Rank the latest of several hits that answer the same question first, and mark the older ones.
 
 A question names the topic, so this is when statements are compared (rules/finding/said_later.py decides). Nothing is written.
 """
@@ -19,7 +19,7 @@ from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Attachment, Hit, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
 
 LEAST = 2  # hits; of fewer nothing can be compared
 Compared = tuple[str, str, str]  # an id, what was said later, and what decided
@@ -27,7 +27,7 @@ Compared = tuple[str, str, str]  # an id, what was said later, and what decided
 
 def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compared]]:
     """
-    The hits in the order in which they answer; what something said later contradicts is marked, and why.
+    Return the hits reordered; hits contradicted by a later one are marked, with the reason.
 
     A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
     """
@@ -74,7 +74,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
 
 
 def _in_one_slot(found: list[Hit]) -> None:
-    """Mark and put behind what a statement in the same slot, among the best hits, says otherwise since."""
+    """Mark and demote hits that a later statement in the same slot contradicts."""
     best = [hit.item for hit in found[: said_later.POOL] if isinstance(hit.item, SemanticMemory) and hit.said_later is None]
     for earlier, later in same_slot.said_later(best).items():
         place = next(place for place, hit in enumerate(found) if hit.id == earlier)
@@ -83,7 +83,7 @@ def _in_one_slot(found: list[Hit]) -> None:
 
 
 def _changed_since(asked: Asked, found: list[Hit]) -> None:
-    """Put first what its speaker said later than the first hit, tells a change, and is found about as well; nothing is marked."""
+    """Promote a later statement of a change by the same speaker that scores about as well; nothing is marked."""
     first, *others = found[: said_later.NEXT + 1]
     if not isinstance(first.item, (SemanticMemory, Turn)):
         return
@@ -106,7 +106,7 @@ def _when(statement: Statement) -> tuple[datetime, int]:
 
 
 def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-    """Statements as lists show them: each knows what was said later in its slot."""
+    """Return statements for a list, each with what was said later in its slot."""
     slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
     if not slots:
         return [*memories]
@@ -117,13 +117,13 @@ def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticM
 
 
 def among(memories: Sequence[SemanticMemory], rows: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-    """Statements with their marks, compared with these rows."""
+    """Mark statements that one of these rows contradicts."""
     later = same_slot.said_later(rows)
     return [replace(memory, said_later=later[memory.id]) if memory.id in later else memory for memory in memories]
 
 
 def _move_before(found: list[Hit], first: str, second: str) -> None:
-    """Put the first hit directly before the second, with the score of that one, where it stands behind it."""
+    """Move the first hit directly before the second, with its score."""
     place = next(place for place, hit in enumerate(found) if hit.id == second)
     hit = next((hit for hit in found[place:] if hit.id == first), None)
     if hit is not None and hit.id != second:
@@ -138,7 +138,7 @@ def _speaker(item: Item) -> str:
 
 
 def _turns(item: Item) -> frozenset[str]:
-    """The turns that an item comes from."""
+    """Return the source turns of an item."""
     if isinstance(item, SemanticMemory):
         return frozenset(source.turn for source in item.sources if source.turn)
     return frozenset([item.id]) if isinstance(item, Turn) else frozenset()
@@ -146,12 +146,12 @@ def _turns(item: Item) -> frozenset[str]:
 
 def _statement(item: Item) -> Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
-    at = item.said_at if isinstance(item, (SemanticMemory, Turn, Attachment)) else item.ended_at
+    at = item.ended_at if isinstance(item, Episode) else item.said_at
     return Statement(item.id, text, at, _place(item), _speaker(item))
 
 
 def _said_next(query: Query, turns: Sequence[Turn]) -> dict[str, Turn]:
-    """By the id of a turn, what its speaker said next in its session, at once or behind one answer."""
+    """Return, by turn id, what the speaker said next in the session, at once or after one reply."""
     wanted = [turn.n + step for turn in turns if turn.role == "user" for step in (1, 2)]
     near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}

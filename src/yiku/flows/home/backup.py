@@ -186,10 +186,10 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
     if target.is_relative_to(home.root):
         checks.refuse("to", "must lie outside the home")
     try:
-        taken = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
+        occupied = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
     except OSError as error:  # its name is too long, or it may not be looked into
         raise written(error, target) from error
-    if taken:
+    if occupied:
         raise InvalidInput(f"{target} is not an empty folder")
     began = time.monotonic()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")

@@ -23,13 +23,14 @@ from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze
 from yiku.store.api import IdentityFile, SqliteStore, Vectors, offline, one_at_a_time
 from yiku.types import Cause, Checked, Repaired, Settings
 
 DEPTHS: tuple[offline.Depth, ...] = ("quick", "full", "deep")
-WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens)
+WORDS = offline.Tokenizers(tokens, tool_tokens, index_tokens, chunks.index_tokens)
 Say = Callable[[str], None]
 
 
@@ -131,7 +132,7 @@ def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, pr
     undone = tuple(_missing_erasures(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
     if not dry_run and (undone or begun_anew):
-        _reapply_erasures(place, anew=begun_anew)
+        _reapply_erasures(place, renumbered=begun_anew)
     return replace(repaired, problems=(*repaired.problems, *undone))
 
 
@@ -147,7 +148,7 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
             mark.write(*here)
         return Repaired(problems, {}, (), None, dry_run)
     if here is not None and meant is not None and here[0] != meant[0]:
-        raise StoreMismatch(f"{place.database} is of another home; `yiku repair --accept` takes it for this one's")
+        raise StoreMismatch(f"{place.database} belongs to another home; `yiku repair --accept` accepts it for this one")
     theirs = offline.is_foreign(place.database)
     copies = [
         path for path in _copies(place) if (of := offline.read_identity(path, copied=True)) and (meant is None or of[0] == meant[0])
@@ -178,12 +179,12 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
 def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
     """Accept the present database, or create a new one numbered after the lost one."""
     lost = place.lost()
-    told, here = mark.read(), offline.read_identity(place.database)
+    expected, here = mark.read(), offline.read_identity(place.database)
     if offline.is_foreign(place.database):
         raise ForeignStore(str(place.database))
     if here is None and offline.has_tables(place.database):
         raise Damaged(f"{place.database}: repair it without --accept")
-    problems = (f"store.id means store {told[0][:8]}… with {told[1]:,} changes",) if told and told != here else ()
+    problems = (f"store.id means store {expected[0][:8]}… with {expected[1]:,} changes",) if expected and expected != here else ()
     if lost is not None:
         problems = (lost, *problems)
     if dry_run or not problems:
@@ -199,7 +200,7 @@ def _accept(place: vault.Home, mark: IdentityFile, dry_run: bool) -> Repaired:
     return Repaired(problems, {}, (), str(kept) if there else None, dry_run)
 
 
-def _reapply_erasures(place: vault.Home, *, anew: bool) -> None:
+def _reapply_erasures(place: vault.Home, *, renumbered: bool) -> None:
     """
     Apply the home's erasures to an older database that took its place.
 
@@ -210,7 +211,7 @@ def _reapply_erasures(place: vault.Home, *, anew: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if anew else ())])
+        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if renumbered else ())])
         with suppress(NotFound):
             verify.resume(handle)
     finally:

@@ -127,7 +127,7 @@ def export(
 
 def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], since: datetime | None, progress: Any) -> _Writer:
     if os.path.lexists(path):
-        raise InvalidInput(f"{path} is there already")
+        raise InvalidInput(f"{path} already exists")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -197,8 +197,8 @@ def _lines(handle: Handle, scope: int, operation: list[ChangeRow], missing: list
     changes = [line for row in operation for line in _change(handle, scope, row, memories, missing)]
     if changes:
         header = {"operation": first.operation, "actor": first.actor, "run": first.run, "reason": first.reason}
-        told = {name: value for name, value in header.items() if value is not None}
-        yield {"type": "operation", "at": plain(first.at), **told, "changes": len(changes)}
+        fields = {name: value for name, value in header.items() if value is not None}
+        yield {"type": "operation", "at": plain(first.at), **fields, "changes": len(changes)}
         yield from changes
 
 

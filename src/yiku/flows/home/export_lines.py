@@ -68,7 +68,7 @@ def parse(handle: Handle, kind: type[T], given: object) -> T:
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
     if unknown := sorted(str(name)[:40] for name in given.keys() - field_types(kind).keys()):
-        raise InvalidInput(f"{', '.join(unknown)[:80]}: no field of a {what}")
+        raise InvalidInput(f"{', '.join(unknown)[:80]}: not a field of a {what}")
     for entry in fields(kind):  # type: ignore[arg-type]
         if entry.default is MISSING and entry.default_factory is MISSING and given.get(entry.name) is None:
             raise InvalidInput(f"{entry.name} is missing")
@@ -93,7 +93,7 @@ def columns(handle: Handle, given: object, what: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         checks.refuse(what, f"must be an object, not {checks.shown(given)}")
     if fixed := sorted(str(name)[:40] for name in given if name in FIXED or name not in field_types(SemanticMemory)):
-        raise InvalidInput(f"{what} names {', '.join(fixed)[:80]}, which no change can name")
+        raise InvalidInput(f"{what} names {', '.join(fixed)[:80]}, which cannot change")
     with _field_errors(what):
         return {name: field(handle, SemanticMemory, name, value) for name, value in given.items()}
 
@@ -125,8 +125,8 @@ def optional_time(value: object, name: str) -> datetime | None:
 def cause(header: Mapping[str, Any]) -> Cause:
     """Parse an operation's header."""
     given = {name: header.get(name) for name in ("actor", "run", "reason")}
-    told = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
-    return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **told)
+    fields = {name: None if value is None else checks.text(value, name, empty=True) for name, value in given.items()}
+    return Cause(checks.name(header.get("operation"), "operation"), time(header.get("at"), "at"), **fields)
 
 
 def id(value: object, name: str) -> str:
@@ -293,8 +293,8 @@ def sources(handle: Handle, given: object) -> tuple[Source, ...]:
 
 def _said(memory: SemanticMemory) -> bytes:
     """Return the content hash, recomputed if a file's hash does not fit."""
-    told = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
-    right = conflict.text_hash(memory.content, Slot(*told) if memory.subject else None)  # type: ignore[arg-type]
+    slot_fields = (memory.subject, memory.predicate or "", memory.object or "", memory.cardinality, memory.slot or "")
+    right = conflict.text_hash(memory.content, Slot(*slot_fields) if memory.subject else None)  # type: ignore[arg-type]
     return memory.content_hash if memory.content_hash == conflict.text_hash(memory.content, None) else right
 
 

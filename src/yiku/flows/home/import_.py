@@ -207,13 +207,13 @@ def _with_unique_ids(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     ids, own = [id for id, _ in map(named, batch) if id], run.handle.own()
     stored = run.handle.store.turns(own, Turns(external_ids=ids, hidden=True)) if ids and own else []
     known = run.said_in | {turn.external_id: turn.session for turn in stored if turn.external_id is not None}
-    told = []
+    renamed = []
     for item in batch:
         id, session = named(item)
         again = id and known.setdefault(id, session) != session
-        told.append(replace(item, turn={**item.turn, "external_id": unique_message_id(id, session)}) if again else item)
+        renamed.append(replace(item, turn={**item.turn, "external_id": unique_message_id(id, session)}) if again else item)
     run.said_in = known if run.dry_run else {}
-    return told
+    return renamed
 
 
 def _valid_turns(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
@@ -233,13 +233,13 @@ def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
     if run.dry_run:
         turns = _checked(run, batch)
         words = run.turns_seen | _stored(run, turns)
-        told, fresh = [turn for turn in turns if not wholly_private(turn)], 0
-        for turn in told:
+        storable, fresh = [turn for turn in turns if not wholly_private(turn)], 0
+        for turn in storable:
             fresh += turn.external_id is None or turn.external_id not in words
             if turn.external_id is not None:
                 words.setdefault(turn.external_id, _words(turn))
                 run.turns_seen.setdefault(turn.external_id, words[turn.external_id])
-        known, erased = len(told) - fresh, 0
+        known, erased = len(storable) - fresh, 0
     else:
         recorded = record(run.handle, [item.turn for item in batch])
         fresh, known, erased = len(recorded.ids), recorded.known, recorded.erased

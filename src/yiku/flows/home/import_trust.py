@@ -58,12 +58,12 @@ def allowed_columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in BELIEVED}
 
 
-def trust_updates(row: SemanticMemory, told: SemanticMemory) -> dict[str, Any]:
+def trust_updates(row: SemanticMemory, claimed: SemanticMemory) -> dict[str, Any]:
     """Return the changes to a lowered row once its file is trusted."""
     if row.origin is not Origin.IMPORT:
         return {}
-    wanted: dict[str, Any] = {"origin": told.origin, "trust": told.trust}
-    wanted |= {"pinned": True} if told.pinned else {}
+    wanted: dict[str, Any] = {"origin": claimed.origin, "trust": claimed.trust}
+    wanted |= {"pinned": True} if claimed.pinned else {}
     return {name: value for name, value in wanted.items() if getattr(row, name) != value}
 
 

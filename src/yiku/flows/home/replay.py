@@ -300,11 +300,11 @@ class _Operation:
         said_in = run.said_in | {turn.external_id: turn.session for turn in there if turn.external_id is not None}
         fresh = []
         for turn in turns:
-            told = _with_unique_id(turn, said_in)
-            if turn.id not in ids and (told.external_id is None or told.external_id not in said_in):
-                fresh.append(told)
-                ids.add(told.id)
-                said_in |= {} if told.external_id is None else {told.external_id: told.session}
+            unique = _with_unique_id(turn, said_in)
+            if turn.id not in ids and (unique.external_id is None or unique.external_id not in said_in):
+                fresh.append(unique)
+                ids.add(unique.id)
+                said_in |= {} if unique.external_id is None else {unique.external_id: unique.session}
         run.said_in = said_in if run.dry_run else {}
         kept = list(tombstones.admit_turns(handle, fresh)) if run.erasure else fresh
         self._count("turns", len(kept))
@@ -367,9 +367,9 @@ class _Operation:
 
     # -------------------------------------------------------------- memories
 
-    def _memory(self, told: SemanticMemory) -> None:
+    def _memory(self, claimed: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
-        memory = told if run.trust else import_trust.memory(told, handle.now())
+        memory = claimed if run.trust else import_trust.memory(claimed, handle.now())
         memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
         place = _place(memory)
         self._stored(memory.id, place)
@@ -378,7 +378,7 @@ class _Operation:
         if memory.id in run.seen or there:
             run.ours.add(memory.id)
             run.counts["known"] += 1
-            return self._raise(there[0], told) if there and run.trust else None
+            return self._raise(there[0], claimed) if there and run.trust else None
         self._in_line(memory.id, memory.line, memory.superseded_by)
         run.ours.add(memory.id)
         self._count("memories")
@@ -388,18 +388,18 @@ class _Operation:
             else:
                 memory = import_trust.as_candidate(memory)
         if not run.trust:
-            run.lowered["statements"] += memory.trust < told.trust
-            run.lowered["pins"] += told.pinned
-            run.lowered["rules"] += told.kind is Kind.RULE and told.state is State.ACTIVE
+            run.lowered["statements"] += memory.trust < claimed.trust
+            run.lowered["pins"] += claimed.pinned
+            run.lowered["rules"] += claimed.kind is Kind.RULE and claimed.state is State.ACTIVE
         self._remember_new(memory.id)
         self.touched.add(place)
         self.changes.append(AddMemory(memory, index_tokens(memory)))
         run.size += len(memory.content)
         return None
 
-    def _raise(self, row: SemanticMemory, told: SemanticMemory) -> None:
+    def _raise(self, row: SemanticMemory, claimed: SemanticMemory) -> None:
         """Raise the trust of a statement imported before its file was trusted."""
-        if columns := import_trust.trust_updates(row, told):
+        if columns := import_trust.trust_updates(row, claimed):
             if row.reason == import_trust.FOREIGN and row.state is State.CANDIDATE:
                 live = row.superseded_by is None  # then it waits for its place
                 columns |= {"state": State.ARCHIVED, "reason": WAITING} if live else {"state": State.ACTIVE, "reason": None}
@@ -492,8 +492,8 @@ class _Operation:
         return True
 
     def _unsource(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        told = export_lines.sources(self.run.handle, record.get("sources"))
-        gone = told if self.run.trust else tuple(import_trust.source(source) for source in told)
+        parsed = export_lines.sources(self.run.handle, record.get("sources"))
+        gone = parsed if self.run.trust else tuple(import_trust.source(source) for source in parsed)
         if self._is_done("memory_sources", row.n, {"sources": gone}):
             return True
         if not {*map(_spanless, gone)} < {*map(_spanless, row.sources)}:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, modes, mounts
+from yiku.files import blobs, git, modes, mounts
 from yiku.flows.common import pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
+from yiku.flows.notes import publish
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
@@ -71,8 +72,8 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
             troubles.append(f"nothing is embedded in the background: {why}")
         return model.space, None, late, troubles
     except YikuError as error:
-        what = "the vectors are damaged; yiku embed makes them anew" if isinstance(error, Damaged) else error.detail
-        return "words", None, 0, [f"{'search by words only' if handle.settings.search == 'auto' else 'questions fail'}: {what}"]
+        what = "the vectors are damaged; yiku embed recomputes them" if isinstance(error, Damaged) else error.detail
+        return "words", None, 0, [f"{'search by words only' if handle.settings.search == 'auto' else 'searches fail'}: {what}"]
 
 
 def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
@@ -83,9 +84,10 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from recall.left_out(handle, handle.reads())
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
+    yield from publish.troubles(handle)
     yield from modes.troubles(handle.paths, read_only=about["read_only"])
     if (waiting := sum(not entry["done"] for entry in handle.store.erasures.all())) > 0:
-        yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} cut short: yiku erase --resume"
+        yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} interrupted: yiku erase --resume"
     if (late := backup.overdue(handle)) is not None:
         yield late
     if handle.settings.durability == "fast":
@@ -99,11 +101,11 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
 def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
     """Yield what learning left for review."""
     if handle.put_off is not None:
-        yield f"what was said is stored, but could not be learned from ({handle.put_off}): yiku learn"
+        yield f"messages are stored, but could not be learned from ({handle.put_off}): yiku learn"
     own = handle.own()
     if dead := len(handle.store.learning.jobs(own[0], dead=True)) if own else 0:
         what = "question to the model" if dead == 1 else "questions to the model"
-        yield f"{dead} {what} failed for good: yiku queue says why, yiku learn --all tries once more"
+        yield f"{dead} {what} failed permanently: yiku queue says why, yiku learn --all retries"
     if (proposed := relearn.proposal(handle)) is not None:
         yield proposed
     if candidates:
@@ -112,19 +114,24 @@ def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
 
 def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:
     if about["read_only"]:
-        yield "the store is read-only here: nothing can be remembered"
+        yield "the store is read-only here: nothing can be written"
     if not about["verified"]:
-        yield "pages carry no checksums here: damage is noticed in turns and memories, not in indexes"
+        yield "pages have no checksums here: damage is detected in turns and memories, but not in indexes"
     if not about["marked"]:
-        yield "store.id is missing: an older copy of the database would not be noticed until the next write"
+        yield "store.id is missing: an older copy of the database would not be detected until the next write"
     if not about["reserve"] and not about["read_only"]:
-        yield "no space is held back: forgetting may fail on a full disk"
+        yield "no disk space is reserved: forgetting may fail on a full disk"
     if about["wal_bytes"] > WAL_BYTES:
-        yield f"the WAL has {about['wal_bytes'] >> 20} MiB: some process has been reading for long"
+        yield f"the WAL has {about['wal_bytes'] >> 20} MiB: a process has been reading for a long time"
 
 
 def _of_the_place(handle: Handle) -> Iterator[str]:
     if mounts.kind(handle.home) == "network":
-        yield "this home lies on a network file system: slower, and safe only if its locks work"
+        yield "this home is on a network file system: slower, and safe only if its locks work"
     if (service := mounts.synced(handle.home)) is not None:
-        yield f"this home lies in a folder of {service}: a database that is copied while it is open can be torn; use yiku backup --to"
+        yield f"this home is in a folder synced by {service}: a copy of an open database can be inconsistent; use yiku backup --to"
+    if tracked := git.tracked(handle.paths.root):
+        yield (
+            f"git tracks {' and '.join(tracked)} of this home: a commit may tear the database, and a checkout takes it back in time;"
+            f" git rm --cached {' '.join(tracked)}"
+        )

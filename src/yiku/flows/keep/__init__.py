@@ -1,1 +1,1 @@
-"""Storing: turns, statements, and what changes or takes them back."""
+"""Writing: turns, statements, and what changes or retracts them."""

@@ -1,5 +1,5 @@
 """
-Attachments: files that were sent or made, and what is known of what they show, say and hold.
+Store attachments and descriptions of their content.
 
 A file is noted with its place; its content is kept only if that is asked for, as a blob by its hash. What nobody could
 see yet (a description, a transcription, the text in it) is filled in later, and then it is found by that. Files that turns
@@ -29,7 +29,7 @@ FILLED_LATER = ("description", "transcription", "extracted_text", "tags", "linke
 
 def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep: bool = False, **details: Any) -> Attachment:
     """
-    Note a file that was sent (inbound, unless said otherwise) or made.
+    Store a file that was sent (inbound by default) or made (outbound).
 
     place: a path, or an address
     keep:  keep its content here too; only of a path
@@ -40,28 +40,28 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     if not isinstance(given, str) or not given.strip():
         checks.refuse("place", "must be a path or an address")
     checks.text(given, "place", at_most=checks.PATH_BYTES)
-    told = _details(handle, details)
+    columns = _details(handle, details)
     direction = details.get("direction", "inbound")
     if direction not in DIRECTIONS:
         checks.refuse("direction", f"must be one of {', '.join(DIRECTIONS)}")
     turn = _turn(handle, details.get("turn"))
     is_address = "://" in given[:12] or given.startswith("data:")
     if is_address and keep:
-        raise InvalidInput("only a file on this machine can be kept; an address is noted")
+        raise InvalidInput("only a file on this machine can be kept; a URL is only noted")
     place = intake.clean(handle, given)
     name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
         size, blob = _of_file(handle, Path(given), keep)
-        told |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
+        columns |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
     else:
-        told["url"] = place
+        columns["url"] = place
     attachment = Attachment(
         id=handle.new_id(now),
         session=turn.session if turn else intake.name(handle, session, "session"),
         turn=turn.id if turn else None,
         direction=direction,
         filename=intake.name(handle, details.get("filename") or name, "filename"),
-        **{"mime_type": attachments.mime(name), **told},
+        **{"mime_type": attachments.mime(name), **columns},
         said_at=turn.said_at if turn else now,
         created_at=now,
         updated_at=now,
@@ -70,7 +70,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
 
 
 def _details(handle: Handle, details: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of an attachment, checked and clean."""
+    """Check and clean the details of an attachment."""
     known = {*FILLED_LATER, "direction", "turn", "filename", "original_filename"}
     if unknown := sorted(set(details) - known):
         raise InvalidInput(f"an attachment has no {', '.join(unknown)}; known are {', '.join(sorted(known))}")
@@ -95,7 +95,7 @@ def _turn(handle: Handle, id: object) -> Turn | None:
 
 
 def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | None]:
-    """The size of a file, and the blob that its content, cleaned, was kept as; None for what is not there."""
+    """Return the size of a file and the blob of its cleaned content; None for a missing file."""
     try:
         about = path.stat()
     except OSError as error:
@@ -103,11 +103,11 @@ def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | 
             raise NotFound(f"{path}: {error.strerror}") from error
         return None, None
     if not stat.S_ISREG(about.st_mode):
-        raise InvalidInput(f"{path} is no file")
+        raise InvalidInput(f"{path} is not a file")
     if not keep:
         return about.st_size, None
     if about.st_size > blobs.LONGEST_BYTES:
-        raise TooLarge(f"{path} has {about.st_size:,} bytes; {blobs.LONGEST_BYTES:,} can be kept")
+        raise TooLarge(f"{path} has {about.st_size:,} bytes; at most {blobs.LONGEST_BYTES:,} can be kept")
     return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
 
 
@@ -117,28 +117,28 @@ def _kept(handle: Handle, attachment: Attachment) -> Attachment:
 
 
 def tokens(attachment: Attachment) -> Tokens:
-    """What an attachment is found by."""
+    """Return the search tokens of an attachment."""
     return analyze.tokens(attachments.text(attachment))
 
 
 def describe(handle: Handle, id: str, **details: Any) -> Attachment:
-    """What was seen, heard or read in an attachment since it was noted."""
+    """Add a description, transcription or text of an attachment."""
     pause.refuse(handle)
     if not details:
-        raise InvalidInput(f"describe needs something to say: {', '.join(FILLED_LATER)}")
+        raise InvalidInput(f"describe needs at least one of {', '.join(FILLED_LATER)}")
     if others := sorted(set(details) - set(FILLED_LATER)):
-        raise InvalidInput(f"{', '.join(others)} cannot change; what can is {', '.join(FILLED_LATER)}")
-    told = _details(handle, details)
+        raise InvalidInput(f"{', '.join(others)} cannot be changed; these can: {', '.join(FILLED_LATER)}")
+    columns = _details(handle, details)
 
     def attempt() -> Attachment:
         known = find(handle, id, handle.own())
-        return _kept(handle, replace(known, **told, updated_at=handle.now()))
+        return _kept(handle, replace(known, **columns, updated_at=handle.now()))
 
     return retry_if_stale(handle, attempt)
 
 
 def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
-    """One attachment by its id, or the end of it. Raises NotFound or Ambiguous."""
+    """Return one attachment by id or id suffix. Raises NotFound or Ambiguous."""
     whole = checks.name(id, "id")
     found = handle.store.records(Attachment, scopes, Records(suffix=whole, limit=2)) if scopes else []
     if not found:
@@ -149,22 +149,24 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 
 
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
-    """Attachments of what this handle reads, the newest first."""
+    """Return attachments, newest first."""
     sessions = None if session is None else [intake.name(handle, session, "session")]
     select = Records(sessions=sessions, newest_first=True, limit=checks.integer(limit, "limit"))
     return handle.store.records(Attachment, handle.reads(), select)
 
 
 def content(handle: Handle, id: str) -> bytes:
-    """The content of an attachment that was kept. Raises NotFound where it was not."""
+    """Return the stored content of an attachment. Raises NotFound if it was not stored."""
     known = find(handle, id, handle.reads())
     if known.blob is None:
-        raise NotFound(f"there is no copy of {known.filename}: it was noted, not kept; it lay at {known.local_path or known.url}")
+        raise NotFound(
+            f"there is no copy of {known.filename}: it was noted without `keep`; its location was {known.local_path or known.url}"
+        )
     return blobs.get_bytes(handle.blobs, known.blob)
 
 
 def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
-    """The attachments that these turns name, as far as they are not noted yet."""
+    """Return new attachments that these turns mention."""
     found = attachments.found(turns)
     if not found:
         return []

@@ -1,5 +1,5 @@
 """
-feedback: a memory was retrieved, used in an answer, or mentioned by the user.
+Count that a memory was retrieved, used or mentioned.
 
 One update by row number, whatever the size of the store; the counters are facts, and what they are
 worth is computed when somebody asks (rules/finding/score.py). Being used or mentioned strengthens; being
@@ -24,7 +24,7 @@ ALIASES: dict[str, Access] = {
 
 
 def feedback(handle: Handle, id: str, access: str) -> SemanticMemory:
-    """Count one access of a memory of this handle's scope; the memory as it is then."""
+    """Count one access of a memory; return its current version."""
     name = access.strip().casefold() if isinstance(access, str) and len(access) <= checks.NAME_CHARS else ""
     known = ALIASES.get(name, name)
     if known not in get_args(Access):

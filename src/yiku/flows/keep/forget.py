@@ -1,5 +1,5 @@
 """
-forget and restore: leaving memory softly, and coming back.
+Forget (archive) memories and turns, and restore them.
 
 What is forgotten is archived with its reason: out of every answer, but on the disk, in the journal, and
 restored by one call. Forgetting a memory takes its whole line of versions; forgetting a turn takes the
@@ -37,7 +37,7 @@ def forget(
     reason: str | None = None,
     dry_run: bool = False,
 ) -> Forgotten:
-    """A memory, a turn, a session or a time range leaves memory; with `dry_run` only listed."""
+    """Forget a memory, a turn, a session or a time range; with `dry_run` only list it."""
     if (id is None) == (session is None and since is None and until is None):
         checks.refuse("forget", "needs either an id, or a session or a time range")
     checks.flag(dry_run, "dry_run")
@@ -63,7 +63,7 @@ def forget(
 
 def restore(handle: Handle, id: str) -> Forgotten:
     """
-    A memory that was forgotten, taken back or no longer learned comes back with its line; or a forgotten turn.
+    Restore a forgotten, retracted or archived memory with its line, or a forgotten turn.
 
     Of its slot the later said is live.
     """
@@ -98,7 +98,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
 def _meant(
     handle: Handle, id: str | None, session: str | None, since: datetime | str | None, until: datetime | str | None
 ) -> tuple[list[SemanticMemory], list[Turn]]:
-    """The memories and turns that a call means, in the scope that this handle writes."""
+    """Return the memories and turns that a call selects."""
     own, now = handle.own(), handle.now()
     if id is not None:
         found = find(handle, id, own)
@@ -114,22 +114,22 @@ def _meant(
         turns = handle.store.turns(own, select) if own else []
         if not turns:
             raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
-    alone, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
-    return alone, turns
+    derived, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
+    return derived, turns
 
 
 def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
-    """The memories that came from these turns and from no other that is left, and those that have other sources too."""
+    """Return the memories derived from these turns alone, and those with other sources too."""
     own = handle.own()
     derived = handle.store.with_details(handle.store.memories(own, Memories(sourced_in=sorted(ids), states=states)))
     others = {source.turn for memory in derived for source in memory.sources if source.turn is not None} - ids
     gone = ids | {turn.id for turn in handle.store.turns(own, Turns(ids=[*others], hidden=True)) if turn.hidden_at is not None}
-    alone = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
-    return [*alone.values()], [memory for memory in derived if memory.n not in alone]
+    only_derived = {memory.n: memory for memory in derived if all(source.turn in gone for source in memory.sources)}
+    return [*only_derived.values()], [memory for memory in derived if memory.n not in only_derived]
 
 
 def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """What changes in the chains that lose a version: the neighbours join again."""
+    """Return the changes that relink the neighbours of a removed version."""
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     ns = {memory.n for memory in gone}
     for slot in {memory.slot for memory in gone if memory.slot}:
@@ -140,7 +140,7 @@ def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tu
 
 
 def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """What changes in the rivals of what goes: they contradict it no more."""
+    """Return the changes that clear the conflict flags a removed memory caused."""
     ids = {memory.id for memory in gone}
     named = {id for memory in gone for id in memory.flagged_with} - ids
     rivals = handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,))) if named else []
@@ -149,7 +149,7 @@ def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[Se
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
-    """The active versions with which a restored line must share its slot or its words."""
+    """Return the active versions that share a restored line's slot or words."""
     if memory.slot is not None:
         return handle.store.memories(handle.own(), Memories(slot=memory.slot, states=(State.ACTIVE,), order="said"))
     same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)

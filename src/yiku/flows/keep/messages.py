@@ -1,5 +1,5 @@
 """
-Messages as hosts and chat APIs have them: taken as turns, and given back as they were (rules/sessions/messages.py knows the shapes).
+Convert chat API messages to turns and back; rules/messages.py knows the formats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROLES_TAKEN = ", ".join((*ROLES, *messages.ROLES))
 
 @dataclass(frozen=True, slots=True)
 class MessageFile:
-    """A file that stood in a message: what is known of it, the name of its blob, and its content, clean."""
+    """A file in a message: its details, blob name and cleaned content."""
 
     file: messages.File
     blob: str
@@ -36,7 +36,7 @@ class MessageFile:
 
 def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Mapping[str, Any], list[MessageFile]]:
     """
-    A message as a turn that `record` takes, and the files that it holds. Nothing is written.
+    Convert a message to a turn and its files. Writes nothing.
 
     strict: refuse fields that neither a turn nor a message of a chat API has; else they are kept with the turn
     """
@@ -55,7 +55,7 @@ def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Ma
         and (unknown := [checks.shown(key) for key in message if key not in TURN_FIELDS | messages.FIELDS])
     ):
         known = ", ".join(sorted(TURN_FIELDS))
-        raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; what else there is goes into metadata")
+        raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; put anything else into metadata")
     draft = messages.taken_apart(message, TURN_FIELDS)
     if draft.trouble is not None:
         raise InvalidInput(draft.trouble)
@@ -93,16 +93,16 @@ def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> 
 
 
 def _small(frame: Any) -> Any:
-    """A frame, if it is not larger than what may stand beside a turn."""
+    """Return a frame if it is small enough to be stored with its turn."""
     found = checks.json_value(frame, "a turn's parts", at_most=checks.CONTENT_BYTES)
     if (size := len(json.dumps(found, ensure_ascii=False).encode())) > checks.METADATA_BYTES // 2:
         most = checks.METADATA_BYTES // 2
-        raise TooLarge(f"what a turn has beside its texts, calls, results and files takes {size:,} bytes; at most {most:,}")
+        raise TooLarge(f"the fields of a turn besides texts, calls, results and files take {size:,} bytes; at most {most:,}")
     return found
 
 
 def attach_files(handle: Handle, turn: Turn, files: Sequence[MessageFile]) -> list[Attachment]:
-    """The files of a message as attachments of its turn, their contents on the disk."""
+    """Store the files of a message as attachments of its turn."""
     for kept in files:
         blobs.put_bytes(handle.blobs, kept.content)
     return [
@@ -133,7 +133,7 @@ def _filename(handle: Handle, kept: MessageFile) -> str:
 
 
 def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = None, last: bool = False) -> Messages:
-    """Messages of a session, in order. Raises NotFound where there is no such session."""
+    """Return a page of a session's messages, in order. Raises NotFound."""
     name, most = intake.name(handle, session, "session"), checks.integer(limit, "limit", at_least=1)
     checks.flag(last, "last")
     own = handle.own()
@@ -141,7 +141,7 @@ def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = 
         raise NotFound(f"session {checks.shown(name)}")
     begin = _position(after)
     if last and begin is not None:
-        raise InvalidInput("last gives the end of a session, and after what follows a page: give one of them")
+        raise InvalidInput("give `last` (the end of the session) or `after` (the next page), not both")
     select = Turns(session=name, beyond=-1 if begin is None else begin, order="position", newest_first=last, limit=most + 1)
     turns = handle.store.turns(own, select)
     more, turns = len(turns) > most, turns[:most]
@@ -174,7 +174,7 @@ def _position(after: object) -> int | None:
 
 
 def _whole(handle: Handle, turn: Turn) -> Turn:
-    """The turn with its long texts whole, as far as they are there."""
+    """Return the turn with its long texts in full, as far as they exist."""
     if turn.blob is not None:
         turn = replace(turn, content=_text(handle, turn.blob, turn.content))
     if any("blob" in result for result in turn.tool_results):

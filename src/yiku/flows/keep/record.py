@@ -1,5 +1,5 @@
 """
-record: turns are stored, verbatim, before anything is made of them.
+Store turns verbatim, before anything is derived from them.
 
 Check every turn, take out what Yiku itself had injected and what is private, mask secrets, put long contents
 into blobs, then store all turns of the call in one transaction. A call under an idempotency key is done once.
@@ -47,7 +47,7 @@ def record(
     idempotency_key: str | None = None,
 ) -> Recorded:
     """
-    Store turns, each a mapping with role, content and what else a turn may have.
+    Store turns: mappings with role, content and optional fields.
 
     session: of the turns that name none
     Returns the stored turns; those whose external id was known are only counted. What is in neither was
@@ -57,7 +57,7 @@ def record(
 
 
 def to_turns(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
-    """Messages in whatever shape as turns, each with the files that it holds; without those of private folders."""
+    """Convert messages of any format to turns with their files, dropping those of private folders."""
     pause.refuse(handle)
     return [messages.to_turn(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
 
@@ -65,12 +65,12 @@ def to_turns(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
 def store_turns(
     handle: Handle, given: Sequence[Draft], *, session: str | None = None, idempotency_key: str | None = None
 ) -> tuple[Recorded, Mapping[str, Turn]]:
-    """`record`, with the turns that this call stored, by id, as far as they are known without reading them."""
+    """Store turns; return the report and the new turns by id, without reading them again."""
     pause.refuse(handle)
     now = handle.now()
     read = [(validate_turn(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
-    told = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
-    drafts = [turn for turn, _ in told]
+    storable = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]
+    drafts = [turn for turn, _ in storable]
     files = {turn.id: kept for turn, _, kept in read if kept}
     fresh = _without_known(handle, drafts)
     if len(fresh) < len(drafts) and handle.store.erasures.last():
@@ -80,7 +80,7 @@ def store_turns(
         return Recorded((), known=len(drafts)), {}
     digest = b""
     if idempotency_key is not None:
-        digest = _digest(drafts, [dated for _, dated in told])
+        digest = _digest(drafts, [dated for _, dated in storable])
         idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
 
     def attempt() -> tuple[Recorded, Mapping[str, Turn]]:
@@ -111,7 +111,7 @@ def store_turns(
 
 def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: str | None = None) -> Turn:
     """
-    Store one turn and return it as stored; one whose external id is known comes back as it was.
+    Store one turn and return it; a known external id returns the stored turn.
 
     Where it was stored and cannot be read again, it comes back without its position: an error would have it told twice.
     """
@@ -127,20 +127,20 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     if done.erased:
         raise WasErased("the turn")
     if not done.known:
-        raise KeptOut("the turn is private, or its folder is")
+        raise KeptOut("the turn or its folder is private")
     known = clean(handle, checks.name(draft["external_id"], "external_id"))
     return handle.store.turns(handle.own(), Turns(external_ids=[known], hidden=True))[0]
 
 
 def mark_read(handle: Handle, turn: Turn) -> None:
-    """Note that a turn was learned from as far as it can be without a model: it does not wait. It is written when the memory is closed."""
+    """Note in memory that a turn needs no further learning; written on close."""
     handle.read.append(turn.n)
     if len(handle.read) >= READ_AT_MOST:
         flush_read_marks(handle)
 
 
 def flush_read_marks(handle: Handle) -> None:
-    """Write what `mark_read` has noted; where that cannot be done, the turns count as waiting, and are read again."""
+    """Write the notes of `mark_read`; turns whose note is lost are read again."""
     if handle.read and (own := handle.own()):
         ns, handle.read = handle.read, []
         with suppress(YikuError):
@@ -150,7 +150,7 @@ def flush_read_marks(handle: Handle) -> None:
 
 
 def _without_known(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
-    """Those whose external id is not known: an import that is done again costs no analysis. The store looks once more."""
+    """Drop turns whose external id is known before analysing them; the store checks again."""
     given = [turn.external_id for turn in drafts if turn.external_id is not None]
     if not given or not (own := handle.own()):
         return drafts
@@ -159,23 +159,23 @@ def _without_known(handle: Handle, drafts: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def is_unique(external_id: str) -> bool:
-    """Whether an id is one in the world, as a UUID is; any other counts within its session."""
+    """Tell whether an id is globally unique, like a UUID; others are unique within a session."""
     return _UNIQUE.search(external_id) is not None
 
 
 def unique_message_id(external_id: str, session: str) -> str:
-    """The id of a message of one session, where another session has a message of that id."""
+    """Return an id for a message whose external id another session uses."""
     return f"{external_id}#{hashlib.blake2b(session.encode(), digest_size=6).hexdigest()}"
 
 
 def _digest(drafts: Sequence[Turn], dated: Sequence[bool]) -> bytes:
-    """What makes a call this call: everything that was given, and nothing that the clock or chance added."""
+    """Hash everything the caller gave, without clock or random parts, for idempotency."""
     moment = datetime.min.replace(tzinfo=UTC)
-    told = [
+    parts = [
         replace(turn, id="", recorded_at=moment, said_at=turn.said_at if at else moment)
         for turn, at in zip(drafts, dated, strict=True)
     ]
-    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
 
 def _mappings(turns: object) -> list[Mapping[str, Any]]:
@@ -188,7 +188,7 @@ def _mappings(turns: object) -> list[Mapping[str, Any]]:
 
 
 def _message(given: object) -> Mapping[str, Any]:
-    """A message as a mapping, if it is one, or an object of a chat library that can be made one."""
+    """Return a message as a mapping, converting objects of chat libraries."""
     found = plain(given, 0)
     if not isinstance(found, Mapping):
         raise InvalidInput(f"a turn must be an object with role and content, not {type(given).__name__}")
@@ -196,7 +196,7 @@ def _message(given: object) -> Mapping[str, Any]:
 
 
 def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None, now: datetime, *, keep: bool = True) -> Turn:
-    """A checked turn; with `keep` its long contents are blobs on the disk already."""
+    """Validate a turn; with `keep` store its long contents as blobs."""
 
     def name(field: str) -> str | None:
         return None if (given := draft.get(field)) is None else clean(handle, checks.name(given, field))
@@ -207,8 +207,8 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {messages.ROLES_TAKEN}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
-    taken = fence.taken_out(content, handle.seal)
-    content = clean(handle, taken.text)
+    unfenced = fence.taken_out(content, handle.seal)
+    content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
     results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
@@ -221,7 +221,7 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if keep and blobs.is_long(content):
         blob, content = blobs.put(handle.blobs, content), blobs.excerpt(content)
     said_at, ahead = checks.said_at(draft.get("said_at"), now=now)
-    metadata |= taken.marks
+    metadata |= unfenced.marks
     if ahead:
         metadata["clock"] = f"said_at was {draft['said_at']}, more than a day ahead; counted as now"
     origin = draft.get("origin")
@@ -248,7 +248,7 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
 
 
 def wholly_private(turn: Turn) -> bool:
-    """Whether nothing is left of a turn but the mark of what was private."""
+    """Tell whether everything in a turn was private."""
     return private.is_nothing(turn.content) and not turn.tool_calls and not turn.tool_results
 
 
@@ -261,13 +261,13 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
 
 
 def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
-    """A tool's result without what Yiku wrote: an agent may have asked for a context by a command."""
+    """Remove Yiku's own context blocks from a tool's result."""
     content = result.get("content")
     return {**result, "content": fence.taken_out(content, handle.seal).text} if isinstance(content, str) else result
 
 
 def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
-    """A tool's result whose long text has become a blob."""
+    """Replace a long tool result by an excerpt and a blob."""
     if "blob" in result:  # the key is ours; what somebody else gave under it is no name of a blob
         result = {("given_blob" if key == "blob" else key): value for key, value in result.items()}
     content = result.get("content")
@@ -277,11 +277,11 @@ def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def blob(handle: Handle, name: str) -> str:
-    """A long content, whole. Raises NotFound unless a turn in sight names it."""
+    """Return a long content. Raises NotFound unless a visible turn refers to it."""
     known = checks.name(name, "blob")
     if not handle.store.turns(handle.reads(), Turns(blob=known, hidden=True, limit=1)):
         raise NotFound(f"there is no blob {known[:80]}")
     try:
         return blobs.get(handle.blobs, known)
     except NotFound as error:  # a turn names it, so it was there
-        raise Damaged(f"blob {known} is not there") from error
+        raise Damaged(f"blob {known} is missing") from error

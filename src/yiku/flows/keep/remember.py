@@ -1,5 +1,5 @@
 """
-remember: one statement becomes one outcome.
+Store one statement and return its outcome.
 
 Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
 that slot and of those words, decide (rules/deciding/conflict.py says how), and apply the decision only if nothing of
@@ -82,7 +82,7 @@ def remember(
     keyed: Keyed | None = None,
 ) -> Outcome:
     """
-    One statement, decided and stored; with `dry_run` only decided. What was erased is refused, unless `despite_erasure`.
+    Decide on a statement and store it; with `dry_run` only decide. Erased ones are refused by default.
 
     how:   how it was learned, where nobody told it outright
     keyed: decides for a statement with an external id (flows/keep/upsert.py)
@@ -114,8 +114,8 @@ def remember(
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         if keyed is not None:
-            told, expect, decision = keyed(handle, new, text, details, dated)
-            return _apply_decision(handle, told, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
+            statement, expect, decision = keyed(handle, new, text, details, dated)
+            return _apply_decision(handle, statement, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
         if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
@@ -135,7 +135,7 @@ def remember(
 
 
 def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
-    """What was learned says how, and by which words of its source."""
+    """Add to a learned statement its method and source words."""
     quote = None if how.quote is None or how.quote == new.content else clean(handle, how.quote)
     return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
 
@@ -143,7 +143,7 @@ def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
 def _as_learned(
     handle: Handle, new: SemanticMemory, how: How, expect: Expect, decision: conflict.Decision
 ) -> tuple[Expect, conflict.Decision]:
-    """The decision with what the way in which a statement was learned adds to it."""
+    """Adapt a decision to how the statement was learned."""
     if how.replaces is not None and isinstance(decision.outcome, New | Flagged):
         expect, decision = _updating(handle, new, how.replaces, expect, decision)
     if how.confirms is not None:
@@ -154,7 +154,7 @@ def _as_learned(
 
 def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
     """
-    Kept apart until somebody confirms it: it meets nothing, and is not kept where its words stand already, in whatever state.
+    Store a statement as a candidate, compared with nothing, unless its words exist in any state.
 
     What went only because the rules did not learn it any more may come again.
     """
@@ -170,7 +170,7 @@ def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_ru
 def _updating(
     handle: Handle, new: SemanticMemory, n: int, expect: Expect, decision: conflict.Decision
 ) -> tuple[Expect, conflict.Decision]:
-    """What a statement does that was learned as an update of this one, if it is still live."""
+    """Decide on a statement that was learned as an update of a given live one."""
     known = next(iter(handle.store.memories(handle.own(), Memories(ns=[n], states=(State.ACTIVE,), current=True))), None)
     if known is None:
         return expect, decision
@@ -178,12 +178,12 @@ def _updating(
 
 
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
-    """What makes a call this call: everything that was given, and nothing that the clock or chance added."""
+    """Hash everything the caller gave, without clock or random parts, for idempotency."""
     moment = datetime.min.replace(tzinfo=UTC)
-    told = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
+    normalized = replace(memory, id="", line="", sources=(), created_at=moment, updated_at=moment, auto_delete_at=None)
     if not dated:
-        told = replace(told, said_at=moment, confirmed_at=moment, valid_from=moment)
-    return hashlib.blake2b(repr(told).encode(), digest_size=16).digest()
+        normalized = replace(normalized, said_at=moment, confirmed_at=moment, valid_from=moment)
+    return hashlib.blake2b(repr(normalized).encode(), digest_size=16).digest()
 
 
 def _apply_decision(
@@ -196,7 +196,7 @@ def _apply_decision(
     operation: str = "remember",
     dry_run: bool,
 ) -> Outcome:
-    """Apply a decision. Raises Stale when others were faster."""
+    """Apply a decision. Raises Stale if another writer interfered."""
     if dry_run:
         return decision.outcome
     changes: list[Change] = [
@@ -218,14 +218,14 @@ def _apply_decision(
 
 
 def _is_source(handle: Handle, turn: str | None, row: SemanticMemory) -> bool:
-    """Whether this turn is among the sources of a row: one turn is one evidence."""
+    """Tell whether this turn is a source of a row: one turn counts as evidence once."""
     return turn is not None and any(source.turn == turn for source in handle.store.with_details([row])[0].sources)
 
 
 def decide(
     handle: Handle, new: SemanticMemory, dated: bool, confirms: SemanticMemory | None = None
 ) -> tuple[Expect, conflict.Decision]:
-    """Look at what the statement meets, and decide; with what the decision rests on."""
+    """Compare a statement with its conflict set; return the decision and its expectation."""
     own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
     conflicts = handle.store.conflict_set(own[0], new) if own else ConflictSet(expect=nothing)
@@ -241,14 +241,14 @@ def decide(
 
 
 def ordered_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
-    """A statement that was told without a time, dated no earlier than what was told before it, whatever the clock says."""
+    """Date a statement without a time no earlier than the one before it."""
     at = max(row.said_at, new.said_at)
     valid_from = at if new.valid_from == new.said_at else new.valid_from
     return replace(new, said_at=at, confirmed_at=at, valid_from=valid_from, place=max(row.place, new.place))
 
 
 def _rows(outcome: Outcome) -> tuple[SemanticMemory, ...]:
-    """The statement that an outcome is about, and those that it met."""
+    """Return the statement of an outcome, and those it affected."""
     match outcome:
         case Replaced():
             return outcome.memory, outcome.replaced
@@ -260,7 +260,7 @@ def _rows(outcome: Outcome) -> tuple[SemanticMemory, ...]:
 
 
 def _outcome(handle: Handle, kind: type[Outcome], ids: Sequence[str], operation: int) -> Outcome:
-    """The outcome with the rows as they are now: first the one that holds the statement, then those it met."""
+    """Build the outcome from the current rows."""
     if kind is Retracted:
         return retracted(handle, ids, operation)
     memory, *others = (handle.store.version(handle.writes(), id) for id in ids)
@@ -277,7 +277,7 @@ def _outcome(handle: Handle, kind: type[Outcome], ids: Sequence[str], operation:
 
 
 def admit(handle: Handle, details: Mapping[str, Any]) -> None:
-    """Raise Paused while memory is paused, and KeptOut for what was said in a private folder."""
+    """Raise Paused while memory is paused, and KeptOut for private folders."""
     pause.refuse(handle)
     if pause.in_private_folder(handle, details):
         raise KeptOut("it was said in a private folder")
@@ -285,7 +285,7 @@ def admit(handle: Handle, details: Mapping[str, Any]) -> None:
 
 def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: str | None = None) -> SemanticMemory:
     """
-    The statement with everything that its details and its source turn say, or InvalidInput.
+    Validate a statement with the details of the caller and its source turn. Raises InvalidInput.
 
     quote: the words of its turn that it rests on, where they are others than the text
     """
@@ -304,7 +304,7 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     value = details.get("object")
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
-    slot = _resolve_subject(handle, slot, told=details.get("cardinality") is not None)
+    slot = _resolve_subject(handle, slot, explicit=details.get("cardinality") is not None)
     origin, kind, standing = _classified(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
@@ -358,7 +358,7 @@ def _classified(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None
 
 
 def _standing_named(kind: str) -> Standing:
-    """The standing that a caller names as if it were a kind: a belief, 摘要."""
+    """Return the standing that a kind such as "belief" or 摘要 implies."""
     if kind in lists.words("slots.belief"):
         return Standing.BELIEF
     return Standing.SUMMARY if kind in lists.words("slots.summary") else Standing.FACT
@@ -366,8 +366,8 @@ def _standing_named(kind: str) -> Standing:
 
 def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str | None) -> Slot | None:
     names, subject, predicate = handle.settings.names, details.get("subject"), details.get("predicate")
-    told = details.get("cardinality")
-    cardinality = None if told is None else checks.enum_member(told, Cardinality, "cardinality")
+    given = details.get("cardinality")
+    cardinality = None if given is None else checks.enum_member(given, Cardinality, "cardinality")
     if predicate is not None:
         slot = slots.stated(
             clean(handle, checks.name(subject if subject is not None else "user", "subject")),
@@ -381,28 +381,28 @@ def _slot(handle: Handle, content: str, details: Mapping[str, Any], speaker: str
             checks.refuse("predicate", "must have more in it than quotation marks and stops")
         return slot
     if subject is not None or details.get("object") is not None or cardinality is not None:
-        raise InvalidInput("subject, object and cardinality need a predicate; give all of the slot, or leave it to the sentence")
+        raise InvalidInput("subject, object and cardinality need a predicate; give the whole slot, or none of it")
     is_rule = details.get("kind") in (Kind.RULE, Kind.RULE.value)  # what is always to be done is nobody's attribute
     return None if is_rule else slots.read(content, speaker=speaker, names=names)
 
 
 def _current_slot(slot: Slot | None, content: str, *, once: bool, named: bool) -> Slot | None:
-    """The slot that a statement fills now, whatever its words or its caller name; `once`: it says how it was before."""
+    """Return the slot that a statement fills now, or None if it describes the past."""
     if slot is not None and once:
         return slot._replace(predicate="", key="")  # history from the start: asked for what holds, nobody finds it by its slot
     return None if named and slots.is_open(content) else slot  # what is named with its slot may say that it is not so yet
 
 
-def _resolve_subject(handle: Handle, slot: Slot | None, *, told: bool) -> Slot | None:
-    """The slot of whom the subject names: what is said of 小雨 is of `my sister`, where that was told."""
+def _resolve_subject(handle: Handle, slot: Slot | None, *, explicit: bool) -> Slot | None:
+    """Replace a subject's name by the subject known to have it, such as `my sister` for 小雨."""
     if slot is None or not slot.key or slot.subject == keys.USER or "'s " in slot.subject:
         return slot
     owner = lookup.canonical_subject(handle, slot.subject)
-    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=told)
+    return slot if owner == slot.subject else keys.finished(owner, slot.predicate, slot.object, slot.cardinality, told=explicit)
 
 
 def _entities(given: Sequence[str], slot: Slot | None, names: Sequence[str]) -> tuple[str, ...]:
-    """Whom and what a statement is about, in the form in which they are looked up: those given, and those of its slot."""
+    """Return the normalized entities: those given, and those of the slot."""
     found = [*given, *((slot.subject, slot.object) if slot and slot.object else ())]
     return tuple(dict.fromkeys(keys.subject_of(name, names=names) for name in found))
 
@@ -429,7 +429,7 @@ def _source_turn(handle: Handle, id: object) -> Turn | None:
 
 
 def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at: datetime) -> dict[str, Any]:
-    """The details that stand for themselves, checked; those that were not given are left out."""
+    """Check the independent details; omitted ones stay out."""
     take: dict[str, Any] = {}
 
     def each(check: Any, *fields: str, **more: Any) -> None:

@@ -1,5 +1,5 @@
 """
-Taking back: `just kidding` archives what was told last, and the version before it is live again.
+Retract the last statement on phrases such as `just kidding`, reviving the version before it.
 
 One transaction, undone by one call. What the same sentence states beside that (`… I still live in Ghent`) is decided
 as if what is taken back had never been said. With nothing to take back a bare joke is refused; a slip, and what states
@@ -56,7 +56,7 @@ def taken_back(
     dry_run: bool = False,
 ) -> Retracted | Refused | None:
     """
-    The outcome of a text that takes something back; None when it is a statement like any other.
+    Return the outcome of a retraction; None if the text retracts nothing.
 
     sort:   as what it takes something back
     stated: the caller named the slot of what it states beside that
@@ -77,11 +77,11 @@ def taken_back(
 
 
 def _stated(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> SemanticMemory | None:
-    """What the text states beside taking back; a slip states all that it says, a joke nothing but what held before it."""
-    told = retract.rest(new.content)
-    slot = slots.read(told, speaker=new.sources[0].actor, names=handle.settings.names) if told else None
-    if slot is None or (sort == "void" and slot.cardinality is not Cardinality.SINGLE and not retract.states(told)):
-        kept = sort == "slip" or (sort == "void" and retract.states(told))
+    """Return what the text states besides the retraction, if that counts."""
+    remainder = retract.rest(new.content)
+    slot = slots.read(remainder, speaker=new.sources[0].actor, names=handle.settings.names) if remainder else None
+    if slot is None or (sort == "void" and slot.cardinality is not Cardinality.SINGLE and not retract.states(remainder)):
+        kept = sort == "slip" or (sort == "void" and retract.states(remainder))
         return replace(new, **_NO_SLOT) if kept else None
     fields: dict[str, Any] = {
         "subject": slot.subject,
@@ -89,23 +89,23 @@ def _stated(handle: Handle, new: SemanticMemory, sort: retract.Marker) -> Semant
         "object": slot.object,
         "cardinality": slot.cardinality,
     }
-    kind, words = slots.kind_of(slot), conflict.text_hash(told, slot)
-    return replace(new, content=told, content_hash=words, kind=kind, slot=slot.key or None, **fields)
+    kind, words = slots.kind_of(slot), conflict.text_hash(remainder, slot)
+    return replace(new, content=remainder, content_hash=words, kind=kind, slot=slot.key or None, **fields)
 
 
 def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker) -> SemanticMemory | None:
     own = handle.own()
     until = new.said_at + _INSTANT
     select = Memories(states=(State.ACTIVE,), until=until, order="said", newest_first=True, limit=LOOKED_AT)
-    told = handle.store.with_details(handle.store.memories(own, select)) if own else []
-    told = [memory for memory in told if not _is_after(memory, new)]
+    statements = handle.store.with_details(handle.store.memories(own, select)) if own else []
+    statements = [memory for memory in statements if not _is_after(memory, new)]
     last = last_turn(handle, new.sources[0])
-    recent = [memory for memory in told if last is None or any(_as_late(source, last) for source in memory.sources)]
-    return retract.meant(replace(new, content=text), told[::-1], sort, recent)
+    recent = [memory for memory in statements if last is None or any(_as_late(source, last) for source in memory.sources)]
+    return retract.meant(replace(new, content=text), statements[::-1], sort, recent)
 
 
 def last_turn(handle: Handle, source: Source) -> Turn | None:
-    """What its speaker said before this turn, but for `lol` and the like; None where no turn takes back."""
+    """Return the speaker's previous turn, skipping `lol` and the like; None if no turn is retracted."""
     if source.turn is None or source.session is None:
         return None
     until = source.said_at + _INSTANT
@@ -117,12 +117,12 @@ def last_turn(handle: Handle, source: Source) -> Turn | None:
 
 
 def _as_late(source: Source, turn: Turn) -> bool:
-    """Whether it was said in this turn; or told by itself, no earlier."""
+    """Tell whether a memory was said in this turn or, without a turn, no earlier."""
     return source.turn == turn.id or (source.turn is None and source.said_at >= turn.said_at)
 
 
 def _is_after(memory: SemanticMemory, new: SemanticMemory) -> bool:
-    """Whether a statement of the same session and moment stands behind this turn: turns may come with whole seconds only."""
+    """Tell whether a statement of the same session and second follows this turn."""
     turn = new.sources[0]
     here = [source for source in memory.sources if source.session == turn.session]
     return bool(here and turn.turn) and all((source.said_at, source.place) > (turn.said_at, turn.place) for source in here)
@@ -192,7 +192,7 @@ def _decided(
     change: Updated,
     added: list[Change],
 ) -> SemanticMemory:
-    """What the sentence states in the slot of what is taken back is decided against what holds again, and what was said later."""
+    """Decide on the accompanying statement in the retracted slot, against what is live again."""
     if current is not None and conflict.same_object(current, said):
         change([(current, conflict.confirmation(current, said))])
         text = None if said.content == current.content else said.content
@@ -204,7 +204,7 @@ def _decided(
 
 
 def _remember_other(handle: Handle, said: SemanticMemory, change: Updated, added: list[Change]) -> SemanticMemory:
-    """What it states of something else is decided as always."""
+    """Decide on the accompanying statement in another slot as usual."""
     conflicts = handle.store.conflict_set(handle.writes(), said)
     return _apply(handle, conflict.decide(said, conflicts, split_id=handle.new_id()), said, change, added)
 
@@ -220,7 +220,7 @@ def _apply(
 
 
 def retracted(handle: Handle, ids: Sequence[str], operation: int) -> Retracted:
-    """The outcome with the rows as they are now."""
+    """Build the outcome from the current rows."""
     memory, current, said = (handle.store.version(handle.writes(), id) if id else None for id in ids)
     assert memory is not None
     return Retracted(memory=memory, current=current, said=said, operation=operation)

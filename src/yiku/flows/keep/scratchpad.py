@@ -1,5 +1,5 @@
 """
-The scratchpad of a user: the current work follows from what they say; what is open and what comes next is patched; what they wrote is theirs.
+Maintain a user's scratchpad: current task, open questions, next steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, Scratc
 
 
 def read(handle: Handle, user: str | None = None) -> Scratchpad:
-    """The scratchpad of a user, by default the owner of this scope; empty while there is none."""
+    """Return the scratchpad of a user, by default the owner; empty if there is none."""
     who, own = _user(handle, user), handle.own()
     found = handle.store.records(Scratchpad, own, Records(user=who)) if own else []
     now = handle.now()
@@ -30,7 +30,7 @@ def _user(handle: Handle, user: str | None) -> str:
 def update(
     handle: Handle, user: str | None, change: Callable[[Scratchpad], Scratchpad], why: str, *, said: Turn | None = None
 ) -> Scratchpad:
-    """The scratchpad after a change; as it is where what was said, on which that rests, was erased meanwhile."""
+    """Apply a change to the scratchpad, unless the turn it rests on was erased meanwhile."""
 
     def attempt() -> Scratchpad:
         erasure, before = handle.store.erasures.last(), read(handle, user)
@@ -44,7 +44,7 @@ def update(
 
 
 def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
-    """What the user is working on, after this turn. `again`: a turn as old as what it knows may have been followed before."""
+    """Update the current work from a turn; `again` for a turn that may have been processed before."""
     if turn.role != "user" or not turn.content.strip():
         return
 
@@ -60,7 +60,7 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
 
 
 def _last(pad: Scratchpad) -> datetime | None:
-    """When something was last said, or done, that told what the user is at; lines that were patched or written say nothing of that."""
+    """Return when the current work was last mentioned; edits do not count."""
     moments = (pad.focus_since, *(task.until for task in pad.recent))
     return max((moment for moment in moments if moment), default=None)
 
@@ -72,7 +72,7 @@ def _still_said(handle: Handle, turn: Turn) -> bool:
 
 def patch(handle: Handle, user: str | None = None, **lines: Sequence[str]) -> Scratchpad:
     """
-    The scratchpad with lines of its open questions and next steps added and settled.
+    Add lines to open questions and next steps, or settle them.
 
     lines: by the fields of ScratchpadPatch
     """
@@ -97,7 +97,7 @@ def _told(
 
 
 def patch_change(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
-    """The same for the owner of the scope as a change, to be made together with others."""
+    """Return a patch for the owner as a change, to be applied with others."""
     before = read(handle)
     after = rules.patched(before, _clean(handle, lines), now=handle.now())[0]
     return [] if after == before else [Put(after)]
@@ -108,14 +108,14 @@ def _clean(handle: Handle, lines: ScratchpadPatch) -> ScratchpadPatch:
 
 
 def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
-    """The scratchpad as the user wrote it: a section that they changed is theirs until they remove it."""
+    """Replace the scratchpad by the user's Markdown; sections they changed are theirs."""
     pause.refuse(handle)
     written = intake.clean(handle, checks.text(text, "text", empty=True))
     return _told(handle, user, lambda before: rules.edited(before, written, now=handle.now()), "edit scratchpad")
 
 
 def finish(handle: Handle, episode: Episode) -> Scratchpad:
-    """The current work was done in this episode; what came before it goes on."""
+    """Complete the current work with this episode."""
 
     def finished(before: Scratchpad) -> Scratchpad:
         if before.focus_since is not None and before.focus_since < episode.started_at:
@@ -126,5 +126,5 @@ def finish(handle: Handle, episode: Episode) -> Scratchpad:
 
 
 def markdown(pad: Scratchpad, language: str) -> str:
-    """A scratchpad as a person reads it, and may write it."""
+    """Render a scratchpad as editable Markdown."""
     return rules.to_markdown(pad, language)

@@ -1,5 +1,5 @@
 """
-undo: one operation is taken back, or a run of them, with the images that the journal kept.
+Undo an operation, or a run of them, using the row images in the journal.
 
 A memory that was added is archived, a column that was changed gets its old value, a turn that was
 recorded leaves recall (its text stays, as always). An episode, a scratchpad or an attachment is as it
@@ -43,7 +43,7 @@ OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason 
 
 
 def undo(handle: Handle, operation: int) -> Undone:
-    """Take back what an operation did. Raises NotFound, or CannotUndo when later changes rest on it."""
+    """Undo an operation. Raises NotFound, or CannotUndo if later changes depend on it."""
     number = checks.integer(operation, "operation", at_least=1, at_most=2**62)
 
     def attempt() -> Undone:
@@ -56,7 +56,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         _refuse_under_later(handle, number, done)
         rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
         if {change.row for change in memories} - {*rows}:
-            raise CannotUndo(f"operation {number}: a memory of it was erased or lost")
+            raise CannotUndo(f"operation {number}: one of its memories was erased or lost")
         changes = [_reverse(change, rows[change.row], number) for change in memories]
         sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
         _refuse_second(handle, number, changes, rows)
@@ -71,14 +71,14 @@ def undo(handle: Handle, operation: int) -> Undone:
 
 
 def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:
-    """What an operation did, newest first; with it what the others of its run did."""
+    """Return the changes of an operation, or of its whole run, newest first."""
     own = handle.own()
     done = handle.store.journal(own, transaction=number) if own else []
     return handle.store.journal(own, run=done[0].run) if done and done[0].run else done
 
 
 def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
-    """Raise CannotUndo if a later operation on these rows stands; one that was undone itself, and its undo, count for nothing."""
+    """Raise CannotUndo if a later operation changed these rows; undone ones do not count."""
     since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *RECORD_KINDS)}
     for change in done:  # newest first: of each row the first operation that touched it stays
         if change.table in RECORD_KINDS:
@@ -101,19 +101,19 @@ def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) 
         change = later[transaction]
         taken_back = [other for other, earlier in later.items() if _is_undo_of(change, earlier)]
         if not taken_back:
-            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) came after it")
+            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) depends on it")
         for other in taken_back:
             del later[other]
 
 
 def _is_undo_of(change: ChangeRow, earlier: ChangeRow) -> bool:
-    """Whether one operation took back another."""
+    """Tell whether one operation undid another."""
     what = (f"{OPERATION} {earlier.transaction}", f"{RUN} {earlier.run}")
     return change.operation == "undo" and change.reason in what
 
 
 def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory], rows: Mapping[int, SemanticMemory]) -> None:
-    """Raise CannotUndo if a row would come back beside another that has its slot or its words by now."""
+    """Raise CannotUndo if a revived row would duplicate a live slot or text."""
     after = dict(rows)
     for change in changes:
         after[change.n] = replace(after[change.n], **change.columns)
@@ -137,13 +137,14 @@ def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
 
 
 def _reverse(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
+    """Return the changes that reverse one."""
     if change.action == "insert":
         return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: {OPERATION} {number}"}, index_tokens(row))
     return UpdateMemory(row.n, dict(change.before or {}), index_tokens(row))
 
 
 def _sources_back(change: ChangeRow) -> list[Change]:
-    """A source that was added goes; those that were moved come back."""
+    """Remove added sources; restore moved ones."""
     before = change.before or {}
     if change.action == "insert":
         return [RemoveSources(change.row, (before["seq"],))]
@@ -151,7 +152,7 @@ def _sources_back(change: ChangeRow) -> list[Change]:
 
 
 def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
-    """Recorded turns leave recall; hidden ones come back, and the reverse."""
+    """Hide recorded turns; reverse visibility changes."""
     before = change.before or {}
     ns = range(change.row, change.row + change.count)
     found = handle.store.turns(handle.own(), Turns(ns=list(ns), hidden=True))
@@ -162,10 +163,10 @@ def _turns_back(handle: Handle, change: ChangeRow) -> list[Change]:
 
 
 def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
-    """A record that was put goes, or is what it was; one that was dropped comes back."""
+    """Restore the previous version of a record, or drop it."""
     found = handle.store.records(RECORD_KINDS[change.table], handle.own(), Records(ns=[change.row]))
     if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
-        raise CannotUndo(f"operation {number}: what it changed was erased or lost")
+        raise CannotUndo(f"operation {number}: the data it changed was erased or lost")
     if change.action == "insert":
         return Drop(found[0])
     image = dict(change.before or {})
@@ -174,6 +175,6 @@ def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
 
 
 def journal(handle: Handle, limit: int) -> list[ChangeRow]:
-    """What was changed in the scope that this handle writes, newest first."""
+    """Return the changes in the handle's scope, newest first."""
     own, limit = handle.own(), checks.integer(limit, "limit")
     return handle.store.journal(own, limit=limit) if own else []

@@ -1,5 +1,5 @@
 """
-update: a statement is told anew, by its id.
+Replace a statement by id with a new version.
 
 With a new text it gets a new version, said now, in the same line; the old one stays as history. Without
 one, what is noted about it (tags, importance, expiry …) changes in place, and the journal keeps what was.
@@ -40,7 +40,7 @@ INHERITED = (
 
 
 def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]) -> SemanticMemory:
-    """The current version after the change. Acts on the line: an id of an older version means the current one."""
+    """Update a memory's text or details; an older version's id means the current one."""
     if text is None and not details:
         raise InvalidInput("update needs a text or something to change")
     admit(handle, details)
@@ -92,7 +92,7 @@ def _new_version(handle: Handle, row: SemanticMemory, text: str, details: Mappin
     if details.get("said_at") is None and details.get("source") is None:
         new = ordered_after(row, new)
     if new.said_at < row.said_at:
-        raise InvalidInput(f"said_at lies before {row.said_at.isoformat()}, when the current version was said; use remember")
+        raise InvalidInput(f"said_at is before {row.said_at.isoformat()}, when the current version was said; use remember")
     new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
     if new.content_hash == row.content_hash:
         return _in_place(
@@ -122,7 +122,7 @@ def _only_key(handle: Handle, external_id: str | None, row: SemanticMemory) -> N
 
 
 def _only_one(handle: Handle, content_hash: bytes, kind: Kind, row: SemanticMemory) -> None:
-    """Refuse a second live row of one kind with one text."""
+    """Refuse a second live row with the same kind and text."""
     same = handle.store.memories(handle.own(), Memories(hash=content_hash, states=(State.ACTIVE,), current=True))
     if any(other.kind is kind and other.n != row.n for other in same):
-        raise InvalidInput("another memory says just that; forget one of the two")
+        raise InvalidInput("another memory has the same text; forget one of the two")

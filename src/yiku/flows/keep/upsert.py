@@ -1,5 +1,5 @@
 """
-upsert: what `remember` decides on a statement whose external id is known: confirm it, or a new version.
+Update the statement that has a given external id, or add it.
 
 The same text confirms it, and what else was given takes the place of what was noted. Another text is a new version of
 its line, put where it belongs in the order of saying, whatever slot it fills; what was not given is taken over.
@@ -22,7 +22,7 @@ from yiku.types import Confirmed, ConflictSet, Details, Expect, Memories, Semant
 def upsert(
     handle: Handle, new: SemanticMemory, text: str, details: Details, dated: bool
 ) -> tuple[SemanticMemory, Expect, conflict.Decision]:
-    """What `remember` decides on a statement with an external id: what is known under it is told anew, else it is like any other."""
+    """Decide on a statement with an external id: update the known one, or treat it as new."""
     row = _known(handle, str(new.external_id))
     if row is not None:
         return _new_version(handle, row, text, details, dated=dated)
@@ -31,7 +31,7 @@ def upsert(
 
 
 def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
-    """The live version of the line that has this id; None where none has, or it was forgotten."""
+    """Return the live version of the line with this id, or None."""
     own = handle.own()
     found = handle.store.memories(own, Memories(external_id=external_id, newest_first=True, limit=1)) if own else []
     if not found:
@@ -43,7 +43,7 @@ def _known(handle: Handle, external_id: str) -> SemanticMemory | None:
 def _new_version(
     handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any], *, dated: bool
 ) -> tuple[SemanticMemory, Expect, conflict.Decision]:
-    """What telling a known statement anew does: the statement, what that rests on, and the decision."""
+    """Return the new version of a known statement, its expectation and decision."""
     new = _taking_over(handle, row, text, details)
     if not dated:
         new = ordered_after(row, new)
@@ -59,15 +59,15 @@ def _new_version(
         earlier = [version for version in versions if conflict.key(version) <= conflict.key(new)]
         previous = handle.store.with_details(earlier[-1:])[0] if earlier else None
         following = next((version for version in versions if conflict.key(version) > conflict.key(new)), None)
-    met = ConflictSet(expect=expect, previous=previous, following=following, live=row)
-    decision = conflict.decide(new, met, split_id=handle.new_id())
+    conflicts = ConflictSet(expect=expect, previous=previous, following=following, live=row)
+    decision = conflict.decide(new, conflicts, split_id=handle.new_id())
     if decision.subject.n == row.n:
         decision = _with_details(decision, row, new, details)
     return new, expect, decision
 
 
 def _taking_over(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
-    """The statement as it is told now, with what was noted about it and is not given."""
+    """Return the statement with details of the old version that are not given."""
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
     new = validate(handle, text, inherited | {name: value for name, value in details.items() if value is not None})
     if new.slot is None and row.slot is not None and "predicate" not in details:
@@ -77,27 +77,27 @@ def _taking_over(handle: Handle, row: SemanticMemory, text: str, details: Mappin
 
 
 def _refuse_another(handle: Handle, row: SemanticMemory, new: SemanticMemory) -> None:
-    """Raise InvalidInput where another memory holds the slot or says just that."""
+    """Raise InvalidInput if another memory has this slot or text."""
     found = handle.store.conflict_set(handle.writes(), new)
     for other in (*found.same, *([found.live] if found.live else [])):
         if other.line != row.line:
-            why = "says just that" if other.content_hash == new.content_hash else "holds that slot"
+            why = "has the same text" if other.content_hash == new.content_hash else "holds that slot"
             raise InvalidInput(f'"{other.content[:80]}" ({other.id[-8:]}) {why}; update or forget that one first')
 
 
 def _with_details(
     decision: conflict.Decision, row: SemanticMemory, new: SemanticMemory, details: Mapping[str, Any]
 ) -> conflict.Decision:
-    """A confirmation that also notes what was given besides the text."""
+    """Add details to a confirmation."""
     fields = [name for name in details if name in IN_PLACE and details[name] is not None]
     fields += ["auto_delete_at"] if "ttl_days" in fields else []
     columns = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(row, name)}
-    told = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
-    return replace(decision, updates=told)
+    merged = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
+    return replace(decision, updates=merged)
 
 
 def _with_external_id(new: SemanticMemory, decision: conflict.Decision) -> conflict.Decision:
-    """A confirmation of a statement without an external id gives it the one that came with it."""
+    """Give a confirmed statement the external id."""
     if (
         not isinstance(decision.outcome, Confirmed)
         or decision.adds

@@ -1,1 +1,1 @@
-"""Learning: what was said becomes what is known; sessions and their episodes."""
+"""Learning: from turns to statements, sessions and episodes."""

@@ -1,5 +1,5 @@
 """
-What `Memory.record_turn` does: store a turn (keep/record.py) and, where `learn = at_once`, learn from it before returning.
+`Memory.record_turn`: store a turn and, if `learn = at_once`, learn from it before returning.
 
 The turn is stored first, so this cannot fail: what goes wrong waits for `learn`, as every turn behind its mark does. A long turn
 waits, too.
@@ -45,7 +45,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
 
 
 def learn_from(handle: Handle, turn: Turn) -> Counter[str]:
-    """Learn from a turn that was just recorded; how many outcomes of each name there were."""
+    """Learn from a turn just recorded; return outcome counts."""
     from yiku.flows.learn import by_rules
     from yiku.flows.learn.store_draft import counted
 
@@ -59,7 +59,7 @@ def learn_from(handle: Handle, turn: Turn) -> Counter[str]:
 
 @contextmanager
 def _kept_for_later(handle: Handle) -> Iterator[None]:
-    """What cannot be learned now waits for `learn`; `status` and the log say why."""
+    """Leave a failed turn to `learn`, with a note in log and `status`."""
     try:
         yield
     except FAILURES as error:

@@ -1,5 +1,5 @@
 """
-Learning by a model: turns that may hold more than rules see are questions to it, and what it says counts where the turns say it too.
+Learning by a model: the job queue, questions, and applying grounded replies.
 
 Jobs wait in a queue and are taken one by one under a lease. A reply is kept before anything is made of it, so that it is paid for
 once, and a job ends under its own fence. What fails is tried again later; after TRIES it is dead, and waits for `yiku learn --all`.
@@ -60,7 +60,7 @@ NAME_CHARS = 80  # of the model's, as it is noted on what it found
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whose turns are learned from, and by which model."""
+    """Scope and model of a learning run."""
 
     handle: Handle
     scope: int
@@ -68,7 +68,7 @@ class Asking:
 
     @property
     def method(self) -> str:
-        """The model, as it is noted on what it found."""
+        """The model's name as recorded with what it found."""
         return self.model.name[:NAME_CHARS]
 
 
@@ -76,7 +76,7 @@ class Asking:
 
 
 def jobs_for(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Job]:
-    """Jobs for user turns that may hold more than rules see; beyond a session's budget they wait for the night."""
+    """Return jobs for user turns that may contain more than rules find, within the session's budget."""
     now, jobs = handle.now(), list[Job]()
     asked = Counter(call.session for call in handle.store.learning.spent(scope, since=now - NIGHT) if call.purpose == "extract")
     asked.update(job.session for job in handle.store.learning.jobs(scope) if job.kind == "extract")
@@ -98,12 +98,12 @@ def jobs_for(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Job]:
 
 
 def _weight(text: str) -> int:
-    """Characters, of which one without spaces around it says as much as two."""
+    """Return the length of a text; CJK characters count double."""
     return len(text) + sum("\u3040" <= character <= "\uffef" for character in text)
 
 
 def queue(handle: Handle, *, dead: bool | None = None) -> list[Job]:
-    """The jobs of this scope; with `dead` only those that failed for good, or only the others."""
+    """Return the jobs of this scope; with `dead` only failed ones, without only pending ones."""
     if dead is not None:
         checks.flag(dead, "dead")
     own = handle.own()
@@ -111,20 +111,20 @@ def queue(handle: Handle, *, dead: bool | None = None) -> list[Job]:
 
 
 def spent(handle: Handle, *, since: datetime | str | None = None) -> list[ModelCall]:
-    """What models were asked for in this scope, oldest first."""
+    """Return recorded model calls of this scope, oldest first."""
     own, start = handle.own(), checks.optional_time(since, "since", now=handle.now())
     return handle.store.learning.spent(own[0], since=start) if own else []
 
 
 def revive(handle: Handle, scope: int, session: str | None) -> None:
-    """What failed for good is tried once more."""
+    """Queue failed jobs again."""
     if dead := [job for job in handle.store.learning.jobs(scope, dead=True) if session in (None, job.session)]:
         handle.store.apply(scope, [AddJobs(dead)], handle.cause("learn"))
 
 
 def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], bool]) -> Iterator[Step]:
     """
-    Job by job, until none is due, time is over, or the model is not there.
+    Process jobs until none is due, time is up, or the model is unavailable.
 
     session: only the jobs of this one
     due:     only those whose time has come
@@ -135,7 +135,7 @@ def steps(asking: Asking, session: str | None, *, due: bool, over: Callable[[], 
     tried: list[int] = []  # leases of others are those of a process that died: nobody else holds the learner's lock
     try:
         while not over():
-            claim = ClaimJobs(handle.now() + LEASE, 1, session, due, held=tried)
+            claim = ClaimJobs(handle.now() + LEASE, 1, session, due, excluded=tried)
             claimed = store.apply(scope, [claim], handle.cause("learn")).rows[0]
             if not claimed:
                 return
@@ -173,7 +173,7 @@ def _postpone(asking: Asking, job: Job, why: str) -> None:
 
 
 def _process(asking: Asking, job: Job) -> Iterator[Result]:
-    """One job: ask unless somebody has, keep the reply, then what it says, then it is done."""
+    """Process one job: ask unless a reply is stored, store the reply, apply it, finish."""
     if job.kind == "extract":
         if turns := _excerpt(asking, job):
             yield from _extract(asking, job, turns)
@@ -183,7 +183,7 @@ def _process(asking: Asking, job: Job) -> Iterator[Result]:
 
 
 def _excerpt(asking: Asking, job: Job) -> list[Turn]:
-    """A user's turn with what stands before and behind it; nothing where it is gone."""
+    """Return a user's turn with its neighbours; empty if it is gone."""
     session = asking.handle.store.turns([asking.scope], Turns(session=job.session))
     place = next((k for k, turn in enumerate(session) if turn.n == job.turn_n), None)
     if place is None:
@@ -195,7 +195,7 @@ def _excerpt(asking: Asking, job: Job) -> list[Turn]:
 
 
 def _extract(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Result]:
-    """What a model finds in a piece of a conversation, as far as the turns say it."""
+    """Apply what a model found in an excerpt, as far as its turns support it."""
     handle, scope = asking.handle, asking.scope
     nearest = _nearest(asking, next(turn for turn in turns if turn.n == job.turn_n))
     messages = [
@@ -219,7 +219,7 @@ def _extract(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Result
 
 
 def _nearest(asking: Asking, turn: Turn) -> list[SemanticMemory]:
-    """The live statements of this scope with most words of a turn, best first; not those that it taught itself."""
+    """Return the live statements that share most words with a turn, except its own."""
     store, scope, terms = asking.handle.store, asking.scope, analyze.question(turn.content)
     weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
     postings = store.postings("memory", [scope], (*terms.words, *terms.characters), past=False, cap=score.COMMON_ROWS)
@@ -231,12 +231,12 @@ def _nearest(asking: Asking, turn: Turn) -> list[SemanticMemory]:
 
 
 def _same(memory: SemanticMemory, draft: Draft) -> bool:
-    """Whether the rules learned this from the same turn, in other words."""
+    """Tell whether the rules learned this from the same turn in other words."""
     return draft.slot is not None and memory.slot == draft.slot.key
 
 
 def _said_by_user(handle: Handle, draft: Draft, turns: Sequence[Turn]) -> bool:
-    """Whether a user's turn fills the very slot with the very value, though the evidence stands elsewhere."""
+    """Tell whether a user's turn fills the same slot with the same value."""
     if draft.slot is None:
         return False
     wanted = draft.slot
@@ -249,7 +249,7 @@ def _said_by_user(handle: Handle, draft: Draft, turns: Sequence[Turn]) -> bool:
 
 
 def _ask(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Any:
-    """What a model replies, mended once if it must be; what it took is noted, and the reply is kept before anything is made of it."""
+    """Return a model's reply, retried once if invalid; usage is recorded, the reply stored."""
     try:
         reply = _ask_once(asking, job, messages, schema)
     except ModelFailed as error:
@@ -264,7 +264,7 @@ def _ask(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) 
 
 
 def _ask_once(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Reply:
-    """One question, and its line in the ledger, however it went."""
+    """Ask once and record the usage."""
     began, how = time.monotonic(), "ok"
     cost: Reply | ModelFailed | None = None
     try:

@@ -1,5 +1,5 @@
 """
-Learning by rules: what one turn says becomes statements.
+Extract statements from one turn by rules.
 
 What users plainly say about themselves is decided like any statement, with its turn as the source. What calls of tools showed,
 and what was imported, is a candidate until somebody confirms it. A turn gives its results one by one, so that what was kept
@@ -32,7 +32,7 @@ METHOD = "rules"
 @dataclass(frozen=True, slots=True)
 class Reading:
     """
-    What the rules find in a turn, whatever is known.
+    What the rules find in a turn, independent of stored statements.
 
     whole:   all of the turn was read
     """
@@ -42,18 +42,18 @@ class Reading:
 
 
 def never() -> bool:
-    """Without a budget, time is never over."""
+    """Return False: no time limit."""
     return False
 
 
 def said_by_person(turn: Turn) -> bool:
-    """Whether a person said it: what a subagent was told, or a file that a host pastes, has a user's role only."""
+    """Tell whether a person said a turn; subagent prompts and pasted files only have a user's role."""
     return turn.role == "user" and turn.origin in (Origin.USER, Origin.IMPORT)
 
 
 def from_turn(handle: Handle, scope: int, turn: Turn, over: Callable[[], bool]) -> Iterator[Result]:
     """
-    Learn from a turn, whoever said it; what the user is at follows.
+    Learn from a turn of any speaker, and update the scratchpad.
 
     over: asked before and between sentences and drafts; once it is true the turn is left, to be read again
     """
@@ -73,7 +73,7 @@ def from_turn(handle: Handle, scope: int, turn: Turn, over: Callable[[], bool]) 
 
 
 def update_scratchpad(handle: Handle, turn: Turn, *, again: bool = False) -> None:
-    """What the user is at, after this turn; `again` where that may have been looked at before."""
+    """Update the scratchpad from a turn; `again` for one that may have been processed before."""
     if handle.settings.learn != "off" and said_by_person(turn):
         scratchpad.follow(handle, fence.own_words(turn), again=again)
 
@@ -82,7 +82,7 @@ def from_user(
     handle: Handle, scope: int, turn: Turn, over: Callable[[], bool] = never, *, looks_back: bool = True
 ) -> Iterator[Result]:
     """
-    Learn from what the user says in a turn. What is not read within TURN_S is left out: no turn holds up those behind it.
+    Learn from a user's turn, spending at most TURN_S.
 
     looks_back: before something is taken back, the turns before this one are learned from
     """
@@ -104,7 +104,7 @@ def from_user(
 
 def read(handle: Handle, turn: Turn, over: Callable[[], bool] = never) -> Reading:
     """
-    What the rules find in a turn of the user's, in at most TURN_S of CPU.
+    Read a user's turn by the rules, in at most TURN_S of CPU.
 
     over: asked between sentences; once it is true the others are left out
     """
@@ -119,20 +119,20 @@ def read(handle: Handle, turn: Turn, over: Callable[[], bool] = never) -> Readin
 
 
 def _note_timeout(turn: Turn, reading: Reading) -> Iterator[Trouble]:
-    """What is said of a turn that was not read to its end."""
+    """Report a turn that was not read to its end."""
     if not reading.whole:
         yield Trouble(f"left out: the end of turn #{turn.id[-8:]}, which was not read within {TURN_S:g} s")
 
 
 def _drafts_that_count(handle: Handle, scope: int, turn: Turn, reading: Reading) -> Sequence[Draft]:
-    """The drafts of a reading that are learned; where it states nothing, what a correction of a value alone says."""
+    """Return the drafts to learn, or the draft of a bare correction."""
     if not any(draft.action == "state" for draft in reading.drafts) and (draft := _corrected_draft(handle, scope, turn)):
         return [draft]
     return reading.drafts
 
 
 def _corrected_draft(handle: Handle, scope: int, turn: Turn) -> Draft | None:
-    """What its speaker said just before, with the value that this turn gives instead."""
+    """Return the speaker's previous statement with the value that this turn corrects."""
     if not amended.may_amend(turn.content):
         return None
     select = Turns(session=turn.session, newest_first=True, limit=BEFORE)
@@ -157,14 +157,17 @@ def _keep(
     looks_back: bool,
     dry_run: bool = False,
 ) -> Iterator[Result]:
-    """What becomes of a draft of the user's: nothing where this turn gave it before."""
+    """Store a user's draft, unless this turn gave it before."""
     candidate = turn.origin is not Origin.USER  # what was imported waits until somebody confirms it
     if draft.action == "state":
         result = keep(handle, scope, turn, draft, known, method=METHOD, candidate=candidate, dry_run=dry_run)
     else:
         once = f"retract {turn.id}"  # once: done again, it would take back what was said before that
-        alone = retract.marker(draft.text) in {None, "slip"}  # "I misspoke" does not say what was wrong, and is no statement either
-        if candidate or alone or handle.store.receipt(scope, once) is not None:
+        standalone = retract.marker(draft.text) in {
+            None,
+            "slip",
+        }  # "I misspoke" does not say what was wrong, and is no statement either
+        if candidate or standalone or handle.store.receipt(scope, once) is not None:
             return
         if looks_back:
             yield from _from_those_before(handle, scope, turn)
@@ -175,7 +178,7 @@ def _keep(
 
 def _from_those_before(handle: Handle, scope: int, turn: Turn) -> Iterator[Result]:
     """
-    What was said just before is known before something is taken back: else, cut off, that would hit what stands before it.
+    Learn pending earlier turns before a retraction, so that it hits the right one.
 
     These look back no further: else each of n jokes would have all before it read again, 2ⁿ turns.
     """
@@ -189,7 +192,7 @@ def _from_those_before(handle: Handle, scope: int, turn: Turn) -> Iterator[Resul
 
 
 def statements(handle: Handle, turn: Turn, reading: Reading) -> list[SemanticMemory]:
-    """All that a reading gives, as the statements that would be kept; none of them is."""
+    """Return the statements that a reading would store."""
     scope, turn = handle.writes(), fence.own_words(turn)
     found = _drafts_that_count(handle, scope, turn, reading)
     return [one for draft in found if draft.action == "state" and (one := _statement(handle, turn, draft)) is not None]
@@ -205,7 +208,7 @@ def reread(
     dry_run: bool = False,
 ) -> Iterator[Result]:
     """
-    Learn from a turn once more, when those before it were read.
+    Learn from a turn once more after those before it were read.
 
     known:   what was learned from this turn before
     unknown: whether a draft, as the statement that would be kept, is to be learned
@@ -219,7 +222,7 @@ def reread(
 
 
 def takes_back(draft: Draft) -> bool:
-    """Whether a draft takes back what was said before it."""
+    """Tell whether a draft is a retraction."""
     return draft.action == "retract" or retract.marker(draft.text) is not None
 
 

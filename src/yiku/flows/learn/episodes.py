@@ -1,5 +1,5 @@
 """
-Episodes, stored: told by rules at once (rules/sessions/episodes.py), retold by a model later, listed.
+Create episodes by rules (rules/sessions), rewrite them by a model, list them.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.
@@ -52,7 +52,7 @@ def of_session(handle: Handle, session: str) -> list[Episode]:
 
 
 def create(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary: str | None) -> Episode:
-    """The episode of these turns: told anew where there is one of them already."""
+    """Create or update the episode of these turns."""
 
     def attempt() -> Episode:
         erasure = handle.store.erasures.last()
@@ -63,28 +63,28 @@ def create(handle: Handle, given: Sequence[Turn], source: EpisodeSource, summary
         ends = turns[0].id, turns[-1].id
         known = next((e for e in of_session(handle, session) if (e.first_turn, e.last_turn) == ends), None)
         as_ended = known is not None and known.source == "session_end"
-        told = rules.tell(
+        episode = rules.tell(
             [fence.own_words(turn) for turn in turns],
             id=known.id if known else handle.new_id(now),
             now=now,
             source="session_end" if as_ended else source,
         )
         linked = handle.store.memories(handle.own(), Memories(sourced_in=[turn.id for turn in turns], states=(State.ACTIVE,)))
-        told = replace(told, linked_memory_ids=tuple(memory.id for memory in linked))
+        episode = replace(episode, linked_memory_ids=tuple(memory.id for memory in linked))
         if known is not None:
-            told = replace(told, changed=known.changed, created_at=known.created_at, access_count=known.access_count)
+            episode = replace(episode, changed=known.changed, created_at=known.created_at, access_count=known.access_count)
             if known.method != "rules":  # what a model told of these turns stays, and what the host did
                 kept = OF_THE_HOST if known.method == "host" else TOLD
-                told = replace(told, **{name: getattr(known, name) for name in kept})
+                episode = replace(episode, **{name: getattr(known, name) for name in kept})
         if summary is not None:
-            told = replace(told, summary=summary, method="host")
-        changes: list[Change] = [Put(told, tokens(told))]
+            episode = replace(episode, summary=summary, method="host")
+        changes: list[Change] = [Put(episode, tokens(episode))]
         if source == "context_compress":
-            changes.append(MarkCompressed([turn.n for turn in turns], told.id))
-        if handle.chat() is not None and told.method == "rules":
-            changes.append(AddJobs([_job(handle, told)]))
+            changes.append(MarkCompressed([turn.n for turn in turns], episode.id))
+        if handle.chat() is not None and episode.method == "rules":
+            changes.append(AddJobs([_job(handle, episode)]))
         handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))
-        return handle.store.records(Episode, handle.own(), Records(ids=[told.id]))[0]
+        return handle.store.records(Episode, handle.own(), Records(ids=[episode.id]))[0]
 
     return retry_if_stale(handle, attempt)
 
@@ -95,14 +95,14 @@ def _job(handle: Handle, episode: Episode) -> Job:
 
 
 def tokens(episode: Episode) -> Tokens:
-    """What an episode is found by: its story, its aim, its names, tools and what they were given, its decisions."""
+    """Return the search tokens of an episode: story, goal, names, tools, decisions."""
     given = " ".join(str(value) for node in episode.action_nodes for value in node.key_params.values())[:GIVEN_CHARS]
     parts = (episode.summary, episode.goal, *episode.entities, *episode.tools_used, given, *episode.decisions, *episode.tags)
     return analyze.tokens("\n".join(part for part in parts if part))
 
 
 def retell(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message], Schema], Any]) -> None:
-    """An episode's story by a model, in the place of that by rules; what it leaves open goes to the scratchpad."""
+    """Rewrite an episode by a model; what it leaves open goes to the scratchpad."""
     erasure = handle.store.erasures.last()
     found = handle.store.records(Episode, handle.own(), Records(ids=[job.content_hash.decode()]))
     if not found or found[0].method != "rules":
@@ -115,21 +115,21 @@ def retell(handle: Handle, model: str, job: Job, ask: Callable[[Sequence[Message
         {"role": "system", "content": prompt_files.text("episode", rules.spoken(turns))},
         {"role": "user", "content": extraction.shown(turns)},
     ]
-    told = intake.clean(handle, json.loads(job.reply) if job.reply is not None else ask(messages, extraction.EPISODE))
-    outcome: EpisodeOutcome = "partial" if told["outcome"] == "completed" else told["outcome"]
+    story = intake.clean(handle, json.loads(job.reply) if job.reply is not None else ask(messages, extraction.EPISODE))
+    outcome: EpisodeOutcome = "partial" if story["outcome"] == "completed" else story["outcome"]
     better = replace(
         episode,
-        summary=told["summary"].strip() or episode.summary,
-        goal=told.get("goal", "").strip() or episode.goal,
+        summary=story["summary"].strip() or episode.summary,
+        goal=story.get("goal", "").strip() or episode.goal,
         outcome=outcome,
         outcome_reason=None if outcome != "partial" else episode.outcome_reason or "as the model tells it",
-        entities=tuple(dict.fromkeys([*episode.entities, *_short_texts(told.get("entities"))]))[:20],
-        decisions=_short_texts(told.get("decisions")) or episode.decisions,
+        entities=tuple(dict.fromkeys([*episode.entities, *_short_texts(story.get("entities"))]))[:20],
+        decisions=_short_texts(story.get("decisions")) or episode.decisions,
         method=model,
         updated_at=handle.now(),
     )
     changes: list[Change] = [Put(better, tokens(better))]
-    open_questions, next_steps = _short_texts(told.get("open_questions")), _short_texts(told.get("next_steps"))
+    open_questions, next_steps = _short_texts(story.get("open_questions")), _short_texts(story.get("next_steps"))
     if episode.source == "session_end" and (open_questions or next_steps):
         changes += scratchpad.patch_change(handle, ScratchpadPatch(add_open_questions=open_questions, add_next_steps=next_steps))
     handle.store.apply(handle.writes(), changes, handle.cause("episode"), Expect(erasure=erasure))  # together: it is done once
@@ -140,7 +140,7 @@ def _short_texts(texts: object) -> tuple[str, ...]:
 
 
 def _between(handle: Handle, episode: Episode) -> list[Turn]:
-    """The turns that an episode tells of."""
+    """Return the turns of an episode."""
     own, ids = handle.own(), {episode.first_turn or "", episode.last_turn or ""}
     ends = [turn.n for turn in handle.store.turns(own, Turns(ids=[*ids], hidden=True))]
     if len(ends) < len(ids):
@@ -150,7 +150,7 @@ def _between(handle: Handle, episode: Episode) -> list[Turn]:
 
 
 def listed(handle: Handle, *, session: str | None = None, since: Any = None, until: Any = None, limit: int = 20) -> list[Episode]:
-    """Episodes of what this handle reads, the newest first."""
+    """Return episodes, newest first."""
     now = handle.now()
     select = Records(
         sessions=None if session is None else [intake.name(handle, session, "session")],

@@ -1,5 +1,5 @@
 """
-learn: process the turns that wait, by rules and then by a model.
+Process pending turns: rules first, then the model queue.
 
 Turns are dealt with in the order in which they came, by rules first (by_rules.py). Where there is a model, what may hold more
 goes into the queue and is read by it (by_model.py). A mark in the scope says how far the turns are learned from. Every step can be
@@ -42,7 +42,7 @@ def learn(
     stopped: Callable[[], bool] = lambda: False,
 ) -> LearnReport:
     """
-    Learn from what waits, for at most so long.
+    Process pending turns within a time budget.
 
     budget_s: looked at between sentences; the turn that comes first is read to its end, so that each call gets on
     session:    of the queue only what belongs to this one
@@ -90,7 +90,7 @@ def learn(
 
 def waiting(handle: Handle) -> Mapping[str, int]:
     """
-    What waits: turns for the rules, jobs for a model. With `learn = off` nothing does.
+    Count pending turns and model jobs; 0 with `learn = off`.
 
     A turn that was learned from at once is not counted, nor one that an import has learned from.
     """
@@ -107,7 +107,7 @@ def waiting(handle: Handle) -> Mapping[str, int]:
 def _steps(
     handle: Handle, scope: int, model: ChatModel | None, session: str | None, *, everything: bool, over: Callable[[], bool]
 ) -> Generator[Step]:
-    """Batches of turns by rules; then, where there is a model, its jobs."""
+    """Process batches of turns by rules, then model jobs."""
     yield from _batches(handle, scope, over, asks=model is not None)
     if model is not None:
         if everything:
@@ -117,7 +117,7 @@ def _steps(
 
 def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool) -> Iterator[Step]:
     """
-    Turn by turn; the mark moves behind each batch, and with it goes what is counted and queued.
+    Process turns in batches, advancing the mark after each.
 
     asks: what may hold more is queued for a model
     """
@@ -153,7 +153,7 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
 
 
 def _count_used(handle: Handle, scope: int, turn: Turn) -> set[int]:
-    """Which memories a reply used: of those shown that day, the ones whose id it cites, or whose object it says."""
+    """Count the memories that a reply used: shown that day and cited by id or value."""
     if turn.role != "assistant" or not turn.content:
         return set()
     day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)

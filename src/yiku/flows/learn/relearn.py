@@ -1,5 +1,5 @@
 """
-relearn: the turns are read again with the present rules, and what earlier rules had learned from them is brought in step.
+Reread turns with the current rules and reconcile what earlier rules learned.
 
 Batch by batch, in the order in which the turns came. First what rules had learned from these turns: a statement that the present
 rules do not find in any of its turns is archived, unless somebody told it outright, confirmed, edited, restored or used it, or a
@@ -66,7 +66,7 @@ Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the col
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One call."""
+    """State of one call."""
 
     handle: Handle
     scope: int
@@ -75,20 +75,20 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Readings:
-    """What the present rules find in the turns of a batch: each is read once."""
+    """Readings of a batch of turns, each computed once."""
 
     handle: Handle
     read: dict[str, by_rules.Reading] = field(default_factory=dict)  # by the turn's id
     given: dict[str, list[SemanticMemory]] = field(default_factory=dict)
 
     def of(self, turn: Turn) -> by_rules.Reading:
-        """What the rules find in a turn."""
+        """Return the reading of a turn."""
         if turn.id not in self.read:
             self.read[turn.id] = by_rules.read(self.handle, turn)
         return self.read[turn.id]
 
     def statements(self, turn: Turn) -> list[SemanticMemory]:
-        """The same, as statements."""
+        """Return the statements of a turn's reading."""
         if turn.id not in self.given:
             self.given[turn.id] = by_rules.statements(self.handle, turn, self.of(turn))
         return self.given[turn.id]
@@ -97,7 +97,7 @@ class _Readings:
 @dataclass(frozen=True, slots=True)
 class _Revision:
     """
-    What changes in the statements of a batch.
+    The changes to the statements of a batch.
 
     columns: by the number of a row; rows: the same rows as they were
     """
@@ -109,7 +109,7 @@ class _Revision:
     columns: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def changes(self) -> list[Change]:
-        """Those that end come first, so that no slot has two live values at any moment."""
+        """Return the changes, archiving first, so that no slot ever has two live values."""
         order = sorted(
             self.columns, key=lambda n: ("state" not in self.columns[n], self.columns[n].get("superseded_by", "") is None)
         )
@@ -118,7 +118,7 @@ class _Revision:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What some turns that were read again changed, and taught; `turns` is 0 when all were read."""
+    """What rereading some turns changed and taught; `turns` is 0 at the end."""
 
     turns: int
     upto: int
@@ -128,7 +128,7 @@ class _Batch:
 
 def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = False, progress: Progress | None = None) -> Relearned:
     """
-    Read the turns of the scope again, for at most so long; with `dry_run` say what that would change.
+    Reread the turns of the scope within a time budget; with `dry_run` only report.
 
     budget_s: looked at between turns; the next call goes on. Each reads at least one
     progress: told how many turns are done, of how many
@@ -187,7 +187,7 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
 
 
 def proposal(handle: Handle) -> str | None:
-    """What `status` says of a scope whose statements were learned by earlier rules, or whose reading was cut short."""
+    """Return the line of `status` that proposes relearning, if due."""
     own = handle.own()
     if not own or handle.settings.learn == "off":
         return None
@@ -195,7 +195,7 @@ def proposal(handle: Handle) -> str | None:
     if state.version >= LEARNING_VERSION:
         return None
     if state.run is not None and state.target == LEARNING_VERSION:
-        return "reading all turns again was cut short: yiku learn --again goes on"
+        return "reading all turns again was interrupted: yiku learn --again continues"
     learned = Memories(where=Condition("method", "eq", RULES), states=(State.ACTIVE, State.CANDIDATE), limit=1)
     if not handle.store.memories(own, learned):
         return None
@@ -203,7 +203,7 @@ def proposal(handle: Handle) -> str | None:
 
 
 def _start_run(handle: Handle, scope: int, dry_run: bool) -> LearningState:
-    """The run that was cut off, or a new one: its name is on the disk before it changes anything."""
+    """Resume an interrupted run, or start one, storing its name first."""
     state = handle.store.learning.state(scope)
     if dry_run:
         return LearningState()
@@ -214,7 +214,7 @@ def _start_run(handle: Handle, scope: int, dry_run: bool) -> LearningState:
 
 
 def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Iterator[_Batch]:
-    """Batch by batch to the end, or until time is over; the mark moves behind each."""
+    """Process batches until the end or the time limit, advancing the mark after each."""
     store, upto, archived = run.handle.store, state.upto, set[str]()
     begun = False
     while not (begun and over()):
@@ -239,7 +239,7 @@ def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Itera
 
 
 def _read(readings: _Readings, turns: Sequence[Turn], over: Callable[[], bool], *, begun: bool) -> list[Turn]:
-    """The turns that there was time to read: at least the first of a call."""
+    """Return the turns that there was time to read, at least one per call."""
     done: list[Turn] = []
     for turn in turns:
         if (begun or done) and over():
@@ -254,7 +254,7 @@ def _read(readings: _Readings, turns: Sequence[Turn], over: Callable[[], bool], 
 
 
 def _revise(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revision:
-    """What rules had learned from these turns is held against the new reading."""
+    """Compare what rules learned from these turns with the new reading."""
     handle, store = run.handle, run.handle.store
 
     def attempt() -> _Revision:
@@ -301,7 +301,7 @@ def _revision(run: _Run, readings: _Readings, turns: Sequence[Turn]) -> _Revisio
 
 
 def _learned_first_from(run: _Run, turns: Sequence[Turn]) -> list[SemanticMemory]:
-    """The statements by rules that came from these turns, and from none before them: of several turns the first decides when."""
+    """Return rule-learned statements whose first source is one of these turns."""
     ids = {turn.id for turn in turns}
     select = Memories(sourced_in=sorted(ids), states=(State.ACTIVE, State.CANDIDATE))
     rows = [row for row in run.handle.store.memories([run.scope], select) if row.method == RULES]
@@ -316,18 +316,18 @@ def _turns(run: _Run, rows: Sequence[SemanticMemory]) -> list[Turn]:
 
 
 def _source_turns(run: _Run, rows: Sequence[SemanticMemory]) -> dict[str | None, Turn]:
-    """The turns of a person that these statements came from, forgotten ones too: what is said there may still be read."""
+    """Return the turns of people that are sources of these statements, also forgotten ones."""
     return {turn.id: turn for turn in _turns(run, rows) if by_rules.said_by_person(turn)}
 
 
 def _by_hand(run: _Run, rows: Sequence[SemanticMemory]) -> set[int]:
-    """The numbers of those that somebody edited, pinned, confirmed or brought back, as the journal has it."""
+    """Return the statements that somebody edited, pinned, confirmed or restored."""
     done = run.handle.store.journal([run.scope], table="memories", row_ns=[row.n for row in rows]) if rows else []
     return {change.row for change in done if change.operation in BY_HAND and not (change.reason or "").startswith(f"{RUN} ")}
 
 
 def _unpin(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> dict[str, Any]:
-    """What is no rule is a fact, unless there is one that says just that."""
+    """Turn a rule that is none into a fact, unless the same fact exists."""
     columns: dict[str, Any] = {"pinned": False}
     if row.kind is Kind.RULE and same is None:
         alike = Memories(hash=row.content_hash, states=(State.ACTIVE,), current=True)
@@ -337,14 +337,14 @@ def _unpin(run: _Run, row: SemanticMemory, same: SemanticMemory | None) -> dict[
 
 
 def _restore_previous(run: _Run, line: str, gone: Mapping[str, SemanticMemory]) -> Iterator[Update]:
-    """What an archived statement had replaced holds again, or until what was said next; unless another says the same by now."""
+    """Revive what an archived statement had replaced, unless something else holds its slot."""
     for row, columns in reread.closed(run.handle.store.memories([run.scope], Memories(line=line)), {*gone}):
         if columns["superseded_by"] is not None or not _has_twin(run, row, gone):
             yield row, columns
 
 
 def _has_twin(run: _Run, row: SemanticMemory, gone: Mapping[str, SemanticMemory]) -> bool:
-    """Whether another live statement has the same words or the same slot, beside which this one cannot hold again."""
+    """Tell whether another live statement has the same words or slot."""
     alike = run.handle.store.memories([run.scope], Memories(hash=row.content_hash, states=(State.ACTIVE,), current=True))
     same = [other for other in alike if other.kind is row.kind]
     if row.slot is not None:
@@ -353,7 +353,7 @@ def _has_twin(run: _Run, row: SemanticMemory, gone: Mapping[str, SemanticMemory]
 
 
 def _clear_flags(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, SemanticMemory]) -> list[Update]:
-    """Flags against what goes, and between statements of rules that nothing but shared words brought together."""
+    """Clear flags against archived statements, and flags based on shared words only."""
     marked = [row for row in rows if row.flagged_with]
     ids = {id for row in marked for id in row.flagged_with}
     found = run.handle.store.memories([run.scope], Memories(ids=sorted(ids), states=(State.ACTIVE,))) if ids else []
@@ -375,7 +375,7 @@ def _clear_flags(run: _Run, rows: Sequence[SemanticMemory], gone: Mapping[str, S
 
 def _learn_from(run: _Run, readings: _Readings, turn: Turn, archived: Collection[str]) -> Iterator[Result]:
     """
-    Learn from a turn what the home does not have, and nobody took out of it.
+    Learn from a turn what is new and was not removed by a person.
 
     archived: ids of statements that this run archived; in a dry run they are live yet, and what confirms one of them is new
     """
@@ -394,7 +394,7 @@ def _learn_from(run: _Run, readings: _Readings, turn: Turn, archived: Collection
 
 
 def _remembered(run: _Run, turn: Turn, archived: Collection[str]) -> Iterator[SemanticMemory]:
-    """What came from a turn, but for what such a run archived, or learned and was undone: the rules may learn that again."""
+    """Return what came from a turn, except what such a run archived."""
     store = run.handle.store
     rows = store.with_details(store.memories([run.scope], Memories(sourced_in=[turn.id])))
     undone = [row.n for row in rows if (row.reason or "").startswith(UNDONE)]
@@ -406,12 +406,12 @@ def _remembered(run: _Run, turn: Turn, archived: Collection[str]) -> Iterator[Se
 
 
 def _edited(row: SemanticMemory) -> bool:
-    """Whether somebody told it anew."""
+    """Tell whether a person edited it."""
     return (row.reason or "").startswith("updated: ")
 
 
 def _taken_back_before(run: _Run, draft: Draft, one: SemanticMemory) -> bool:
-    """Whether `just kidding` was heard here by earlier rules: it does not take back what stands before that."""
+    """Tell whether earlier rules already processed this retraction."""
     if not by_rules.takes_back(draft):
         return False
     last = retract.last_turn(run.handle, one.sources[0])

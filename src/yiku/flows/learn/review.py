@@ -1,5 +1,5 @@
 """
-review: what somebody should look at, and their verdict.
+The review queue: confirm or reject candidates, conflicts and beliefs.
 
 One queue: candidates that nobody has confirmed, statements that may contradict each other, beliefs that were hedged. What is
 confirmed is a statement of the user's from then on, and is decided like one; what is rejected leaves memory, can be brought
@@ -34,7 +34,7 @@ REJECTED = "rejected"
 
 
 def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:
-    """What waits to be looked at, the newest of each sort first: unconfirmed, in conflict, believed."""
+    """Return memories to review, newest first: unconfirmed, in conflict, believed."""
     most, own = checks.integer(limit, "limit"), handle.own()
     if not own:
         return []
@@ -55,7 +55,7 @@ def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:
 
 def confirm(handle: Handle, id: str) -> Outcome:
     """
-    A statement holds, says the user: a candidate counts from now on, a belief is a fact, of two that contradict each other it stays.
+    Confirm a memory: activate a candidate, make a belief a fact, win a conflict.
 
     What was said of it before stays as its source. Raises NotFound for what is not live.
     """
@@ -68,14 +68,14 @@ def confirm(handle: Handle, id: str) -> Outcome:
 
 
 def reject(handle: Handle, id: str) -> Forgotten:
-    """A statement does not hold, says the user: it leaves memory, and can be restored."""
+    """Reject a memory: archive it, restorably."""
     return forget(handle, _found(handle, id).id, reason=REJECTED)
 
 
 def _found(handle: Handle, id: str) -> SemanticMemory:
     memory = find_memory(handle, id, handle.own())
     if memory.state not in (State.ACTIVE, State.CANDIDATE) or memory.superseded_by:
-        raise InvalidInput(f"memory {id} does not hold any more: it was replaced, forgotten or taken back (`yiku history {id}`)")
+        raise InvalidInput(f"memory {id} is no longer current: it was replaced, forgotten or retracted (`yiku history {id}`)")
     return memory
 
 
@@ -91,7 +91,7 @@ def _slot(memory: SemanticMemory) -> dict[str, Any]:
 
 
 def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
-    """The same words as the user's own, decided against what is known; what stood for them until now is archived with that."""
+    """Decide on a candidate's words as the user's own, archiving the candidate."""
 
     def attempt() -> Outcome:
         row = handle.store.version(handle.writes(), memory.id)
@@ -113,6 +113,6 @@ def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
 
 
 def _resolve_conflict(handle: Handle, memory: SemanticMemory) -> None:
-    """Those that it contradicts leave memory; it is marked no more."""
+    """Archive the contradicting memories and clear the flag."""
     for other in handle.store.memories(handle.own(), Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True)):
         forget(handle, other.id, reason=f"{memory.id} was confirmed")

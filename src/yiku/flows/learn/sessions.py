@@ -1,5 +1,5 @@
 """
-Sessions: compressed, ended and listed, their variables, and episodes and scratchpads as Markdown.
+Compress, end and list sessions; session variables; Markdown output.
 
 Nothing here needs a model. An episode is told by rules from the turns and the calls of tools in them, at once; where there
 is a model, a job is queued, and its telling takes the place of the summary when it comes. Every step is done in a
@@ -52,7 +52,7 @@ VARIABLES_BYTES = 16_384
 
 def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: str, summary: str | None = None) -> Compressed:
     """
-    What leaves a host's context: every message is recorded if it was not, learned from by rules, told of in an episode.
+    Record messages that leave a host's context, learn from them, and create an episode.
 
     summary: the host's own, where it has one; it is kept as it is
     """
@@ -89,7 +89,7 @@ def _listed(given: Any, name: str) -> list[Any]:
 
 
 def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
-    """The turns of these messages, each recorded once: one that is there is the same by its id, or by role and words in order."""
+    """Record messages that are new; known ones are matched by id, or by role and words in order."""
     own = handle.own()
     there = handle.store.turns(own, Turns(session=session, hidden=True)) if own else []
     by_id = {turn.external_id: turn for turn in there if turn.external_id is not None}
@@ -116,7 +116,7 @@ def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> t
 
 
 def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) -> tuple[Any, ...]:
-    """What makes a message the same as a turn: its role and words; without words the calls and results that it holds."""
+    """Return the key by which a message equals a turn: role and words, or tool data."""
     if text.strip():
         return role, hash
     given = (turn.tool_calls, turn.tool_results) if isinstance(turn, Turn) else (turn.get("tool_calls"), turn.get("tool_results"))
@@ -133,7 +133,7 @@ def _as_kept(handle: Handle, text: str) -> str:
 
 def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
     """
-    A session is over: an episode of it, the scratchpad, what waits for a model, and what held only for it.
+    End a session: episode, scratchpad, model jobs, and expiry of session memories.
 
     budget_s: how long the model is asked, where there is one; what is left waits
     """
@@ -152,7 +152,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
 
 
 def _end(handle: Handle, name: str) -> Ended:
-    """The end of a session, without a model."""
+    """End a session, without a model."""
     now, own = handle.now(), handle.own()
     turns = _since_last(handle, name) if own else []
     if not turns and not (own and handle.store.turns(own, Turns(session=name, hidden=True, limit=1))):
@@ -175,18 +175,18 @@ def _end(handle: Handle, name: str) -> Ended:
 
 
 def _since_last(handle: Handle, session: str) -> list[Turn]:
-    """The turns that no episode of an ended session tells of."""
+    """Return the turns that no episode covers yet."""
     ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source == "session_end"}
-    told = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
-    return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in told), default=None)))
+    covered = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
+    return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in covered), default=None)))
 
 
 def _expire(handle: Handle, session: str) -> int:
-    """What held only for this session ends with it; a rule for a task a day later."""
+    """Expire memories of this session; rules for a task a day later."""
     now, changes = handle.now(), list[Change]()
     where = checks.where({"metadata.until_session": session}, now=now)
     for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
-        ends = retention.until(memory.kind, duration="session", now=now, session_ends=now).expires_at or now
+        ends = retention.until(memory.kind, session=True, now=now, session_ends=now).expires_at or now
         if memory.expires_at is None or ends < memory.expires_at:
             changes.append(UpdateMemory(memory.n, {"expires_at": ends}, index_tokens(memory)))
     if changes:
@@ -198,7 +198,7 @@ def _expire(handle: Handle, session: str) -> int:
 
 
 def state(handle: Handle, session: str) -> Session:
-    """A session: its turns and times, its variables, its task. Raises NotFound."""
+    """Return a session with times, variables and task. Raises NotFound."""
     name, own = intake.name(handle, session, "session"), handle.own()
     found = handle.store.sessions(own[0], id=name) if own else []
     if not found:
@@ -207,13 +207,13 @@ def state(handle: Handle, session: str) -> Session:
 
 
 def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
-    """Sessions of this scope, the last one first."""
+    """Return sessions of this scope, newest first."""
     most, own = checks.integer(limit, "limit"), handle.own()
     return handle.store.sessions(own[0], limit=most) if own else []
 
 
 def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], task: str | None = None) -> None:
-    """What a host keeps for a session: the variables given are set, those given as None go."""
+    """Set variables of a session; None deletes one."""
     pause.refuse(handle)
     name, given = intake.name(handle, session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
     columns: dict[str, Any] = {}
@@ -233,12 +233,12 @@ def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], ta
 
 
 def to_markdown(handle: Handle, item: Episode | Scratchpad, language: str | None = None) -> str:
-    """An episode or a scratchpad as a person reads it: in the language asked for or set, else in its own."""
+    """Render an episode or a scratchpad, in the language asked for, set, or its own."""
     if language is not None and (not isinstance(language, str) or language not in ("en", "zh")):
         checks.refuse("language", "must be en or zh")
     if isinstance(item, Episode):
         chosen = language or handle.settings.language
-        return rules.to_markdown(item, rules.language_of([item.summary]) if chosen == "auto" else chosen)
+        return rules.to_markdown(item, rules.language_of(item.summary) if chosen == "auto" else chosen)
     if not isinstance(item, Scratchpad):
         checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
     return scratchpad.markdown(item, language or context.language(handle, item.current_focus))

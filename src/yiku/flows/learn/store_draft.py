@@ -1,5 +1,5 @@
 """
-A draft of what a turn says becomes a statement: decided like any other, with the turn as its source.
+Store a draft as a statement with its turn as the source, or drop it.
 
 It is shared by rules and model. A turn gives a statement once, however often it is read, and a draft that cannot be kept
 is left out and stops nothing.
@@ -22,14 +22,14 @@ from yiku.types import Draft, How, Memories, Outcome, SemanticMemory, State, Tur
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What could not be done, as a line of the report."""
+    """A line of the report about something that failed."""
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """There was no time to deal with the turn: it is read again."""
+    """Time ran out before the turn was done: it is read again."""
 
 
 Result = Outcome | Trouble | Unfinished
@@ -37,7 +37,7 @@ Result = Outcome | Trouble | Unfinished
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step of learning came to: a batch of turns by rules, or one job for a model."""
+    """The result of one step: a batch of turns by rules, or one model job."""
 
     results: Sequence[Result] = ()
     turns: int = 0
@@ -45,17 +45,17 @@ class Step:
 
 
 def counted(results: Iterable[Result]) -> Counter[str]:
-    """How many outcomes of each name there are."""
+    """Return the number of outcomes by name."""
     return Counter(result.kind for result in results if isinstance(result, Outcome))
 
 
 def troubles(results: Iterable[Result]) -> list[str]:
-    """The lines of what could not be done."""
+    """Return the report lines of what failed."""
     return [result.line for result in results if isinstance(result, Trouble)]
 
 
 def known_of(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
-    """What was learned from a turn before: when a run was cut off, or another process was faster."""
+    """Return what was learned from a turn before, by an interrupted run or another process."""
     return handle.store.with_details(handle.store.memories([scope], Memories(sourced_in=[turn.id])))
 
 
@@ -72,7 +72,7 @@ def keep(
     dry_run: bool = False,
 ) -> Result | None:
     """
-    Decide and keep one draft that states something; None where this turn gave it before.
+    Decide on a draft and store it; None if this turn gave it before.
 
     known:     what was learned from this turn
     candidate: it waits until somebody confirms it
@@ -83,19 +83,19 @@ def keep(
         once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
         if handle.store.receipt(scope, once) is not None:
             return None
-    told = {
+    known_texts = {
         fold(text)
         for memory in known
         for text in (memory.content, *(s.text for s in memory.sources if s.turn == turn.id and s.text))
     }
-    if fold(draft.text) in told:
+    if fold(draft.text) in known_texts:
         return None
     how = How(method=method, quote=draft.quote, state=State.CANDIDATE if candidate else State.ACTIVE, replaces=replaces)
     return try_remember(handle, draft, details(handle, turn, draft, candidate=candidate), how, once, dry_run=dry_run)
 
 
 def details(handle: Handle, turn: Turn, draft: Draft, *, candidate: bool) -> Mapping[str, Any]:
-    """What a draft says of its statement besides its words."""
+    """Return the details of a draft's statement."""
     metadata = dict(draft.metadata)
     found: dict[str, Any] = {
         "source": turn.id,
@@ -116,7 +116,7 @@ def details(handle: Handle, turn: Turn, draft: Draft, *, candidate: bool) -> Map
     kept = retention.until(
         draft.kind,
         draft.priority,
-        "session" if draft.session else None,
+        session=draft.session,
         now=max(turn.said_at, handle.now() - retention.DAY),
         expires_at=draft.expires_at,
     )
@@ -128,7 +128,7 @@ def try_remember(
     handle: Handle, draft: Draft, details: Mapping[str, Any], how: How, once: str | None = None, *, dry_run: bool = False
 ) -> Result | None:
     """
-    Remember a draft, or say why it is left out; None where its turn was erased meanwhile.
+    Remember a draft, or say why not; None if its turn was erased meanwhile.
 
     once: the idempotency key of what must not be done again
     """

@@ -1,5 +1,5 @@
 """
-The command line: `yiku VERB …`, one verb a thing, for people and for scripts.
+The command line: `yiku VERB …`, for people and for scripts.
 
     app          command table, dispatch, errors to exit codes    call      global options, opening a home, answering
     terminal     widths, colour, tables, times                    json_output  the same as JSON
@@ -24,7 +24,7 @@ from yiku.interfaces.cli import streams
 
 
 def run() -> None:
-    """Do what the arguments of this process say, and exit."""
+    """Run the command line of this process, and exit."""
     streams.ensure()
     if sys.argv[1:] == ["--version"]:  # asked by scripts and editors on every start: nothing else is loaded
         from yiku import __version__

@@ -1,5 +1,5 @@
 """
-The table of verbs, and how a command line becomes one of them, an answer and an exit code.
+Command table, dispatch, errors to messages and exit codes.
 
 Only the module of the verb that was asked for is loaded. Whatever goes wrong is told once, here: to a
 person on stderr, with --json as an object on stdout.
@@ -41,6 +41,7 @@ TABLE = {
     },
     "Correct": {
         "update": "keep",
+        "edit": "pages",
         "review": "learning",
         "confirm": "learning",
         "reject": "learning",
@@ -64,6 +65,11 @@ TABLE = {
         "attach": "attachments",
         "attachments": "attachments",
         "describe": "attachments",
+    },
+    "Notes": {
+        "sync": "notes",
+        "index": "notes",
+        "publish": "pages",
     },
     "Backup and repair": {
         "backup": "backup",
@@ -95,7 +101,7 @@ def _function(verb: str) -> Any:
 
 
 class _Lazy(MutableMapping[str, Any]):
-    """The commands by verb, each made when it is asked for."""
+    """Commands by verb, each created on first use."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -121,18 +127,18 @@ class _Lazy(MutableMapping[str, Any]):
 
 
 class Verbs(TyperGroup):
-    """The verbs as typer sees them, listed under their headings."""
+    """The command group, listed under headings."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Lazy()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, without loading them."""
+        """Return the names, without loading the commands."""
         return [*VERBS]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is asked for; where it is another tool's name for one, the error says which it is here."""
+        """Return the command; another tool's name for it is an error that names ours."""
         if args and args[0] not in VERBS:
             from yiku.other_names import on_the_command_line
 
@@ -141,7 +147,7 @@ class Verbs(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The lists in `yiku --help`: the first line of each verb's docstring."""
+        """Write the lists of `yiku --help` from the docstrings' first lines."""
         for heading, verbs in TABLE.items():
             with formatter.section(heading):
                 formatter.write_dl([(verb.ljust(14), (_function(verb).__doc__ or "").strip().partition("\n")[0]) for verb in verbs])
@@ -173,7 +179,7 @@ def _root(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the arguments say; the exit code."""
+    """Run a command line; return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a narrow terminal is no reason to fail
     try:
@@ -219,7 +225,7 @@ def _done(arguments: Sequence[str]) -> int:
 
 
 def _lost(lost: streams.AnswerLost) -> int:
-    """What could not be written was the answer itself, and nothing else was to be done."""
+    """Report that the answer could not be written."""
     if isinstance(lost, streams.NobodyReads):
         return call.NOBODY_READS
     streams.say(f"yiku: the answer could not be written to stdout: {lost}.")
@@ -236,7 +242,7 @@ def _help_for(error: Any) -> str:
 
 
 def _report(arguments: Sequence[str], type_: str, message: str, advice: str, code: int) -> int:
-    """Tell what went wrong and what to do."""
+    """Print what went wrong and what to do."""
     verb, as_json = _asked(arguments)
     if as_json:
         try:
@@ -247,15 +253,15 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
             pass
     from yiku.interfaces.cli import terminal
 
-    room = (terminal.told_width() or terminal.WIDEST) - 6
-    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, room)]
+    limit = (terminal.told_width() or terminal.WIDEST) - 6
+    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, limit)]
     for index, line in enumerate(lines):
         streams.say(terminal.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code
 
 
 def _asked(arguments: Sequence[str]) -> tuple[str | None, bool]:
-    """The verb, and whether JSON is wanted, of a line that may not be sound."""
+    """Return the verb and whether JSON is wanted, from a possibly invalid command line."""
     ours = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
     verb = next((word for word in ours if word in VERBS), None)
     return verb, "--json" in ours

@@ -1,5 +1,5 @@
 """
-The verbs for files: attach, attachments, describe.
+Commands for files: attach, attachments, describe.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A 
 def attach(
     call: Call,
     *,
-    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="A file, or an address.")],
+    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="A file or a URL.")],
     session: Annotated[str, typer.Option("--session", metavar="ID", help="The session it was sent in.")],
     keep: Annotated[bool, typer.Option("--keep", help="Store a copy of its content, up to 64 MiB.")] = False,
-    made: Annotated[bool, typer.Option("--made", help="It was made for you, not sent by you.")] = False,
+    made: Annotated[bool, typer.Option("--made", help="It was created for you, not sent by you.")] = False,
     turn: Annotated[Name, typer.Option(metavar="ID", help="The turn it came with.")] = None,
     description: Description = None,
     transcription: Transcription = None,
@@ -97,7 +97,7 @@ def describe(
     transcription: Transcription = None,
     extracted_text: ExtractedText = None,
     tags: Tags = None,
-    url: Annotated[Name, typer.Option(help="Another address of the file.")] = None,
+    url: Annotated[Name, typer.Option(help="Another URL of the file.")] = None,
     mime_type: Annotated[Name, typer.Option(help="Its media type, such as image/png.")] = None,
 ) -> None:
     """Describe a noted file, so that it is found by that."""

@@ -1,5 +1,5 @@
 """
-The verbs that keep a home safe: backup, backups, restore-backup, export.
+Commands that keep a home safe: backup, backups, restore-backup, export.
 
 The nightly backup is made after the answer of a verb that wrote: Call.back_up.
 """
@@ -35,7 +35,7 @@ def backup(
 
     Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """
-    with call.memory() as memory, _watched(call, "reading back"):
+    with call.memory() as memory, _watched(call, "verifying"):
         made = memory.admin.backup(to, nightly=nightly)
     call.answer({"backup": json_output.plain(made)}, _made(made))
 
@@ -44,8 +44,8 @@ def _made(made: Backup | None) -> Iterator[str]:
     if made is None:
         yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
-    held = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
-    yield f"{terminal.paint('backed up', 'green')} {held} in {made.seconds:.1f} s, verified"
+    contents = f"{terminal.plural(made.turns, 'turn')} and {terminal.plural(made.memories, 'memory version')}"
+    yield f"{terminal.paint('backed up', 'green')} {contents} in {made.seconds:.1f} s, verified"
     yield f"  {terminal.harmless(made.path)}, {terminal.bytes_(made.bytes)}"
     for name in made.left_out:
         yield f"  {terminal.paint('!', 'yellow')} left out: {terminal.harmless(name)}"
@@ -80,13 +80,13 @@ def restore_backup(
     if not dry_run:
         if not yes:
             _confirm(call, found)
-        with _watched(call, "putting back"):
+        with _watched(call, "restoring"):
             found = restore(call.home, name, scope=call.scope)
     call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
 
 
 def _confirm(call: Call, found: Restored) -> None:
-    """Ask before everything becomes as it was; where nobody can be asked, refuse."""
+    """Ask before restoring; refuse without a terminal."""
     if call.json or not sys.stdin.isatty():
         raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
     for line in _lost(found):
@@ -97,7 +97,7 @@ def _confirm(call: Call, found: Restored) -> None:
 def _lost(found: Restored) -> Iterator[str]:
     yield f"{found.name} is sound, made {terminal.when(found.made_at.astimezone())}"
     if found.changes is None:
-        yield "  the database does not open; it would be moved to damaged/, with what came after the backup"
+        yield "  the database does not open; it would be moved to damaged/, with everything after the backup"
     else:
         counts = (terminal.plural(found.turns or 0, "turn"), terminal.plural(found.memories or 0, "memory version"))
         yield f"  it does not have the last {terminal.plural(found.changes, 'change')}: {' and '.join(counts)}"
@@ -114,7 +114,7 @@ def _back(found: Restored) -> Iterator[str]:
 
 
 def _unread(name: str) -> str:
-    """What an export could not read: a blob by its name, or a row in words."""
+    """Describe what an export could not read: a blob or a row."""
     return name if " " in name else f"blob {name}"
 
 
@@ -147,10 +147,13 @@ def export(
                     done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
             else:
                 done = memory.admin.export(path, everything=everything, since=since, progress=progress)
-    held = (
+    contents = (
         f"{terminal.plural(done.turns, 'turn')} and {terminal.plural(done.memories, 'memory version')} of {', '.join(done.scopes)}"
     )
-    lines = [f"{terminal.paint('exported', 'green')} {held}", f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}"]
+    lines = [
+        f"{terminal.paint('exported', 'green')} {contents}",
+        f"  {terminal.harmless(done.path)}, {terminal.bytes_(done.bytes)}",
+    ]
     lines += [f"  {terminal.paint('!', 'yellow')} could not be read: {_unread(name)}" for name in done.missing]
     if path == "-":
         for line in lines[:1] + lines[2:]:
@@ -161,7 +164,7 @@ def export(
 
 @contextlib.contextmanager
 def _watched(call: Call, doing: str) -> Iterator[None]:
-    """Something that moves on stderr, when somebody watches."""
+    """Show activity on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield
         return
@@ -173,7 +176,7 @@ def _watched(call: Call, doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _counted(call: Call, total: int) -> Iterator[Callable[[int], object] | None]:
-    """A bar on stderr that counts turns and memories, when somebody watches."""
+    """Show a progress bar of turns and memories on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,5 +1,5 @@
 """
-What every verb shares: the four global options, the home it opens, and how it answers.
+Shared by all commands: global options, opening a home, printing results.
 
 A verb is a function whose first argument is a Call. `command` makes a typer command of it and adds the
 global options, so that they are accepted behind the verb as well as before it.
@@ -37,7 +37,8 @@ NOBODY_READS = 141  # the exit code of a program whose output was closed, as the
 UNWRITTEN = 74  # done, but the answer could not be written: EX_IOERR of sysexits.h
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
 KEEPING = frozenset(  # verbs after which a backup may be due
-    "record remember update feedback forget restore undo import learn confirm reject end compress scratchpad attach describe".split()
+    "record remember update edit feedback forget restore undo import learn confirm reject end compress scratchpad attach describe"
+    " publish".split()
 )
 CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo".split())
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
@@ -51,7 +52,7 @@ GLOBAL = {"home": (Home, None), "scope": (Scope, None), "json": (Json, False), "
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of one verb."""
+    """One invocation of a command."""
 
     verb: str
     home: str | None = None
@@ -61,7 +62,7 @@ class Call:
     changes: bool = False  # what it did is on the disk when it answers
 
     def memory(self) -> Memory:
-        """The memory that was asked for, open; a home that is made now is announced."""
+        """Open the memory; a newly created home is announced."""
         from yiku.memory import Memory
 
         memory = Memory(self.home, scope=self.scope)
@@ -70,7 +71,7 @@ class Call:
         return memory
 
     def back_up(self) -> None:
-        """Make the nightly backup, where one is due and quickly made. `yiku status` says when the last one is old."""
+        """Make the nightly backup if it is due and quick."""
         from yiku import settings
 
         if settings.backup_due(settings.home(self.home)):
@@ -80,22 +81,22 @@ class Call:
                 memory.admin.backup(nightly=True)
 
     def admit(self, memory: Memory) -> None:
-        """Refuse to keep what is said in a folder that is switched off."""
+        """Refuse to record in a folder that is switched off."""
         from yiku import settings
 
         with contextlib.suppress(FileNotFoundError):  # a folder that was removed has no name
             if switch := settings.switched_off(memory.settings, os.getcwd()):
-                raise KeptOut(f"{switch} switches this folder off")
+                raise KeptOut(f"{switch} excludes this folder")
 
     def tell_masked(self, given: object, kept: object) -> None:
-        """Say which secrets have a mark in what was kept, where what was given had none."""
+        """Tell which secrets were masked in what was stored."""
         before, after = (Counter(_MARK.findall(str(one))) for one in (given, kept))
         if found := sorted((after - before).elements()):
             self.note(f"{len(found)} secret{'s were' if len(found) > 1 else ' was'} masked: {', '.join(found)}")
 
     def answer(self, data: Mapping[str, Any], lines: Iterable[str], *, refused: bool = False, wanted: bool = False) -> None:
         """
-        Print the data as JSON, or the lines that say the same to a person; it has left when this returns.
+        Print JSON, or lines for people; flushed on return.
 
         With --quiet a change that succeeded prints no lines, unless they are `wanted`: they were asked for, or tell of trouble.
         Where it cannot be written, who asked for a change is told on stderr what was done, so that they do not ask again.
@@ -121,7 +122,7 @@ class Call:
             raise typer.Exit(UNWRITTEN if done else CANNOT) from None
 
     def note(self, text: str) -> None:
-        """Say something that is not the answer."""
+        """Print a side message to stderr."""
         if not self.quiet:
             from yiku.interfaces.cli import terminal
 
@@ -130,7 +131,7 @@ class Call:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[int, int], None]]:
-        """A bar on stderr with the time that is left, when somebody watches."""
+        """Show a progress bar on stderr if it is a terminal."""
         if self.quiet or self.json or not sys.stderr.isatty():
             yield lambda done, total: None
             return
@@ -143,13 +144,13 @@ class Call:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
     def hint(self, text: str) -> None:
-        """Say what a person may do next."""
+        """Print a suggestion for the next step."""
         if not self.json:
             self.note(text)
 
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
-    """One object on one line, in UTF-8 whatever the terminal's encoding is; what a terminal would obey is escaped."""
+    """Print one object on one line in UTF-8, with terminal control characters escaped."""
     from yiku.interfaces.cli import terminal
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
@@ -159,7 +160,7 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
 
 
 def command(verb: str, function: Callable[..., None]) -> Any:
-    """The typer command of a verb's function."""
+    """Return the typer command of a verb's function."""
     own = inspect.signature(function, eval_str=True)
 
     @functools.wraps(function)
@@ -197,7 +198,7 @@ def command(verb: str, function: Callable[..., None]) -> Any:
 
 
 def takes(more: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The verb's function takes these options as its **details."""
+    """Add these options to a function that takes **details."""
 
     def marked(function: Callable[..., None]) -> Callable[..., None]:
         function.more = more  # type: ignore[attr-defined]
@@ -208,7 +209,7 @@ def takes(more: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[.
 
 def light(command: Any, hints: Mapping[str, Any]) -> Any:
     """
-    The command, with its plain parameters taken without pydantic.
+    Return the command with its plain parameters converted without pydantic.
 
     Typer converts every value with it, which is 100 ms of each start and does nothing for a text. What is
     missing or cannot be converted still goes typer's way, to fail with its message.
@@ -228,7 +229,7 @@ _CONVERT: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, int: int, flo
 
 
 def _plain(hint: Any) -> Any:
-    """A hint without its typer part, and without `| None`."""
+    """Return a type hint without typer's part and `| None`."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     options = [option for option in get_args(hint) if option is not type(None)] if isinstance(hint, UnionType) else [hint]
@@ -248,7 +249,7 @@ def _taken(parameter: Any, convert: Callable[[Any], Any], slowly: Callable[..., 
 
 
 def text(given: str, what: str = "text") -> str:
-    """The text, or for `-` what comes on stdin, without its last line feed."""
+    """Return the text, or stdin for `-`, without a final line feed."""
     if given != "-":
         return given
     try:
@@ -264,7 +265,7 @@ def text(given: str, what: str = "text") -> str:
 
 
 def file(given: str, what: str = "text") -> str:
-    """The text in a file, or for `-` what comes on stdin."""
+    """Return the text of a file, or stdin for `-`."""
     if given == "-":
         return text(given, what)
     path = Path(given).expanduser()
@@ -279,7 +280,7 @@ def file(given: str, what: str = "text") -> str:
 
 
 def parsed(given: str | None, option: str) -> Any:
-    """The JSON in an option, or None when it was not given."""
+    """Parse the JSON of an option; None if it was not given."""
     if given is None:
         return None
     try:

@@ -1,5 +1,5 @@
 """
-What a shell may complete an option or an argument to: closed sets of values, and names that a home holds.
+Shell completion of option values: closed sets, and names from the home.
 
 Loaded only when a shell asks. A closed set opens nothing; sessions, scopes and backups open the home, if there is one,
 and an error completes to nothing: a shell has nowhere to show it.
@@ -30,7 +30,7 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "cardinality": tuple(Cardinality),
     "origin": tuple(Origin),
     "role": ("user", "assistant", "system", "tool"),
-    "type": ("memory", "turn", "episode", "attachment"),
+    "type": ("memory", "turn", "episode", "attachment", "note"),
     "access": ("retrieved", "used", "mentioned"),
     "shell": ("bash", "zsh", "fish"),
 }
@@ -64,14 +64,14 @@ HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
 
 
 def offering(verb: str, name: str, hint: Any) -> Any:
-    """The hint of a parameter, with what it can be completed to, where that is known."""
-    held = HELD.get(f"{verb} {name}") or HELD.get(name)
+    """Add completion to a parameter's hint, if its values are known."""
+    names_of = HELD.get(f"{verb} {name}") or HELD.get(name)
     listed = LISTED.get((verb, name)) or (CLOSED.get(name) and (lambda: CLOSED[name]))
-    if get_origin(hint) is not Annotated or not (held or listed):
+    if get_origin(hint) is not Annotated or not (names_of or listed):
         return hint
 
     def completed(ctx: typer.Context, incomplete: str) -> list[str]:
-        found = listed() if listed else _from_home(ctx, held) if held else ()
+        found = listed() if listed else _from_home(ctx, names_of) if names_of else ()
         return [word for word in found if word.startswith(incomplete) and _WORD.fullmatch(word)]
 
     kind, info = get_args(hint)
@@ -80,14 +80,14 @@ def offering(verb: str, name: str, hint: Any) -> Any:
     return Annotated[kind, info]
 
 
-def _from_home(ctx: typer.Context, held: Callable[[Memory], Iterable[str]]) -> list[str]:
-    """Names that the home holds which the line names, without making one."""
+def _from_home(ctx: typer.Context, names_of: Callable[[Memory], Iterable[str]]) -> list[str]:
+    """Return names from the home, without creating one."""
     from yiku.memory import Memory
 
     before = ctx.parent.params if ctx.parent is not None else {}
     home, scope = (ctx.params.get(name) or before.get(name) for name in ("home", "scope"))
     try:
         with Memory(home, scope=scope, create=False) as memory:
-            return [*map(str, held(memory))]
+            return [*map(str, names_of(memory))]
     except (YikuError, OSError, ValueError):
         return []

@@ -1,5 +1,5 @@
 """
-The verb `demo`: a conversation is recorded turn by turn and learned from, then asked about, and each answer is checked.
+The command `demo`: record a conversation, learn from it, ask about it, and check each answer.
 
 The material lies in demo/: 99 turns in seven sessions, in English and Chinese, the statements that an agent keeps on the
 way with `remember`, and the questions with what their answers must hold. Everything else is learned from what Mei says.
@@ -57,7 +57,7 @@ class Asked:
 
     @property
     def right(self) -> bool:
-        """Whether the first hits hold all that is expected, and the first nothing that is outdated."""
+        """Tell whether the first hits contain what is expected, and the first nothing outdated."""
         text = "\n".join(hit.text for hit in self.hits)
         outdated = self.question.get("not_first")
         return all(part in text for part in self.question["expect"]) and not (outdated and outdated in self.hits[0].text)
@@ -65,7 +65,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A statement that came out of a session, and what it took the place of."""
+    """A statement learned in a session, and what it replaced."""
 
     session: str
     memory: SemanticMemory
@@ -73,7 +73,7 @@ class Kept:
 
     @property
     def word(self) -> str:
-        """How it came to be known, or that it is no more."""
+        """Return how it was learned, or that it is gone."""
         if self.memory.state is State.ARCHIVED:
             return "taken back"
         return "told" if self.memory.method == "told" else "learned"
@@ -81,7 +81,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Shown:
-    """All that happened, to be told afterwards."""
+    """Everything that happened, for printing."""
 
     home: Path
     turns: list[Turn] = field(default_factory=list)
@@ -103,7 +103,7 @@ def demo(call: Call) -> None:
     It makes a new home for you to try: in --home FOLDER, or in a temporary folder named at the end.
     """
     if call.scope is not None:
-        raise InvalidInput("demo makes a home of its own and takes no --scope")
+        raise InvalidInput("demo creates its own home and takes no --scope")
     shown = Shown(_fresh(call.home))
     from yiku.memory import Memory
 
@@ -116,7 +116,7 @@ def demo(call: Call) -> None:
         _ask(memory, shown)
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
-    call.answer(_data(shown), _told(shown), wanted=True)
+    call.answer(_data(shown), _printed(shown), wanted=True)
     if not all(asked.right for asked in shown.asked):
         raise typer.Exit(1)
 
@@ -125,16 +125,16 @@ def demo(call: Call) -> None:
 
 
 def _fresh(given: str | None) -> Path:
-    """An empty home that knows its owner and her name. One that somebody else made, or put something in, is left alone."""
+    """Return an empty home with an owner; a home in use is left alone."""
     home = Path(given).expanduser().absolute() if given else Path(tempfile.mkdtemp(prefix="yiku-demo-"))
     settings = home / "yiku.toml"
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file, not a folder")
-    held = {entry.name for entry in home.iterdir()} if home.exists() else set()
-    if held:
+    entries = {entry.name for entry in home.iterdir()} if home.exists() else set()
+    if entries:
         made_here = settings.is_file() and settings.read_text(encoding="utf-8", errors="replace").startswith(SIGN)
-        if not made_here or held - OURS:
-            raise InvalidInput(f"{home} holds something already; name an empty folder, or none")
+        if not made_here or entries - OURS:
+            raise InvalidInput(f"{home} is not empty; name an empty folder, or none")
         shutil.rmtree(home)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     settings.write_text(f"{SIGN}\nowner = {json.dumps(OWNER)}\nnames = {json.dumps(NAMES)}\n", encoding="utf-8")
@@ -147,7 +147,7 @@ def _material(name: str) -> list[dict[str, Any]]:
 
 
 def _converse(memory: Memory, shown: Shown) -> None:
-    """Each turn as it was said, at its time, and what an agent keeps; each session ends when it is over."""
+    """Record each turn at its time, and end each session."""
     statements: dict[int, dict[str, Any]] = {entry.pop("after_turn"): entry for entry in _material("remember.jsonl")}
     drafts = _material("conversation.jsonl")
     for place, draft in enumerate(drafts):
@@ -165,7 +165,7 @@ def _converse(memory: Memory, shown: Shown) -> None:
 
 
 def _look(memory: Memory, shown: Shown) -> None:
-    """What came of it: statements by session, a story, the scratchpad."""
+    """Collect statements by session, an episode, the scratchpad."""
     among = {"state": ["active", "archived"], "kind": {"ne": "error"}}
     for one in reversed(memory.get_all(where=among, limit=1_000)):
         instead = [version for version in memory.history(one.id) if version.superseded_by == one.id]
@@ -188,7 +188,7 @@ def _ask(memory: Memory, shown: Shown) -> None:
 
 
 def _glimpse(memory: Memory, shown: Shown) -> None:
-    """A slip is taken back; what is forgotten comes back. The home is as it was afterwards."""
+    """Retract a slip; forget and restore a memory."""
 
     def now(question: str) -> str:
         return memory.recall(question, limit=1, types=["memory"]).text or "nothing"
@@ -207,7 +207,7 @@ def _glimpse(memory: Memory, shown: Shown) -> None:
 # ------------------------------------------------------------------ what is told
 
 
-def _told(shown: Shown) -> Iterator[str]:
+def _printed(shown: Shown) -> Iterator[str]:
     """A screen and a half; --json has all of it."""
     weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
     yield terminal.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
@@ -222,8 +222,8 @@ def _told(shown: Shown) -> Iterator[str]:
     yield from _heading("A correction keeps the past; a joke is taken back")
     yield from _versions(shown.history)
     yield from _heading("Nothing is lost")
-    room = (terminal.width() or WIDTH) - 44
-    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, room)}" for command, answer in shown.glimpse)
+    limit = (terminal.width() or WIDTH) - 44
+    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
 
@@ -234,7 +234,7 @@ def _heading(text: str) -> Iterator[str]:
 
 
 def _learned(shown: Shown) -> Iterator[str]:
-    """Statements that need no context, each with its day and what it took the place of."""
+    """Yield learned statements with their day and what they replaced."""
     limit, left = terminal.width() or WIDTH, 0
     chosen = [(one["session"], one["begins"]) for one in _material("shown.jsonl")]
     for kept in shown.kept:
@@ -249,7 +249,7 @@ def _learned(shown: Shown) -> Iterator[str]:
 
 
 def _model(shown: Shown) -> Iterator[str]:
-    """What a model added, where there is one."""
+    """Yield what a model added, if there is one."""
     done = shown.learned
     if done is None:
         return
@@ -260,7 +260,7 @@ def _model(shown: Shown) -> Iterator[str]:
 
 
 def _versions(history: list[SemanticMemory]) -> Iterator[str]:
-    """The versions of one statement, each with what became of it."""
+    """Yield the versions of one statement and what became of each."""
     limit = terminal.width() or WIDTH
     for version in history:
         archived = version.state is State.ARCHIVED
@@ -272,7 +272,7 @@ def _versions(history: list[SemanticMemory]) -> Iterator[str]:
 
 
 def _answer(asked: Asked) -> Iterator[str]:
-    """A question, its answer and the day on which that was said; of a wrong one all that was found, and what was expected."""
+    """Yield a question and its dated answer; of a wrong one all hits and what was expected."""
     limit = terminal.width() or WIDTH
     mark = terminal.paint("✓", "green") if asked.right else terminal.paint("✗", "red")
     yield f"  {mark} {terminal.cut(asked.question['question'], limit - 4)}"
@@ -284,13 +284,13 @@ def _answer(asked: Asked) -> Iterator[str]:
 
 
 def _clause(text: str, expected: Sequence[str]) -> str:
-    """The sentence of a long text that holds the answer."""
+    """Return the sentence of a long text that contains the answer."""
     whole = terminal.flat(text)
     return next((part for part in re.split(r"(?<=[.!?。！？])\s*", whole) if any(one in part for one in expected)), whole)
 
 
 def _next(home: Path) -> list[str]:
-    """Commands that work on this home as they stand."""
+    """Yield commands to try on this home."""
     yiku, at = _program(), f"--home {shlex.quote(_near(home))}"
     return [
         f'{yiku} recall "what is my sister allergic to?" {at}',
@@ -301,7 +301,7 @@ def _next(home: Path) -> list[str]:
 
 
 def _program() -> str:
-    """How this program was called, so that it can be called again."""
+    """Return the command line by which this program was started."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py" or not called.exists():
         return f"{shlex.quote(sys.executable)} -m yiku"
@@ -310,7 +310,7 @@ def _program() -> str:
 
 
 def _near(path: Path) -> str:
-    """The path as seen from here, when it lies below."""
+    """Return a path relative to the current folder, if below it."""
     absolute, here = path.absolute(), Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) and absolute != here else str(absolute)
 

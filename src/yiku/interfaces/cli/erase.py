@@ -1,5 +1,5 @@
 """
-The verb `erase`: what was said is gone for good, and what is printed proves it.
+The command `erase`: show the plan, erase, print the receipt.
 
 A person sees what goes, and says yes; for all of a scope they type its name. Where nobody can be asked, `--yes`
 says so. The answer is the receipt: each place of the home, what was done there, and whether anything was still found.
@@ -77,7 +77,7 @@ def erase(
 
 
 def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: bool) -> None:
-    """Nothing goes unless a person says so."""
+    """Ask for confirmation; without a terminal nothing is erased."""
     if yes:
         return
     if call.json or not sys.stdin.isatty():
@@ -93,7 +93,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
 
 
 def _much(listed: Erased) -> str:
-    """How much goes, in words."""
+    """Summarize what would be erased."""
     sorts = {sort: [one for one in listed.records if isinstance(one, sort)] for sort in (Episode, Attachment, Scratchpad)}
     counts = {
         terminal.plural(len(listed.memories), "memory", "memories"): listed.memories,
@@ -107,7 +107,7 @@ def _much(listed: Erased) -> str:
 
 
 def _listed(listed: Erased, word: str) -> Iterator[str]:
-    """What goes, what loses a sentence, and what stays because it was told elsewhere too."""
+    """Yield what is deleted, redacted, and kept with other sources."""
     yield from _items(word, [*listed.memories, *listed.turns])
     yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
     yield from _items("redacts", listed.redacted)
@@ -130,7 +130,7 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attac
 
 
 def _receipt(done: Erased) -> Iterator[str]:
-    """Each place, what was done there, how much was looked through, and what was found."""
+    """Yield each place: action, amount searched, findings."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
     yield f"{terminal.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
     places = [*done.places, *(place for place in done.kept if isinstance(place, Place))]
@@ -160,7 +160,7 @@ def _why_not_clean(done: Erased) -> str:
 
 @contextmanager
 def _progress(call: Call) -> Iterator[Callable[[str], object]]:
-    """Which place it is at, on a terminal."""
+    """Show the current place on a terminal."""
     if call.quiet or call.json or not sys.stderr.isatty():
         yield lambda step: None
         return

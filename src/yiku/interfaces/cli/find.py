@@ -1,5 +1,5 @@
 """
-The verbs that look: recall, context, explain, traces, timeline, get, list, history.
+Commands that search: recall, context, explain, traces, timeline, get, list, history.
 
 What is shown to a person counts as retrieved, once, after the answer has left. An empty answer is no
 failure: it says on stderr what to try next.
@@ -30,17 +30,17 @@ Where = Annotated[
     Name, typer.Option(metavar="JSON", help='A filter such as {"kind": "rule"} or {"said_at": {"gte": "2026-03-01"}}.')
 ]
 AsOf = Annotated[Name, typer.Option(metavar="TIME", help="As recorded at that time.")]
-ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, by what is known now.")]
+ValidAt = Annotated[Name, typer.Option(metavar="TIME", help="What was true at that time, as far as known now.")]
 Running = Annotated[
-    Name, typer.Option("--session", metavar="ID", help="The current conversation: its last turns help to understand the question.")
+    Name, typer.Option("--session", metavar="ID", help="The current conversation; its last turns help to interpret the question.")
 ]
 Since = Annotated[Name, typer.Option(metavar="TIME", help="Said since then.")]
 Until = Annotated[Name, typer.Option(metavar="TIME", help="Said until then.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode or attachment [default: all].")
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="memory, turn, episode, attachment or note [default: all].")
 ]
 
-EVERY_TYPE = ("memory", "turn", "episode", "attachment")
+EVERY_TYPE = ("memory", "turn", "episode", "attachment", "note")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
 UNSURE = "No good match; this is the closest."
@@ -115,18 +115,18 @@ def explain(
 
 
 def _count(memory: Memory, shown: Sequence[Hit]) -> None:
-    """What was shown counts as retrieved, where it can be written; the answer is worth more than its count."""
+    """Count what was shown as retrieved, if the home is writable."""
     with suppress(ReadOnly, StorageFull):
         memory.retrieved(shown)
 
 
 def _answers(call: Call, found: Hits) -> Iterator[str]:
     yield from terminal.hits(found)
-    _told(call, found)
+    _caveats(call, found)
 
 
-def _told(call: Call, found: Hits) -> None:
-    """What was missing, and how sure the answer is, where somebody should know."""
+def _caveats(call: Call, found: Hits) -> None:
+    """Yield what was missing, and a low confidence."""
     for diagnostic in found.diagnostics:
         call.hint(diagnostic)
     if found and not found.confident:
@@ -162,7 +162,7 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
         yield ""
         yield terminal.paint(f"left out: {len(why.left_out)}", "dim")
         yield from terminal.table([(f"  {terminal.short(id)}", reason) for id, reason in why.left_out[:10]], dim=[0, 1])
-    _told(call, found)
+    _caveats(call, found)
 
 
 def context(
@@ -215,9 +215,7 @@ def context(
 def traces(
     call: Call,
     *,
-    keyword: Annotated[
-        Name, typer.Argument(metavar="[KEYWORD]", help="Words that were said, or stand in a tool call or its result.")
-    ] = None,
+    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words in a message, a tool call or its result.")] = None,
     session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
     tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,
@@ -302,7 +300,7 @@ def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
 
 
 def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
-    """What is known of it, and worth a line."""
+    """Yield the known properties of an item."""
     yield "id", terminal.short(found.id)
     yield "said at", terminal.exactly(found.said_at)
     if isinstance(found, Turn):
@@ -337,8 +335,8 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            told = value if isinstance(value, str) else _listed(json_output.plain(value))
-            yield name, terminal.shortened(told) if name == "reason" else told
+            text = value if isinstance(value, str) else _listed(json_output.plain(value))
+            yield name, terminal.shortened(text) if name == "reason" else text
 
 
 def _listed(value: Any) -> str:
@@ -414,7 +412,7 @@ def history(
 
 
 def versions(found: list[SemanticMemory]) -> Iterator[str]:
-    """The versions of one line in order, each with the time in which it held."""
+    """Yield the versions of one line with their time spans."""
     rows = []
     for one in found:
         expired = one.live and one.expired(datetime.now().astimezone())

@@ -1,5 +1,5 @@
 """
-The verbs that look after a home: pause, resume, status, stats, journal, config, completion, version.
+Commands for the home: pause, resume, status, stats, journal, config, completion, version.
 """
 
 from __future__ import annotations

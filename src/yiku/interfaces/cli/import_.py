@@ -1,5 +1,5 @@
 """
-The verb `import`: what already lies on the disk comes in, with its own ids and times.
+The command `import`: import existing conversations with their own ids and times.
 
 A file, or every .jsonl file below a folder, one after the other. Known records are only counted, so an
 import can be repeated, and goes on where it was cut short. What could not be used is listed by line; it
@@ -108,7 +108,7 @@ def _chosen(source: str, path: str | None, as_: str | None) -> tuple[ModuleType,
 
 @contextlib.contextmanager
 def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr that counts the bytes that were read, when somebody watches."""
+    """Show a progress bar of bytes read on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield None
         return
@@ -121,7 +121,7 @@ def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | No
 
 
 def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
-    """The sums over all files."""
+    """Return the sums over all files."""
     counts = {
         name: sum(getattr(report, name) for _, report in reports) for name in ("records", "turns", "memories", "known", "sessions")
     }
@@ -135,10 +135,10 @@ def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
 
 
 def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
-    """What is believed less than the files say, and how it is believed."""
+    """Yield what is trusted less than the files claim, and how to trust them."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
-    if told := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(told)}; rules need your review: `yiku review`"
+    if counts := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
+        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(counts)}; rules need your review: `yiku review`"
         yield f"  if these files are your own: {terminal.flat(again)}"
 
 

@@ -1,5 +1,5 @@
 """
-What the words of Yiku look like as JSON: whole ids, ISO times with their offset, null for what is not known.
+JSON output: whole ids, ISO times with offset, null for unknown.
 
 The names are those of `yiku.types`; what is the store's own business (row numbers, hashes) stays out.
 A shape only ever grows: a name that is here keeps its meaning and its type.
@@ -13,13 +13,13 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from yiku.types import Erased, Forgotten, Hit, Hits, Outcome, Place, Record, SemanticMemory, Turn
+from yiku.types import Erased, Forgotten, Hit, Hits, Note, Outcome, Place, Record, SemanticMemory, Turn
 
 _OURS = frozenset("n content_hash changed place slot".split())
 
 
 def plain(value: Any) -> Any:
-    """A value made of JSON's types: times as ISO text, dataclasses as objects."""
+    """Convert a value to JSON types: times to ISO text, dataclasses to objects."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, Enum):
@@ -41,8 +41,8 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def item(found: SemanticMemory | Turn | Record) -> dict[str, Any]:
-    """A memory, a turn, an episode, an attachment or a scratchpad, with its type."""
+def item(found: SemanticMemory | Turn | Record | Note) -> dict[str, Any]:
+    """Convert a memory, turn, episode, attachment or scratchpad, with its type."""
     shape: dict[str, Any] = plain(found)
     if not isinstance(found, SemanticMemory):
         return {"type": type(found).__name__.lower(), **shape}
@@ -51,7 +51,7 @@ def item(found: SemanticMemory | Turn | Record) -> dict[str, Any]:
 
 
 def hit(found: Hit) -> dict[str, Any]:
-    """One answer."""
+    """Convert one hit."""
     return {
         "type": found.type,
         "id": found.id,
@@ -70,7 +70,7 @@ def hit(found: Hit) -> dict[str, Any]:
 
 
 def hits(question: str, found: Hits) -> dict[str, Any]:
-    """The answers to a question."""
+    """Convert the hits of a question."""
     return {
         "question": question,
         "hits": [hit(one) for one in found],
@@ -80,7 +80,7 @@ def hits(question: str, found: Hits) -> dict[str, Any]:
 
 
 def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
-    """What became of a statement; the same names whatever it was."""
+    """Convert an outcome; all outcomes have the same fields."""
     names = ("memory", "replaced", "current", "said")
     one = {name: item(found) if (found := getattr(done, name, None)) else None for name in names}
     return {
@@ -94,7 +94,7 @@ def outcome(done: Outcome, dry_run: bool) -> dict[str, Any]:
 
 
 def forgotten(done: Forgotten, dry_run: bool) -> dict[str, Any]:
-    """What left memory, or came back."""
+    """Convert what was forgotten or restored."""
     return {
         "memories": [item(memory) for memory in done.memories],
         "turns": [item(turn) for turn in done.turns],
@@ -104,7 +104,7 @@ def forgotten(done: Forgotten, dry_run: bool) -> dict[str, Any]:
 
 
 def erased(done: Erased) -> dict[str, Any]:
-    """What would go, whole; of what is gone only the ids, and the receipt."""
+    """Convert an erasure: in full if planned; ids and receipt if done."""
 
     def each(found: Sequence[SemanticMemory | Turn | Record]) -> list[Any]:
         return [item(one) if done.dry_run else one.id for one in found]

@@ -1,5 +1,5 @@
 """
-The verbs that keep and take away: record, remember, update, feedback, forget, restore, undo.
+Commands that write: record, remember, update, feedback, forget, restore, undo.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Key = Annotated[Name, typer.Option("--key", help="An idempotency key: repeating 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and write nothing.")]
 
 REFUSED = 1  # the exit code when a statement was not kept
-WORDS = {"past": "kept as history", "flagged": "kept, but it may contradict", "retracted": "taken back"}
+WORDS = {"past": "kept as history", "flagged": "kept, but may contradict", "retracted": "taken back"}
 RETRACTED = "retracted"  # the reason in the journal
 LOOKED_AT = 20  # rows of the journal
 QUOTED_CELLS = 100  # of what was learned; `yiku get` shows it whole
@@ -37,7 +37,7 @@ SaidAt = Annotated[Name, typer.Option(metavar="TIME", help="When it was said [de
 Session = Annotated[Name, typer.Option(help="The session it was said in.")]
 Agent = Annotated[Name, typer.Option(help="The agent it belongs to.")]
 Project = Annotated[Name, typer.Option(help="The project it belongs to.")]
-External = Annotated[Name, typer.Option(help="Its id in another system; a known one is not stored twice.")]
+External = Annotated[Name, typer.Option(help="Its id in another system; a turn with a known id is not stored twice.")]
 
 # What may be said of a statement besides its text: the name in `Details`, and the option that takes it.
 DETAILS: dict[str, Any] = {
@@ -56,7 +56,7 @@ DETAILS: dict[str, Any] = {
     ],
     "metadata": Metadata,
     "said_at": SaidAt,
-    "valid_from": Annotated[Name, typer.Option(metavar="TIME", help="When it started to hold [default: when it was said].")],
+    "valid_from": Annotated[Name, typer.Option(metavar="TIME", help="When it became true [default: when it was said].")],
     "expires_at": Annotated[Name, typer.Option(metavar="TIME", help="When it expires.")],
     "ttl_days": Annotated[int | None, typer.Option(help="Expire it after this many days.")],
     "source": Annotated[Name, typer.Option(metavar="ID", help="The turn it comes from.")],
@@ -65,13 +65,13 @@ DETAILS: dict[str, Any] = {
     "origin": Annotated[Name, typer.Option(help="user, assistant, tool, file or import.")],
     "agent": Agent,
     "project": Project,
-    "external_id": Annotated[Name, typer.Option(help="Its id elsewhere; what is known under it is updated.")],
+    "external_id": Annotated[Name, typer.Option(help="Its id in another system; a memory with a known id is updated.")],
 }
 _JSON = frozenset(["metadata", "tool_calls", "tool_results"])
 
 
 def given(**details: Any) -> Any:
-    """The details that were given, JSON among them read."""
+    """Return the given details, with JSON parsed."""
     read = {name: parsed(value, f"--{name.replace('_', '-')}") if name in _JSON else value for name, value in details.items()}
     return {name: value for name, value in read.items() if value not in (None, [])}
 
@@ -132,7 +132,7 @@ def record(
 
 
 def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
-    """What was learned from a turn that was recorded just now, and what it took back."""
+    """Return what was learned from a turn just recorded, and what it retracted."""
     done = [row for row in memory.admin.journal(limit=LOOKED_AT) if row.operation == "remember" and row.at >= turn.recorded_at]
     if not done:
         return [], []
@@ -145,7 +145,7 @@ def _taught(memory: Memory, turn: Turn) -> tuple[list[SemanticMemory], list[Sema
 
 
 def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iterable[SemanticMemory]) -> Iterator[str]:
-    """A line for each thing that a turn taught, or took back."""
+    """Yield a line for each statement learned or retracted."""
     for one in learned:
         before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
         instead = f", instead of {_quoted(before[-1].content)}" if before else ""
@@ -182,18 +182,18 @@ def remember(
     with call.memory() as memory:
         call.admit(memory)
         said = text(statement)
-        told = given(**details)
-        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **told)
+        details_ = given(**details)
+        done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **details_)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
         call.answer(json_output.outcome(done, dry_run), [f"{terminal.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
         raise typer.Exit(REFUSED)
-    call.answer(json_output.outcome(done, dry_run), became(done, dry_run))
+    call.answer(json_output.outcome(done, dry_run), describe_outcome(done, dry_run))
     call.tell_masked((said, details), done.memory.content)
 
 
-def became(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
-    """What became of a statement, for a person; `word` says it in place of the outcome's own."""
+def describe_outcome(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
+    """Yield the outcome of a statement for people; `word` replaces the outcome's name."""
     name = type(done).__name__.lower()
     word = word or WORDS.get(name, name)
     memory = done.memory
@@ -275,25 +275,25 @@ def forget(
         from yiku.interfaces.cli.erase import erase
 
         if reason is not None:
-            raise InvalidInput("--hard leaves nothing behind, so it takes no --reason")
+            raise InvalidInput("--hard erases permanently, so it takes no --reason")
         return erase(call, id=id, session=session, since=since, until=until, yes=yes, dry_run=dry_run)
     with call.memory() as memory:
         if id is None and not yes and not dry_run and (session or since or until):
             _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
         done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
-    call.answer(json_output.forgotten(done, dry_run), moved(done, "would forget" if dry_run else "forgot"))
+    call.answer(json_output.forgotten(done, dry_run), describe_moved(done, "would forget" if dry_run else "forgot"))
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
-    """Ask before more than one thing is forgotten; where nobody can be asked, refuse."""
+    """Ask before forgetting more than one thing; refuse without a terminal."""
     much = f"{terminal.plural(len(meant.turns), 'turn')} and {terminal.plural(len(meant.memories), 'memory', 'memories')}"
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this forgets {much}: add --yes to confirm, or --dry-run to list them")
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 
-def moved(done: Forgotten, word: str) -> Iterator[str]:
-    """What left memory, or came back, for a person."""
+def describe_moved(done: Forgotten, word: str) -> Iterator[str]:
+    """Yield what was forgotten or restored, for people."""
     if not done.memories and not done.turns:
         yield "nothing to forget"
         return
@@ -309,7 +309,7 @@ def restore(call: Call, *, id: Id) -> None:
     """Bring back something that was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
-    call.answer(json_output.forgotten(done, False), moved(done, "restored"))
+    call.answer(json_output.forgotten(done, False), describe_moved(done, "restored"))
 
 
 def undo(

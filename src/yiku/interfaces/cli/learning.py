@@ -1,5 +1,5 @@
 """
-The verbs that learn from what was said: learn, review, confirm, reject, queue.
+Commands for learning: learn, review, confirm, reject, queue.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import typer
 from yiku.errors import InvalidInput
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
-from yiku.interfaces.cli.keep import became, moved
+from yiku.interfaces.cli.keep import describe_moved, describe_outcome
 from yiku.types import Forgotten, Job, LearnReport, Outcome, Relearned, SemanticMemory, ToReview
 
 Name = str | None
@@ -31,7 +31,7 @@ CHANGED = {  # by a new reading of all turns
     "unflagged": "no longer in conflict",
     "unpinned": "no longer pinned",
 }
-WORK = {"extract": "read a turn", "episode": "tell an episode", "scratchpad": "go on with the scratchpad"}
+WORK = {"extract": "read a turn", "episode": "write an episode", "scratchpad": "update the scratchpad"}
 
 
 def learn(
@@ -53,7 +53,7 @@ def learn(
     the turns say it too. It can be stopped at any time and continues from there.
     """
     if again and (session is not None or all_):
-        raise InvalidInput("--again reads all turns with the rules, so it takes no --session and no --all")
+        raise InvalidInput("--again reads all turns, so it takes no --session and no --all")
     if dry_run and not again:
         raise InvalidInput("--dry-run needs --again")
     if again:
@@ -101,11 +101,11 @@ def _relearned(done: Relearned) -> Iterator[str]:
     changed = {word: getattr(done, name) for name, word in CHANGED.items() if getattr(done, name)}
     counts = {word: len(found) for word, found in changed.items()}
     counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
-    told = ", ".join(f"{count:,} {word}" for word, count in counts.items())
+    summary = ", ".join(f"{count:,} {word}" for word, count in counts.items())
     if done.dry_run:
-        yield f"{terminal.paint('would change', 'yellow')} after reading {terminal.plural(done.turns, 'turn')} again: {told or 'nothing'}"
+        yield f"{terminal.paint('would change', 'yellow')} after reading {terminal.plural(done.turns, 'turn')} again: {summary or 'nothing'}"
     else:
-        yield f"{terminal.paint('read', 'green')} {terminal.plural(done.turns, 'turn')} again: {told or 'nothing changed'}"
+        yield f"{terminal.paint('read', 'green')} {terminal.plural(done.turns, 'turn')} again: {summary or 'nothing changed'}"
     for word, found in changed.items():
         yield f"{word}:"
         rows = [(f"  {terminal.short(one.id)}", one.kind.value, terminal.marked(one)) for one in found[:SHOWN]]
@@ -123,7 +123,7 @@ def _relearned(done: Relearned) -> Iterator[str]:
 
 
 def counted(outcomes: Mapping[str, int]) -> str:
-    """How many statements were new, confirmed, replaced …"""
+    """Return outcome counts in words."""
     return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
 
 
@@ -143,7 +143,7 @@ def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", he
 
 
 def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
-    """Of two that contradict each other, the one that comes first stands for both."""
+    """List two memories that contradict each other once."""
     named: set[str] = set()
     for one in found:
         if not (one.why == "conflict" and one.memory.id in named):
@@ -186,7 +186,7 @@ def _some(ids: list[str]) -> list[str]:
 
 def _confirmed(done: Iterable[Outcome]) -> Iterator[str]:
     for one in done:
-        yield from became(one, word="confirmed")
+        yield from describe_outcome(one, word="confirmed")
 
 
 def reject(call: Call, *, ids: Ids) -> None:
@@ -203,7 +203,7 @@ def reject(call: Call, *, ids: Ids) -> None:
 
 def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
     for one in done:
-        yield from moved(one, "rejected")
+        yield from describe_moved(one, "rejected")
 
 
 def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed permanently.")] = False) -> None:

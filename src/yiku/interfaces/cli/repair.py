@@ -1,5 +1,5 @@
 """
-The verbs that look after a home that may be damaged: check, repair. They work where no other verb does.
+Commands for a home that may be damaged: check and repair.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ def repair(
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
-    """Nothing is changed unless a person says so."""
+    """Ask for confirmation; without a terminal nothing is changed."""
     if yes:
         return
     if not sys.stdin.isatty() or call.json:
         raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
     for line in _repaired(planned):
         call.note(line)
-    what = "Take this database for the one of this home" if accept else "Put the mended store in its place"
+    what = "Accept this database for this home" if accept else "Put the repaired store in its place"
     typer.confirm(f"{what}?", abort=True, err=True)
 
 
@@ -112,11 +112,11 @@ def _repaired(found: Repaired) -> Iterator[str]:
 
 @contextmanager
 def _progress(call: Call) -> Iterator[Callable[[str], None]]:
-    """What is being looked at, on a terminal."""
+    """Show on a terminal what is being checked."""
     if call.quiet or call.json or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("looking …") as status:
-        yield lambda what: status.update(f"looking at {what} …")
+    with Console(stderr=True).status("checking …") as status:
+        yield lambda what: status.update(f"checking {what} …")

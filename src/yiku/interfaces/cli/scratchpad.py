@@ -1,5 +1,5 @@
 """
-The verb `scratchpad`: what the user is at, to be read and to be written.
+The command `scratchpad`: show or edit current work.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def scratchpad(
         "settle_next_steps": settle_step or (),
     }
     if set_ is not None and any(patch.values()):
-        raise InvalidInput("give --set, or lines to add and settle, not both")
+        raise InvalidInput("give either --set or lines to add and settle, not both")
     with call.memory() as memory:
         found = memory.sessions.scratchpad(user)
         if set_ is not None:

@@ -1,5 +1,5 @@
 """
-The verbs of a running conversation: sessions, end, compress, episodes.
+Commands for sessions: sessions, messages, end, compress, episodes.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def _sessions(found: list[Session]) -> Iterator[str]:
         state = f"ended {terminal.day(one.closed_at.astimezone())}" if one.closed_at else "open"
         rows.append((terminal.flat(one.id), f"{one.turns:,}", *times, state, terminal.flat(one.task or "")))
     table = [("session", "turns", "from", "to", "state", "task"), *rows] if found else []
-    taken, limit = (
+    used, limit = (
         sum(max(terminal.cells(row[column]) for row in table) + 2 for column in range(5)) if table else 0,
         terminal.width(),
     )
-    if limit is None or taken < limit:
+    if limit is None or used < limit:
         yield from terminal.table(table, dim=[2, 3, 5], right=[1])
         return
     for id, turns, first, last, *rest in rows:
@@ -71,7 +71,7 @@ def messages(
 
 
 def _spoken(found: Messages) -> Iterator[str]:
-    """Messages as a person reads them: who, and what; what is no text is named."""
+    """Yield messages for people: speaker and text; other parts are named."""
     for message in found:
         content = message.get("content", message.get("output"))
         parts = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
@@ -82,8 +82,8 @@ def _spoken(found: Messages) -> Iterator[str]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    told = part.get("text", part.get("refusal", part.get("content")))
-    return told if isinstance(told, str) else f"[{' '.join(str(part[key]) for key in ('type', 'name') if key in part)}]"
+    text = part.get("text", part.get("refusal", part.get("content")))
+    return text if isinstance(text, str) else f"[{' '.join(str(part[key]) for key in ('type', 'name') if key in part)}]"
 
 
 def end(
@@ -110,11 +110,11 @@ def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
         yield from _story(memory, done.episode)
     else:
         yield "  nothing was said since it was last ended"
-    told = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": terminal.flat(done.scratchpad.current_focus)}
-    told["expired"] = f"{terminal.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
+    facts = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": terminal.flat(done.scratchpad.current_focus)}
+    facts["expired"] = f"{terminal.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
     if done.model is not None:
-        told["model"] = f"{done.model.model}: {counted(done.model.outcomes)}, {done.model.waiting:,} wait"
-    yield from (terminal.paint(f"  {name}: {told[name]}", "dim") for name in told if told[name])
+        facts["model"] = f"{done.model.model}: {counted(done.model.outcomes)}, {done.model.waiting:,} wait"
+    yield from (terminal.paint(f"  {name}: {facts[name]}", "dim") for name in facts if facts[name])
 
 
 def compress(
@@ -136,22 +136,22 @@ def compress(
     if messages == summary == "-":
         raise InvalidInput("messages and summary cannot both come from stdin")
     given = _messages(file(messages, "messages"))
-    told = None if summary is None else text(summary, "summary")
+    summary_text = None if summary is None else text(summary, "summary")
     with call.memory() as memory:
         call.admit(memory)
-        done = memory.sessions.compressing(given, session=session, summary=told)
+        done = memory.sessions.compressing(given, session=session, summary=summary_text)
         lines = [*_compressed(memory, done)]
     call.answer({"compressed": json_output.plain(done), "session": session}, lines)
 
 
 def _messages(raw: str) -> list[Mapping[str, Any]]:
-    """The messages in a JSON list, in an object that has them as `messages`, or one on each line."""
+    """Parse messages: a JSON list, an object with `messages`, or JSON Lines."""
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
         lines = [line for line in raw.splitlines() if line.strip()]
-        alone = len(lines) <= 1 or not lines[0].rstrip().endswith("}")
-        found = parsed(raw, "messages") if alone else [parsed(line, f"message {n}") for n, line in enumerate(lines, 1)]
+        single = len(lines) <= 1 or not lines[0].rstrip().endswith("}")
+        found = parsed(raw, "messages") if single else [parsed(line, f"message {n}") for n, line in enumerate(lines, 1)]
     if isinstance(found, Mapping):
         found = found.get("messages", [found])
     if not isinstance(found, list):
@@ -187,7 +187,7 @@ def episodes(
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
-    """An episode as a person reads it, under its source."""
+    """Yield an episode under its source."""
     limit = terminal.width()
     yield terminal.paint(lead + terminal.cut(terminal.source(episode), limit and limit - len(lead)), "dim")
     for line in memory.sessions.to_markdown(episode).splitlines():

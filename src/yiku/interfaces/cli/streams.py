@@ -1,5 +1,5 @@
 """
-The three streams of a command, whatever its caller made of them: closed, full, a pipe that nobody reads.
+Standard streams that may be closed, full, or a pipe without a reader.
 
 A closed descriptor is taken by the next file that is opened, and what is printed later would be written into that
 file. So closed ones are given to the null device before anything else is opened, in the direction in which they
@@ -23,11 +23,11 @@ class AnswerLost(Exception):
 
 
 class NobodyReads(AnswerLost):
-    """Stdout is a pipe whose reader has gone, as `head` does."""
+    """Stdout is a pipe whose reader has gone, such as `head`."""
 
 
 def ensure() -> None:
-    """Open all three, in the order of their numbers: each takes the lowest that is free."""
+    """Open all three streams; each takes the lowest free descriptor."""
     for number, flags in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -45,7 +45,7 @@ def _opened(number: int, mode: str) -> TextIO:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """What is printed to stdout within has left when this ends. Raises AnswerLost when it cannot."""
+    """Flush stdout on exit of the block. Raises AnswerLost."""
     try:
         yield
         sys.stdout.flush()
@@ -55,7 +55,7 @@ def answering() -> Iterator[None]:
 
 
 def drop() -> None:
-    """Drop what waits to be written to stdout, and what comes later: the interpreter flushes once more when it ends."""
+    """Discard pending and later output, which the interpreter would flush on exit."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -63,7 +63,7 @@ def drop() -> None:
 
 
 def say(text: str) -> None:
-    """A line on stderr, if anybody can be told there."""
+    """Print a line to stderr, if possible."""
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):
@@ -71,5 +71,5 @@ def say(text: str) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Why a stream cannot be used, in words."""
+    """Return why a stream is unusable."""
     return "it is closed" if error.errno == errno.EBADF else error.strerror or str(error)

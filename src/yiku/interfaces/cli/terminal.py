@@ -1,5 +1,5 @@
 """
-Text for people: widths in cells, colour on a terminal, wrapped lines, tables, times.
+Terminal output: cell widths, colour, wrapping, tables, times.
 
 A Chinese character takes two cells, so lines are measured in cells, never in characters. What was
 remembered is printed without its control characters: a stored text must not steer the terminal.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from json import dumps as _dumps
 
-from yiku.types import Attachment, Episode, Hit, SemanticMemory, Turn
+from yiku.types import Attachment, Episode, Hit, Note, SemanticMemory, Turn
 from yiku.types.invisible import JOINERS, UNSEEN
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
@@ -36,21 +36,21 @@ _PAINTED = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *STYLES.values()])})m)")  # w
 
 
 def width() -> int | None:
-    """The cells of a line on this terminal; None when nothing limits it, as in a pipe."""
+    """Return the width of the terminal in cells; None for a pipe."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return max(40, min(shutil.get_terminal_size().columns, WIDEST))
     return None
 
 
 def told_width() -> int | None:
-    """The same for stderr, where hints and errors go."""
+    """Return the width of stderr, where hints and errors go."""
     if sys.stderr.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return max(40, min(shutil.get_terminal_size().columns, WIDEST))
     return None
 
 
 def cells(text: str) -> int:
-    """How many cells a text takes."""
+    """Return the width of a text in cells."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -59,7 +59,7 @@ def cells(text: str) -> int:
 
 
 def paint(text: str, style: str) -> str:
-    """The text in a style, where colour is welcome: on a terminal, without NO_COLOR."""
+    """Style a text if stdout is a terminal and NO_COLOR is not set."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if _coloured() else text
 
 
@@ -68,21 +68,21 @@ def _coloured() -> bool:
 
 
 def harmless(text: str) -> str:
-    """The text with its invisible characters made visible: controls, direction marks, tags. Line feeds and tabs stay, joiners go."""
+    """Make invisible characters visible: controls, direction marks, tags; keep line feeds, tabs, joiners."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub(_shown, _JOINERS.sub("", text.replace("\r\n", "\n")))
 
 
 def printable(line: str) -> str:
-    """A line as it may be printed, whatever it was made of: of what steers a terminal only our own colours pass."""
+    """Escape terminal control sequences other than our own colours."""
     if not _coloured():
         return harmless(line)
     return "".join(part if _PAINTED.fullmatch(part) else harmless(part) for part in _PAINTED.split(line))
 
 
 def escaped(json: str) -> str:
-    """JSON that says the same without an invisible character in it; whoever reads it gets them back."""
+    """Escape invisible characters in JSON; parsers restore them."""
     return _UNSEEN.sub(lambda match: _dumps(match[0])[1:-1], json)
 
 
@@ -92,12 +92,12 @@ def _shown(match: re.Match[str]) -> str:
 
 
 def flat(text: str) -> str:
-    """The text on one line."""
+    """Join a text into one line."""
     return harmless(" ".join(text.split()))
 
 
 def cut(text: str, at_most: int | None) -> str:
-    """The beginning of a text, ending in … when it does not fit in so many cells."""
+    """Truncate a text to so many cells, with … at the end."""
     if at_most is None or cells(text) <= at_most:
         return text
     kept, spent = [], 1
@@ -110,12 +110,12 @@ def cut(text: str, at_most: int | None) -> str:
 
 
 def padded(text: str, to: int) -> str:
-    """The text, filled up with spaces to so many cells."""
+    """Pad a text with spaces to so many cells."""
     return text + " " * (to - cells(text))
 
 
 def wrapped(text: str, at_most: int | None, *, lines: int | None = None) -> Iterator[str]:
-    """The text in lines of at most so many cells; broken at spaces, and between Chinese characters."""
+    """Wrap a text at spaces and between Chinese characters."""
     done = [line for part in harmless(text).strip("\n").split("\n") for line in _broken(part, at_most)]
     if lines is not None and len(done) > lines:
         done[lines - 1 :] = [cut(done[lines - 1] + " …", at_most) if at_most else done[lines - 1] + " …"]
@@ -148,7 +148,7 @@ def table(
     rows: Sequence[Sequence[str]], *, dim: Iterable[int] = (), right: Iterable[int] = (), lines: int | None = None
 ) -> Iterator[str]:
     """
-    Aligned columns; the last is wrapped in what is left of the line.
+    Align columns; the last one wraps.
 
     dim, right:  columns by number
     lines:       how many the last column may take
@@ -157,8 +157,8 @@ def table(
         return
     rows = [[part.replace("\n", " ").replace("\t", " ") for part in row] for row in rows]  # a cell is one line, whatever is in it
     sizes = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    taken, limit = sum(sizes) + 2 * len(sizes), width()
-    rest = None if limit is None else max(16, limit - taken)
+    used, limit = sum(sizes) + 2 * len(sizes), width()
+    rest = None if limit is None else max(16, limit - used)
     for row in rows:
         parts = [padded(part, size) for part, size in zip(row, sizes, strict=False)]
         for column in right:
@@ -166,22 +166,22 @@ def table(
         first, *more = [*wrapped(row[-1], rest, lines=lines)] or [""]
         parts.append(first)
         yield "  ".join(paint(part, "dim") if column in dim else part for column, part in enumerate(parts)).rstrip()
-        yield from (" " * taken + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
+        yield from (" " * used + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
 
 
 def listing(
     rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), dim: Iterable[int] = (), right: Iterable[int] = ()
 ) -> Iterator[str]:
     """
-    A table whose last column is a text. On a narrow terminal the text takes the whole line, and the other columns follow below it.
+    Format a table ending in a text; on a narrow terminal the other columns follow below the text.
 
     head: the names of the columns, shown where there are columns
     """
     dim, right, limit = [*dim], [*right], width()
     whole = [head, *rows] if head and rows else rows
-    taken = sum(max(cells(row[column]) for row in whole) + 2 for column in range(len(whole[0]) - 1)) if whole else 0
+    used = sum(max(cells(row[column]) for row in whole) + 2 for column in range(len(whole[0]) - 1)) if whole else 0
     longest = max((cells(row[-1]) for row in rows), default=0)
-    if limit is None or taken + min(longest, TEXT_CELLS) <= limit:
+    if limit is None or used + min(longest, TEXT_CELLS) <= limit:
         yield from table(whole, dim=dim, right=right, lines=TEXT_LINES)
         return
     for *others, text in rows:
@@ -189,49 +189,49 @@ def listing(
 
 
 def stacked(text: str, below: Iterable[str]) -> Iterator[str]:
-    """A text on the whole line, and what belongs to it indented below."""
+    """Return a text with its details indented below."""
     limit = width()
     yield from wrapped(flat(text) or "-", limit, lines=TEXT_LINES)
-    told = " · ".join(filter(None, (part.strip() for part in below)))
-    yield from (paint(f"  {part}", "dim") for part in wrapped(told, limit and limit - 2))
+    details = " · ".join(filter(None, (part.strip() for part in below)))
+    yield from (paint(f"  {part}", "dim") for part in wrapped(details, limit and limit - 2))
 
 
 # ------------------------------------------------------------------ our own words
 
 
 def short(id: str) -> str:
-    """An id as people see it: its last 8 characters."""
+    """Return an id as shown to people: its last 8 characters."""
     return f"#{id[-8:]}"
 
 
 def shortened(text: str) -> str:
-    """A text of ours with its ids as people see them."""
+    """Shorten the ids in a message of ours."""
     return _ID.sub(lambda match: short(match[0]), text)
 
 
 def when(at: datetime) -> str:
-    """A time in the offset in which it was said."""
+    """Format a time in its own offset."""
     return at.isoformat(sep=" ")[:16]
 
 
 def day(at: datetime) -> str:
-    """The day on which it was said, there."""
+    """Format the day of a time in its own offset."""
     return at.isoformat()[:10]
 
 
 def exactly(at: datetime) -> str:
-    """A time with its offset."""
+    """Format a time with its offset."""
     text = at.isoformat(sep=" ", timespec="minutes")
     return f"{text[:16]} {text[16:]}"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun."""
+    """Format a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def bytes_(count: int) -> str:
-    """A size in the unit that suits it."""
+    """Format a size with a fitting unit."""
     size, unit = float(count), "bytes"
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":
@@ -240,12 +240,20 @@ def bytes_(count: int) -> str:
     return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
-    """Where something comes from, on one line: what, who, when, in which session."""
+def source(item: SemanticMemory | Turn | Episode | Attachment | Note) -> str:
+    """Format a source on one line: what, who, when, which session."""
     if isinstance(item, Turn):
         parts = ["turn", short(item.id), " ".join(filter(None, [item.role, item.speaker])), when(item.said_at), item.session]
     elif isinstance(item, Episode):
         parts = ["episode", short(item.id), item.outcome, when(item.ended_at), item.session]
+    elif isinstance(item, Note):
+        parts = [
+            "note",
+            short(item.id),
+            f"{item.path}:{lines(item)}",
+            *([item.heading] if item.heading else []),
+            when(item.said_at),
+        ]
     elif isinstance(item, Attachment):
         parts = ["attachment", short(item.id), item.direction, when(item.said_at), item.session]
     else:
@@ -257,8 +265,13 @@ def source(item: SemanticMemory | Turn | Episode | Attachment) -> str:
     return harmless(" · ".join(parts))
 
 
+def lines(note: Note) -> str:
+    """The lines of a note in its file: 12-18."""
+    return str(note.start_line) if note.start_line == note.end_line else f"{note.start_line}-{note.end_line}"
+
+
 def marks(memory: SemanticMemory) -> str:
-    """What is unusual about a memory, in brackets."""
+    """Return what is unusual about a memory, in brackets."""
     found = [
         *(["pinned"] if memory.pinned else []),
         *([memory.standing.value] if memory.standing.value != "fact" else []),
@@ -270,13 +283,13 @@ def marks(memory: SemanticMemory) -> str:
 
 
 def marked(memory: SemanticMemory) -> str:
-    """What a memory says, with its marks; on a terminal a long text is cut before them, so that they are seen."""
+    """Return a memory's text with its marks, truncating the text on a terminal."""
     tail = marks(memory)
     return cut(flat(memory.content), 2 * TEXT_CELLS if tail and width() is not None else None) + tail
 
 
 def hits(found: Iterable[Hit]) -> Iterator[str]:
-    """Numbered answers, each with its source below."""
+    """Yield numbered hits with their sources."""
     limit = width()
     for number, hit in enumerate(found, 1):
         body = wrapped(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)

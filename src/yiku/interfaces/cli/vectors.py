@@ -1,5 +1,5 @@
 """
-The verb that makes vectors: embed.
+The command `embed`: compute missing embeddings.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def embed(
 
 
 def _embedded(found: EmbedReport) -> Iterator[str]:
-    what = terminal.plural(found.done, "turn or statement", "turns and statements")
+    what = terminal.plural(found.done, "turn, statement or note", "turns, statements and notes")
     yield f"{terminal.paint('embedded', 'green')} {what} with {terminal.harmless(found.space)}"
     if found.waiting:
         yield f"  {found.waiting:,} pending: run it again"

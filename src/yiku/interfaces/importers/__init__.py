@@ -1,5 +1,5 @@
 """
-Importers: what already lies on the disk, read record by record.
+Shared by importers: read files with broken lines record by record.
 
 Each module here knows one kind of source, and has the same three functions:
 
@@ -45,7 +45,7 @@ Consumed = Callable[[int], None]
 
 
 def found(path: Path, suffixes: Sequence[str]) -> list[Path]:
-    """The file itself, or the files below a folder that end so, sorted. Below a folder no link is followed."""
+    """Return the file, or the files below a folder with these suffixes, sorted; links are not followed."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -55,12 +55,12 @@ def found(path: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def total(files: Sequence[Path]) -> int:
-    """The bytes of all these files."""
+    """Return the size of all files."""
     return sum(file.stat().st_size for file in files)
 
 
 def regular(path: str, flags: int) -> int:
-    """Open a file for reading, and nothing else: a pipe would wait for its writer for ever, a device never end."""
+    """Open a regular file; pipes and devices are refused."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -73,7 +73,7 @@ def regular(path: str, flags: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that held a JSON object: its number, a hash of its bytes, and how many characters had to be replaced."""
+    """A line with a JSON object: its number, hash, and count of replaced characters."""
 
     number: int
     record: dict[str, Any]
@@ -83,7 +83,7 @@ class Line:
 
 def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | BadRecord]:
     """
-    The objects of a file of JSON lines. Blank lines are passed over; every other line gives one item.
+    Yield an item for each line of a JSON Lines file that is not blank.
 
     A file without any is one BadRecord, so that an empty file is not mistaken for one that was taken in.
     """
@@ -132,7 +132,7 @@ def _parsed(number: int, text: bytes, *, cut_off: bool) -> Line | BadRecord:
 
 
 def embedded(text: str) -> Any:
-    """The value of a JSON text inside a record; the text itself if it is none."""
+    """Parse a JSON text inside a record; return the text itself if it is none."""
     try:
         return _value(text, [0])
     except (json.JSONDecodeError, RecursionError):
@@ -159,7 +159,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def _readable(value: Any, replaced: list[int]) -> Any:
-    """The value with U+FFFD for each NUL and lone surrogate, which are counted."""
+    """Replace NUL and lone surrogates by U+FFFD, counting them."""
     if isinstance(value, str):
         text, count = _UNSTORABLE.subn("\ufffd", value)
         replaced[0] += count
@@ -180,7 +180,7 @@ def _kind(value: object) -> str:
 
 @dataclass(slots=True)
 class Content:
-    """What a message holds: its texts, the tools it calls, what tools gave back, and the names of what is not kept."""
+    """The content of a message: texts, tool calls, tool results, and names of skipped parts."""
 
     texts: list[str] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -189,7 +189,7 @@ class Content:
 
     @property
     def text(self) -> str:
-        """All texts, one after the other."""
+        """All texts, joined."""
         return "\n".join(text for text in self.texts if text)
 
 
@@ -200,7 +200,7 @@ _FILES = {"image_url": "image", "input_image": "image", "input_file": "file", "i
 
 
 def unpacked(content: object, *, inside: bool = False) -> Content:
-    """The content of a message: a text, a block or a list of both. What is no text is named in its place."""
+    """Parse the content of a message: a text, a block, or a list of both."""
     out = Content()
     if isinstance(content, Mapping) and isinstance(content.get("parts"), list):
         content = content["parts"]
@@ -223,13 +223,13 @@ def unpacked(content: object, *, inside: bool = False) -> Content:
 
 
 def result(tool_use_id: object, content: object, is_error: bool = False) -> dict[str, Any]:
-    """What a tool gave back, as one text."""
+    """Return a tool result as one text."""
     given = {"tool_use_id": tool_use_id} if isinstance(tool_use_id, str) else {}
     return {**given, "content": unpacked(content, inside=True).text, "is_error": is_error}
 
 
 def _label(block: Mapping[str, Any]) -> list[str]:
-    """What is known of a picture or file: its type or address, and its name."""
+    """Describe a picture or file: type or address, and name."""
     source: Mapping[str, Any] = next(
         (block[key] for key in ("source", "image_url", "file", "input_audio") if isinstance(block.get(key), Mapping)), {}
     )
@@ -241,7 +241,7 @@ def _label(block: Mapping[str, Any]) -> list[str]:
 
 
 def shallow(value: Any) -> Any:
-    """The value, or its JSON text if it is nested deeper than a turn may be."""
+    """Return the value, or its JSON text if nested too deeply for a turn."""
     layer = [value]
     for _ in range(JSON_LEVELS):
         layer = [
@@ -262,7 +262,7 @@ def shallow(value: Any) -> Any:
 
 
 def time(value: object) -> datetime | None:
-    """An aware time from ISO 8601 text or seconds or milliseconds since 1970; without an offset it is UTC."""
+    """Parse a time: ISO 8601, or seconds or milliseconds since 1970; UTC without an offset."""
     try:
         if isinstance(value, str):
             value = datetime.fromisoformat(value.strip())
@@ -279,7 +279,7 @@ def time(value: object) -> datetime | None:
 
 
 def one_line(value: object, at_most: int = ID_CHARS) -> str | None:
-    """An id or name as one can be stored: itself, or its hash when it is too long or not one line; None if it is none."""
+    """Return an id or name fit for storage: itself, its hash if too long, or None."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
     text = str(value).strip()
@@ -289,21 +289,21 @@ def one_line(value: object, at_most: int = ID_CHARS) -> str | None:
 
 
 def fingerprint(*parts: object) -> str:
-    """A short stable hash."""
+    """Return a short stable hash."""
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def bounded(metadata: Mapping[str, Any], left_out: Sequence[str] = (), replaced: int = 0) -> dict[str, Any]:
-    """Metadata that fits: entries that are too large are only named, under `left_out`, as is what else was not kept."""
+    """Drop oversized metadata entries, listing them under `left_out`."""
     kept: dict[str, Any] = {}
-    names, room = list(dict.fromkeys(left_out)), METADATA_BYTES
+    names, bytes_left = list(dict.fromkeys(left_out)), METADATA_BYTES
     for key, value in metadata.items():
         entry = {key: shallow(value)}
         size = len(json.dumps(entry, ensure_ascii=False).encode())
-        if size <= room:
+        if size <= bytes_left:
             kept.update(entry)
-            room -= size
+            bytes_left -= size
         else:
             names.append(key[:40])
     if names:
@@ -314,17 +314,17 @@ def bounded(metadata: Mapping[str, Any], left_out: Sequence[str] = (), replaced:
 
 
 class Ids:
-    """External ids within one file: a second record of the same id that says something else gets an id of its own."""
+    """External ids within one file: records with the same id and other content get an id of their own."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
 
     def given(self, id: str, said: str) -> str:
-        """The id to use for a record that has one, and whose content has this fingerprint."""
+        """Return the id for a record that has one."""
         return id if self._first.setdefault(id, said) == said else f"{id}#{said}"
 
     def made(self, name: str, digest: str) -> str:
-        """An id for a record that has none, from where it stands, its content, and the number of times that came before."""
+        """Make an id for a record from its place, content and number of repetitions."""
         nth = int(self._first.get(digest, "0")) + 1
         self._first[digest] = str(nth)
         return f"{one_line(name, 100)}#{fingerprint(digest, nth)}"

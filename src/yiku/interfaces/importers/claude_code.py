@@ -1,5 +1,5 @@
 """
-Claude Code's transcripts: ~/.claude/projects/<folder>/<session>.jsonl
+Importer of Claude Code transcripts: ~/.claude/projects/<folder>/<session>.jsonl
 
     {"type": "user" | "assistant", "uuid", "parentUuid", "sessionId", "timestamp", "cwd", "gitBranch", "version",
      "isSidechain", "message": {"role", "model", "content": text or [{"type": "text" | "tool_use" | …}, …]}}
@@ -48,18 +48,18 @@ _TAG = re.compile(r"<([a-z_-]{4,30})>")
 
 
 def files(path: Path) -> list[Path]:
-    """One transcript, or all transcripts below a folder; of ~/.claude those of its projects."""
+    """Return one transcript, or all below a folder; of ~/.claude those of its projects."""
     projects = path / "projects"
     return importers.found(projects if projects.is_dir() else path, [".jsonl"])
 
 
 def size(path: Path) -> int:
-    """The bytes of all transcripts there."""
+    """Return the bytes of all transcripts."""
     return importers.total(files(path))
 
 
 def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
-    """The records of one transcript, in order; each line that is not blank gives one."""
+    """Yield the records of one transcript, in order."""
     transcript = _Transcript(path)
     for line in importers.objects(path, consumed):
         yield line if isinstance(line, BadRecord) else _record(line, transcript)
@@ -67,7 +67,7 @@ def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportReco
 
 @dataclass(slots=True)
 class _Transcript:
-    """A file being read, and what a record takes over from those before it."""
+    """State of reading one transcript."""
 
     path: Path
     session: str | None = None
@@ -75,7 +75,7 @@ class _Transcript:
     ids: Ids = field(default_factory=Ids)
 
     def when(self, record: Mapping[str, Any]) -> datetime:
-        """The record's time, or that of the one before; at the top of a file that of the first that has one."""
+        """Return the record's time, or the previous one's, or the first in the file."""
         self.said_at = importers.time(record.get("timestamp")) or self.said_at or _first_time(self.path)
         return self.said_at
 
@@ -89,7 +89,7 @@ def _first_time(path: Path) -> datetime:
 
 
 def _record(line: Line, transcript: _Transcript) -> ImportRecord:
-    """One record as a turn, or why it is none."""
+    """Convert one record to a turn, or to the reason why not."""
     record, type_ = line.record, line.record.get("type")
     said_at = transcript.when(record)
     transcript.session = importers.one_line(record.get("sessionId")) or transcript.session
@@ -121,13 +121,13 @@ def _record(line: Line, transcript: _Transcript) -> ImportRecord:
 
 
 def _message(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message of a record; a bare text is its content."""
+    """Return the message of a record."""
     message = record.get("message")
     return message if isinstance(message, Mapping) else {"content": message} if isinstance(message, str) else {}
 
 
 def _skipped(record: Mapping[str, Any], type_: str) -> str | None:
-    """What a record is when nobody said anything in it."""
+    """Name a record without a message."""
     match type_:
         case "user" | "assistant":
             if record.get("isMeta"):
@@ -149,12 +149,12 @@ def _skipped(record: Mapping[str, Any], type_: str) -> str | None:
 
 
 def _word(value: object) -> str:
-    """A name that can stand in a report."""
+    """Return a name fit for a report."""
     return value if isinstance(value, str) and re.fullmatch(r"[\w:. -]{1,40}", value) else "other"
 
 
 def _said(record: Mapping[str, Any], type_: str) -> tuple[str, str | None, Content]:
-    """Role, origin where it is not that of the role, and content."""
+    """Return role, unusual origin, and content."""
     match type_:
         case "assistant":
             return "assistant", None, importers.unpacked(_message(record)["content"])
@@ -184,12 +184,12 @@ def _metadata(line: Line, role: str, content: Content) -> dict[str, Any]:
 
 
 def _project(cwd: object) -> str | None:
-    """The last part of the working folder; the whole path is in the metadata."""
+    """Return the last part of the working folder; the full path is in the metadata."""
     return importers.one_line(re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]) if isinstance(cwd, str) else None
 
 
 def _external_id(line: Line, transcript: _Transcript, turn: Mapping[str, Any]) -> str:
-    """The record's uuid; a summary has that of the record it was made at; else the file's name and a hash."""
+    """Return the record's uuid; a summary has that of its anchor; else file name and hash."""
     said = importers.fingerprint(turn["role"], turn["content"], turn["tool_calls"], turn["tool_results"])
     if uuid := importers.one_line(line.record.get("uuid")):
         return transcript.ids.given(uuid, said)
@@ -202,7 +202,7 @@ def _external_id(line: Line, transcript: _Transcript, turn: Mapping[str, Any]) -
 
 
 def _without_wrapping(content: Content) -> Content:
-    """A person's content: what was typed, with the output of commands as results, and without what was slipped in."""
+    """Return what a person typed, with command output as tool results."""
     kept = Content(results=content.results, left_out=list(content.left_out), calls=content.calls)
     for text in content.texts:
         if text.strip() in INTERRUPTED:
@@ -219,7 +219,7 @@ def _without_wrapping(content: Content) -> Content:
 
 
 def _typed(text: str, kept: Content) -> str:
-    """The text without tags around what was not typed: one scan, in time proportional to its length."""
+    """Return the text without tags around injected parts, in linear time."""
     first = _TAG.match(text.lstrip())
     known = INJECTED | WRAPPERS if first and first[1] in WRAPPERS else INJECTED
     pieces: list[str] = []
@@ -247,7 +247,7 @@ def _typed(text: str, kept: Content) -> str:
 
 
 def _without_last_reminder(text: str, kept: Content) -> str:
-    """A tool's output without the reminders after it. One in the middle may belong to a file, and stays."""
+    """Strip reminders after a tool's output; others may belong to a file."""
     end = trimmed = len(text.rstrip())
     while text.endswith("</system-reminder>", 0, end) and (start := text.rfind("<system-reminder>", 0, end)) >= 0:
         while start and text[start - 1].isspace():  # in place: to cut the text each time would copy it each time

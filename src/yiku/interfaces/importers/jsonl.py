@@ -1,5 +1,5 @@
 """
-JSON lines: one turn, one conversation or one statement a line.
+Importer of JSON Lines: one turn, conversation or statement per line.
 
     {"role": "user", "content": "…", "session": "s1", "said_at": "2026-03-02T09:14:00+01:00", …}   as `record_turn` takes them
     {"messages": [{"role", "content", "tool_calls"}, …], "session": "s1"}                         as chat models take them
@@ -47,17 +47,17 @@ _DETAILS = frozenset(Details.__annotations__)
 
 
 def files(path: Path) -> list[Path]:
-    """One file, or the files below a folder that are named as JSON lines."""
+    """Return one file, or the JSON Lines files below a folder."""
     return importers.found(path, [".jsonl", ".ndjson"])
 
 
 def size(path: Path) -> int:
-    """The bytes of all of them."""
+    """Return the bytes of all files."""
     return importers.total(files(path))
 
 
 def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
-    """The records of one file, in order; a line of messages gives one for each."""
+    """Yield the records of one file, in order, one per message."""
     file = _File(importers.one_line(path.stem) or "import")
     for line in importers.objects(path, consumed):
         if isinstance(line, BadRecord):
@@ -74,7 +74,7 @@ def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportReco
 
 @dataclass(slots=True)
 class _File:
-    """A file being read, and what a turn takes over from the one before it."""
+    """State of reading one file."""
 
     name: str
     session: str = ""
@@ -82,7 +82,7 @@ class _File:
     ids: Ids = field(default_factory=Ids)
 
     def when(self, session: str, given: object) -> Any:
-        """The time given, or that of the turn before in this session."""
+        """Return the given time, or that of the previous turn of the session."""
         if given is not None or session != self.session:
             self.said_at = given
         self.session = session
@@ -93,7 +93,7 @@ class _File:
 
 
 def _conversation(line: Line, file: _File) -> Iterator[ImportRecord]:
-    """A turn for each message. Without a name, a conversation is known by its line."""
+    """Yield a turn for each message of a conversation."""
     about = {key: value for key, value in line.record.items() if key != "messages"}
     session = importers.one_line(_taken(about, "session")) or importers.one_line(_taken(about, "external_id"))
     shared: dict[str, Any] = {key: about.pop(key) for key in ("agent", "project") if key in about}
@@ -112,7 +112,7 @@ def _conversation(line: Line, file: _File) -> Iterator[ImportRecord]:
 
 
 def _memory(line: Line, file: _File) -> ImportRecord:
-    """A statement with the details that `remember` knows; its origin is an import unless it says otherwise."""
+    """Convert a line to a statement; its origin is an import by default."""
     rest = dict(line.record)
     text = rest.pop("memory")
     said_at, session, speaker, id = (_taken(rest, name) for name in ("said_at", "session", "speaker", "external_id"))
@@ -131,7 +131,7 @@ def _memory(line: Line, file: _File) -> ImportRecord:
 
 
 def _turn(line: Line, file: _File, record: Mapping[str, Any], session: str, digest: str) -> ImportRecord:
-    """A turn in the words of `record_turn`, whatever names it came under."""
+    """Convert a line to a turn, whatever its fields are called."""
     rest = dict(record)
     said_at, given, speaker, id, parent = (
         _taken(rest, name) for name in ("said_at", "session", "speaker", "external_id", "parent")
@@ -167,27 +167,27 @@ def _turn(line: Line, file: _File, record: Mapping[str, Any], session: str, dige
 
 
 def _taken(rest: dict[str, Any], field: str) -> Any:
-    """The value of a field under the first of its names that is there, taken out; the others stay."""
+    """Pop a field under the first of its names that is present."""
     name = next((name for name in NAMES[field] if rest.get(name) is not None), None)
     return rest.pop(name) if name else None
 
 
 def _merged(rest: Mapping[str, Any]) -> dict[str, Any]:
-    """What no field took, and the metadata that was given."""
+    """Merge leftover fields into the metadata."""
     given = rest.get("metadata")
     others = {key: value for key, value in rest.items() if key != "metadata" and value is not None}
     return others | (given if isinstance(given, dict) else {} if given is None else {"metadata": given})
 
 
 def _role(given: object, speaker: str | None) -> Any:
-    """Our name of a role; without one, who spoke decides. An unknown role is left for `record` to refuse."""
+    """Map a role to ours; without one the speaker decides. Unknown roles are left for `record` to refuse."""
     if given is None:
         return ROLES.get((speaker or "").casefold(), "user")
     return ROLES.get(given.strip().casefold(), given) if isinstance(given, str) else given
 
 
 def _time(value: object) -> Any:
-    """Numbers and times as aware times; a text stays as it is, so that one without an offset is local, and a bad one reported."""
+    """Convert numbers and times to aware times; texts are left to `record`."""
     return value if isinstance(value, str) else importers.time(value) or value
 
 
@@ -204,7 +204,7 @@ def _external_id(file: _File, id: object, session: str, said: str, digest: str) 
 
 
 def _tools(rest: dict[str, Any], content: Content) -> None:
-    """Move what tools were asked and gave, in any of the known forms, into the content."""
+    """Move tool calls and results of any known form into the content."""
     calls = rest.pop("tool_calls", None)
     legacy = rest.pop("function_call", None)
     for call in [*(calls if isinstance(calls, list) else []), *([legacy] if isinstance(legacy, dict) else [])]:
@@ -218,7 +218,7 @@ def _tools(rest: dict[str, Any], content: Content) -> None:
 
 
 def _call(call: object) -> dict[str, Any]:
-    """A call as {name, input, id}; arguments in a JSON text are read."""
+    """Convert a tool call to {name, input, id}."""
     if not isinstance(call, dict):
         return {"name": "?", "input": importers.shallow(call)}
     function = call["function"] if isinstance(call.get("function"), dict) else call

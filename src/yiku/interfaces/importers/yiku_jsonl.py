@@ -1,5 +1,5 @@
 """
-Yiku's own export: the lines of docs/export-format.md, one operation after the other.
+Importer of Yiku exports (docs/export-format.md), verified line by line.
 
 Each line carries a crc of itself, and the last line says how many there were and hashes them all. So what was cut off
 or altered is named by its line; what is whole comes in all the same, and importing the whole file later brings the rest.
@@ -26,18 +26,18 @@ _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"\}\s*$')
 
 
 def files(path: Path) -> list[Path]:
-    """One file, or those below a folder."""
+    """Return one file, or those below a folder."""
     return importers.found(path, [".jsonl"])
 
 
 def size(path: Path) -> int:
-    """The bytes of all of them."""
+    """Return the bytes of all files."""
     return importers.total(files(path))
 
 
 def read(path: Path, *, consumed: Consumed | None = None, scope: str | None = None) -> Iterator[ImportRecord]:
     """
-    The operations of one file, in order.
+    Yield the operations of one file, in order.
 
     scope: takes the place of the file's only scope
     """
@@ -56,7 +56,7 @@ def read(path: Path, *, consumed: Consumed | None = None, scope: str | None = No
 
 
 def _record(number: int, text: bytes) -> dict[str, Any] | BadRecord:
-    """What a line says, if it is what was written."""
+    """Parse and verify a line."""
     crc = _CRC.search(text)
     if crc is None:
         cut_off = not text.endswith(b"\n")
@@ -71,7 +71,7 @@ def _record(number: int, text: bytes) -> dict[str, Any] | BadRecord:
 
 
 class _File:
-    """A file being read: its scope, and the operation whose changes are still coming."""
+    """State of reading one file: scope, and the operation being collected."""
 
     def __init__(self, scope: str | None) -> None:
         self.renamed = scope
@@ -83,7 +83,7 @@ class _File:
         self.headed = self.refused = self.ended = False
 
     def line(self, text: bytes) -> Iterator[ImportRecord]:
-        """One line; an operation is given when the next begins."""
+        """Read one line; yield an operation when the next begins."""
         self.last = number = self.last + 1
         text = text.removeprefix(importers.BOM) if number == 1 else text
         if not text.strip():  # an editor's last line
@@ -114,14 +114,14 @@ class _File:
                 self.changes.append((number, record))
 
     def operation(self) -> Iterator[ImportRecord]:
-        """The operation that is complete now."""
+        """Return the completed operation."""
         if self.changes:
             line, header = self.header or (self.changes[0][0], {})
             yield OperationRecord(line, self.scope, self.label, header, tuple(self.changes))
         self.header, self.changes = None, []
 
     def end(self) -> Iterator[ImportRecord]:
-        """What is said when the file is over."""
+        """Return problems at the end of the file."""
         yield from self.operation()
         if not self.headed and not self.refused:
             yield BadRecord(1, importers.EMPTY)

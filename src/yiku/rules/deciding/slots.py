@@ -49,9 +49,14 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     return first if again else None  # one in English and again in Chinese is one
 
 
-def plainly(clause: Clause) -> Filled | None:
-    """The slot that a clause plainly fills: asserted, of now, without a doubt, about somebody or something that is named."""
-    return filled_by(clause) if clause.plain and not clause.possible and is_of_somebody(clause) else None
+def plainly(clause: Clause, *, hedged: bool = False) -> Filled | None:
+    """
+    The slot that a clause plainly fills: asserted, of now, about somebody or something that is named.
+
+    hedged: one that is hedged fills it, too
+    """
+    states = clause.mood is Mood.ASSERTED and clause.tense is Tense.NOW and not clause.possible
+    return filled_by(clause) if states and (hedged or not clause.hedged) and is_of_somebody(clause) else None
 
 
 def filled_by(clause: Clause) -> Filled | None:

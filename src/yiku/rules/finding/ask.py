@@ -16,13 +16,12 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from yiku.rules.finding import candidates
-from yiku.rules.lexicon import built_in, flags, lists
-from yiku.rules.statements.content import content
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.question import asks_how_it_was
-from yiku.rules.text import identifiers
 from yiku.rules.text.analyze import QUESTION_CHARS, fold, question
 from yiku.rules.text.sentences import is_wide, sentences
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import when
 from yiku.types import Tokens
 
@@ -59,11 +58,6 @@ class Question:
     windows: tuple[when.Window, ...] = ()
     anchored: when.Anchored | None = None
 
-    @property
-    def identifiers(self) -> tuple[str, ...]:
-        """The names in it that a machine gave or reads."""
-        return identifiers.found(self.said)
-
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
     """Take a question apart; `names` are what the owner is called. Without `now` no times are read."""
@@ -72,7 +66,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     asking, telling = _read(beginning)
     found = sorted([*asking, *telling], key=lambda word: word.start)
     other_side = _asks_the_other_side(beginning, found)
-    tells = not other_side and _is_long(beginning) and bool(flags_of(telling) & (flags.SPEAKER | flags.MY))
+    tells = not other_side and _is_long(beginning) and bool(flags_of(telling) & (F.SPEAKER | F.MY))
     plain = Question(text, folded, question(text), asks_assistant=other_side)
     if len(folded) > LONGEST_ASKED:
         return replace(plain, carries_on=tells)
@@ -90,7 +84,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         subjects=tuple(sorted(candidates.subjects(folded, found, runs, names))),
         predicates=tuple(sorted(named)),
         hinted=tuple(sorted(hinted)),
-        things=frozenset() if flags_of(asking) & flags.WHAT else content([word for word in asking if not word.flags & flags.KIN]),
+        things=frozenset() if flags_of(asking) & F.WHAT else content([word for word in asking if not word.flags & F.KIN]),
         wants_history=history,
         wants_count=several,
         wants_preference=advice,
@@ -119,7 +113,7 @@ def _read(folded: str) -> tuple[list[Word], list[Word]]:
 
 def _asks(found: Sequence[Word]) -> bool:
     """Whether a sentence without a question mark asks: its first word does, behind what leads to it; without spaces, any word."""
-    asks, leads = flags.ASKS | flags.ASKS_FIRST, flags.LEAD | flags.JOIN | flags.ALSO | flags.REQUEST
+    asks, leads = F.ASKS | F.ASKS_FIRST, F.LEAD | F.JOIN | F.ALSO | F.REQUEST
     first = True
     for word in found:
         if word.flags & asks and (first or word.cjk):
@@ -141,8 +135,8 @@ def _has(folded: str, wanted: str) -> bool:
 
 def _asks_who(found: Sequence[Word]) -> bool:
     """Whether it asks who somebody is: who is, 是谁."""
-    be = flags.BE | flags.WAS
-    return any(one.flags & flags.WHO and two.flags & be for pair in pairwise(found) for one, two in (pair, pair[::-1]))
+    be = F.BE | F.WAS
+    return any(one.flags & F.WHO and two.flags & be for pair in pairwise(found) for one, two in (pair, pair[::-1]))
 
 
 def _asks_the_other_side(folded: str, found: Sequence[Word]) -> bool:
@@ -152,8 +146,8 @@ def _asks_the_other_side(folded: str, found: Sequence[Word]) -> bool:
     if any(_follows(folded, last.end(), "asking.talk") for last in lists.looked_for("asking.last").finditer(folded)):
         return True
     return any(
-        (word.flags & flags.YOU and _follows(folded, word.end, "asking.told"))
-        or (word.flags & flags.YOUR and _follows(folded, word.end, "asking.reply"))
+        (word.flags & F.YOU and _follows(folded, word.end, "asking.told"))
+        or (word.flags & F.YOUR and _follows(folded, word.end, "asking.reply"))
         for word in found
     )
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
-from yiku.rules.lexicon import built_in, flags
+from yiku.rules.lexicon import built_in
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import keys, slots
 from yiku.rules.statements.clause import USER
 from yiku.rules.statements.question import names_of
@@ -23,7 +24,7 @@ LONGEST_NAME_UNSPACED = 8  # words where no spaces are written, characters of wh
 ARRANGED = ("date", "time")  # the predicates of what is arranged for a time
 Run = tuple[str, bool]  # some words as they are written, and whether they may name a subject that is called otherwise
 _SIGN = -1
-_OWNS = flags.OWN | flags.SPEAKER | flags.POSSESSIVE
+_OWNS = F.OWN | F.SPEAKER | F.POSSESSIVE
 
 
 def runs(folded: str, found: Sequence[Word]) -> Iterator[Run]:
@@ -44,7 +45,7 @@ def runs(folded: str, found: Sequence[Word]) -> Iterator[Run]:
             run = folded[start:end]
             if more == _SIGN or run.count(" ") >= LONGEST_NAME_WORDS:
                 break
-            owns |= more & flags.POSSESSIVE
+            owns |= more & F.POSSESSIVE
             yield run, bool(owns) or (begins == start and is_wide(run[0]))
 
 
@@ -53,7 +54,7 @@ def subjects(folded: str, found: Sequence[Word], runs: Iterable[Run], names: Seq
     owner = {fold(name) for name in names}
     named = {keys.subject_of(run, names=names) if close or run in owner else run for run, close in runs}
     named |= {f"{USER}'s {word.entry.kin}" for place, word in enumerate(found) if word.entry.kin and _is_own(found[:place])}
-    is_meant = bool(flags_of(found) & (flags.SPEAKER | flags.MY)) or any(name in folded for name in owner)
+    is_meant = bool(flags_of(found) & (F.SPEAKER | F.MY)) or any(name in folded for name in owner)
     return named | {USER} if is_meant else named - {USER}
 
 
@@ -62,8 +63,8 @@ def _is_own(before: Sequence[Word]) -> bool:
     if not before or before[-1].sign:
         return True
     bits = before[-1].flags
-    of_another = flags.ARTICLE | flags.POSSESSIVE | flags.KIN | flags.OWN & ~flags.MY
-    return bool(bits & (flags.LIGHT | flags.VERB | flags.PLACE | flags.JOIN | flags.MY)) and not bits & of_another
+    of_another = F.ARTICLE | F.POSSESSIVE | F.KIN | F.OWN & ~F.MY
+    return bool(bits & (F.LIGHT | F.VERB | F.PLACE | F.JOIN | F.MY)) and not bits & of_another
 
 
 def predicates(folded: str, asking: Sequence[Word]) -> set[str]:
@@ -74,12 +75,12 @@ def predicates(folded: str, asking: Sequence[Word]) -> set[str]:
     asking: the words of the sentences that ask
     """
     lexicon = built_in()
-    verbs = (word.text for word in asking if word.flags & flags.MANY and not word.flags & flags.HAVE)
+    verbs = (word.text for word in asking if word.flags & F.MANY and not word.flags & F.HAVE)
     said = {template.predicate for verb in verbs for template in lexicon.templates.get(verb, ())}
     wanted = slots.wanted(asking, folded, lexicon) | {name for name in said if not lexicon.predicates[name].one}
     found = {name for name, affirmed in _families() if name in wanted or affirmed in wanted}
-    helping = flags.BE | flags.AUX | flags.WAS | flags.HAVE
-    acts = any(word.flags & flags.VERB and not word.flags & helping for word in asking)
+    helping = F.BE | F.AUX | F.WAS | F.HAVE
+    acts = any(word.flags & F.VERB and not word.flags & helping for word in asking)
     return found if acts else found | other_names(asking, ())
 
 
@@ -105,4 +106,4 @@ def relatives(subjects: Iterable[str]) -> set[str]:
 @cache
 def _of_somebody() -> frozenset[str]:
     """What one may be to somebody."""
-    return frozenset(entry.kin or word for word, entry in built_in().words.items() if entry.flags & (flags.KIN | flags.HOLDER))
+    return frozenset(entry.kin or word for word, entry in built_in().words.items() if entry.flags & (F.KIN | F.HOLDER))

@@ -25,7 +25,7 @@ from yiku.rules.privacy import fence, quoting
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.sentences import split
-from yiku.types import Context, Hit, Origin, SemanticMemory, Turn
+from yiku.types import Context, Hit, Note, Origin, SemanticMemory, Turn
 
 WHOLE_TOKENS = 256
 CUT_TOKENS = 96  # of what the user did not say
@@ -37,6 +37,7 @@ TOKENS_PER_UNSPACED = 0.8  # measured with o200k on Chinese chats: 0.79; older t
 LATIN_CHARS_PER_TOKEN = 4.5  # measured on o200k and cl100k: 4.8 for English prose, less for code
 DATE_TOKENS = 8  # of the line above a conversation
 NAME_TOKENS = 16  # of who said it
+PLACE_CHARS = 80  # of the path of a note, and of its headings
 LINE_TOKENS = 5  # of the shortest line
 MISSES = 8  # hits that were cut, and still too long: from then on none is cut that has less than the room it is cut to
 RULES_SHARE = 0.2  # of the budget, for standing rules
@@ -150,7 +151,7 @@ def _room(spent: int, budget_tokens: int) -> int:
 
 def _is_too_long(hit: Hit, left: int, room: int, looked_at: int) -> bool:
     """Whether a hit is passed over without being taken apart: its text does not fit whole, and less is left than such room."""
-    if min(len(hit.text), looked_at) <= left or left >= (room if isinstance(hit.item, Turn) else WHOLE_TOKENS):
+    if min(len(hit.text), looked_at) <= left or left >= (room if isinstance(hit.item, (Turn, Note)) else WHOLE_TOKENS):
         return False  # no text has more tokens than characters
     return estimate(" ".join(hit.text[:looked_at].split())) > left
 
@@ -171,6 +172,8 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
     elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with and hit.said_later is None:
         marks.append(f"{label('context.contradicts', language)}{hit.item.flagged_with[-1][-8:]}")
     text = _one_line(annotated(hit, language)[: 2 * looked_at])  # spaces fall away
+    if isinstance(hit.item, Note):
+        return f"- {cut(text, room, wanted, looked_at)} ({', '.join([hit.said_at.date().isoformat(), *_place(hit.item), *marks])})"
     if not isinstance(hit.item, Turn):
         return f"- {cut(text, WHOLE_TOKENS, looked_at=looked_at)} ({', '.join([hit.said_at.date().isoformat(), who, *marks])})"
     kept = cut(text, room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted, looked_at)
@@ -180,6 +183,12 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
 def _one_line(text: str) -> str:
     """Somebody's words as one line of a prompt: no mark in it is obeyed, and no id in it looks like one of ours."""
     return _ID.sub("# ", " ".join(quoting.inert(text).split()))
+
+
+def _place(note: Note) -> list[str]:
+    """The file and lines of a note, and the headings that it stands under, without the signs that part a line."""
+    path, heading = (_one_line(_PARTING.sub(" ", text))[:PLACE_CHARS] for text in (note.path, note.heading))
+    return [f"{path}:{note.start_line}-{note.end_line}", *([heading] if heading else [])]
 
 
 def _name(speaker: str) -> str:

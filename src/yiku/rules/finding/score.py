@@ -39,6 +39,7 @@ ACCESS_WEIGHTS = {"retrieved": 1.0, "used": 2.0, "mentioned": 3.0}
 BOOST_AT_MOST = 0.5
 PRIOR = {"recency": 0.25, "importance": 0.2, "access": 0.15}
 NEUTRAL_PRIOR = 0.5
+NOTE_PRIORS = {"memory": 0.6, "document": 0.5, "skill": 0.5, "daily": 0.35, "archive": 0.25}  # what lasts before equal logs
 PRIOR_SHARE = 0.15
 
 

@@ -176,10 +176,7 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
     """A plain statement of a known predicate, something arranged for a time, or what is worth keeping beside these."""
     if clause.mood is not Mood.ASSERTED or clause.end - clause.start > LONGEST or clause.subject in (AGENT, "?"):
         return
-    filled = (
-        stored.filled_by(clause) if clause.tense is Tense.NOW and not clause.possible and stored.is_of_somebody(clause) else None
-    )
-    if filled is not None:
+    if (filled := stored.plainly(clause, hedged=True)) is not None:
         slot = stored.of(text, clause, filled, speaker=speaker, names=names)
         kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
         yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)

@@ -1,15 +1,14 @@
 """
-Whom and what a text is about: names, in four layers.
+Whom and what a text is about: names that are quoted, and what looks like a name in either script.
 
-Quoted names come first; then what looks like a name in either script (capitals, a title beside a surname, a place's
-ending, a path, a version); then the names that are known with their aliases; what a model finds is a later layer and
-not here. Generic words are no names: two texts about "the project" are not about one thing.
+Capitals, a title beside a surname, the ending of a place, a path, a version tell one. Generic words are no names: two
+texts about "the project" are not about one thing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 from yiku.rules.lexicon.lists import at_start, looked_for, words
@@ -41,22 +40,15 @@ _OPENING = " \t\"'“‘(（*"
 _TELLING = re.compile(r"\d|[a-z][A-Z]|^[A-Z]{2,}$")
 
 
-def found(text: str, aliases: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """
-    The names in a text, in order, each once, as they are written there.
-
-    aliases: what a folded name is called instead: {"小陈": "陈明", "bob": "Robert"}
-    """
+def found(text: str) -> tuple[str, ...]:
+    """The names in a text, in order, each once, as they are written there."""
     looked = text[:LOOKED_AT]
     places = [(match.start(), (match[1] or match[2]).strip()) for match in _QUOTED.finditer(looked)]
     places += [(match.start(), name) for match in _capitals().finditer(looked) if (name := _latin(looked, match))]
     places += [(looked.find(name), name) for name in (*files(looked), *_ADDRESS.findall(looked))]
     if not looked.isascii():
         places += [(start, looked[start:end]) for start, end in _unspaced(folded(looked))]
-    known = {fold(name): called for name, called in (aliases or {}).items()}
-    plain = fold(looked)
-    places += [(plain.find(name), called) for name, called in known.items() if len(name) > 1 and _stands(name, plain)]
-    names = dict.fromkeys(known.get(fold(name), name) for _, name in sorted(places) if _is_name(name))
+    names = dict.fromkeys(name for _, name in sorted(places) if _is_name(name))
     return tuple(name for name in names if not any(name != other and name in other for other in names))[:AT_MOST]
 
 
@@ -135,13 +127,6 @@ def _ends_name(told: str, at: int) -> bool:
 
 def _in_place(character: str) -> bool:
     return UNSPACED_RUN.match(character) is not None and character not in words("records.before_place")
-
-
-def _stands(name: str, plain: str) -> bool:
-    """Whether a known name stands in the text, as a word of its own where words are spaced."""
-    if not name.isascii():
-        return name in plain
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain) is not None
 
 
 def _is_name(name: str) -> bool:

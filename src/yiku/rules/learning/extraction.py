@@ -24,6 +24,7 @@ from yiku.rules.learning.drafts import drafts as read
 from yiku.rules.privacy import quoting
 from yiku.rules.sessions import tasks
 from yiku.rules.statements.read import read as clauses
+from yiku.rules.text.analyze import is_cjk
 from yiku.rules.values import canonical
 from yiku.types import Cardinality, Draft, Kind, Priority, SemanticMemory, Slot, Standing, Turn
 
@@ -179,7 +180,7 @@ def _said_in(evidence: str, turns: Sequence[Turn]) -> Turn | None:
 def language(turns: Sequence[Turn]) -> str:
     """The language to ask in, en or zh: that of most turns of the user, as they were typed; of as many, the last one's."""
     said = [tasks.typed(turn.content) for turn in turns if turn.role == "user"] or [turn.content for turn in turns]
-    told = [grounding.chinese(text) for text in said if any(map(str.isalpha, text))]
+    told = [is_cjk(text) for text in said if any(map(str.isalpha, text))]
     return "zh" if told and told.count(True) + (0.5 if told[-1] else 0) > len(told) / 2 else "en"
 
 

@@ -24,26 +24,26 @@ from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
 from yiku.rules.learning import entities
-from yiku.rules.lexicon import built_in, flags, lists
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import Clause, Mood
-from yiku.rules.statements.content import content
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
-from yiku.rules.text.analyze import UNSPACED_RUN
+from yiku.rules.text.analyze import UNSPACED_RUN, is_cjk
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import canonical
 from yiku.types import Kind, Turn
 
 LEAST_WORDS = 2.3  # of a quote that is no whole clause
 CHARACTER = 0.6  # of a word, where no spaces are written
 # Words that are compared as values.
-_COUNTED = flags.NUMBER | flags.UNIT | flags.TIME | flags.DAY | flags.PART_OF_TIME | flags.NAMES_A_DAY
+_COUNTED = F.NUMBER | F.UNIT | F.TIME | F.DAY | F.PART_OF_TIME | F.NAMES_A_DAY
 _SORTS = ("time", "amount")  # of values that have one form
 # What makes more of an order than a request for now.
-_LASTING = flags.STANDING | flags.EVERY | flags.STILL | flags.DENY | flags.SUPPOSE | flags.WHEN
+_LASTING = F.STANDING | F.EVERY | F.STILL | F.DENY | F.SUPPOSE | F.WHEN
 
 Standing = Literal["stands", "elsewhere", "missing"]
 
@@ -81,7 +81,7 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
         return _rule(stated, said, turn)
     own_words = turn.role == "user" and all(part.is_own for part in parts)
     plain = all(one.is_plain for part in stated for one in _nearest(part, parts))
-    if chinese(item["content"]) != chinese(" ".join(part.text for part in parts)):
+    if is_cjk(item["content"]) != is_cjk(" ".join(part.text for part in parts)):
         if wrong := said.unsaid(item["content"]):
             return Judgement("missing", _not_there(wrong))
         return Judgement("elsewhere", "it is in another language", own_words, plain)
@@ -106,12 +106,6 @@ def texts(turn: Turn) -> Iterator[str]:
 def bare(text: str) -> str:
     """A text by its letters and digits alone."""
     return "".join(filter(str.isalnum, folded(unicodedata.normalize("NFC", text))))
-
-
-def chinese(text: str) -> bool:
-    """Whether most of a text is written without spaces: a character counts as a word."""
-    spaced = [word for word in UNSPACED_RUN.sub(" ", text).split() if word.isascii() and any(map(str.isalpha, word))]
-    return sum(map(len, UNSPACED_RUN.findall(text))) > len(spaced)
 
 
 def _not_there(missing: Sequence[str]) -> str:
@@ -165,14 +159,14 @@ class _Part:
     @property
     def ends(self) -> bool:
         """Whether a word of it says that something is over."""
-        return any(word.flags & flags.END and not word.flags & flags.DENY for word in self.words)
+        return any(word.flags & F.END and not word.flags & F.DENY for word in self.words)
 
     @cached_property
     def sides(self) -> tuple[frozenset[str], frozenset[str]]:
         """The content words that it affirms, and those that it denies: behind a denial, or all where it tells of an end."""
         begins = self.clause.start - self.start if self.clause else 0
         own = [word for word in self.words if word.start >= begins]
-        first = next((place for place, word in enumerate(own) if word.flags & flags.DENY), len(own))
+        first = next((place for place, word in enumerate(own) if word.flags & F.DENY), len(own))
         denied = self.clause.denied if self.clause else first < len(own)
         affirmed, behind = frozenset[str]() if denied else content(own[:first]), content(own[first:])
         return (behind, affirmed) if self.ends else (affirmed, behind)
@@ -289,7 +283,7 @@ def _last(part: _Part) -> Word | None:
     given = part.clause.values if part.clause else ()
     counted = [(value.start - part.start, value.end - part.start) for value in given if value.sort in _SORTS]
     for word in reversed(part.words):
-        tells = not (word.sign or word.inside or word.flags & (flags.EMPTY | flags.VERB | _COUNTED) or word.text[0].isdigit())
+        tells = not (word.sign or word.inside or word.flags & (F.EMPTY | F.VERB | _COUNTED) or word.text[0].isdigit())
         if tells and not any(start <= word.start < end for start, end in counted):
             return word
     return None
@@ -336,5 +330,5 @@ def _is_order(part: _Part) -> bool:
     if part.clause is None or part.clause.mood in (Mood.QUOTED, Mood.JOKED):
         return False
     pieces = ([*piece] for is_sign, piece in groupby(part.words, lambda word: word.sign) if not is_sign)
-    asked = flags.REQUESTED | flags.TASK  # could you answer
+    asked = F.REQUESTED | F.TASK  # could you answer
     return part.clause.rule or any(order_in(piece) is not None or flags_of(piece) & asked == asked for piece in pieces)

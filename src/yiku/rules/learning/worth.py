@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import fsum
 
 from yiku.rules.lexicon.weights import ENOUGH, WEIGHTS
 from yiku.rules.statements.clause import USER, Clause, Tense
 from yiku.rules.statements.moods import COLONS
+from yiku.rules.statements.read import CLOSES
 from yiku.rules.statements.subjects import is_person
 from yiku.rules.text.analyze import UNSPACED_RUN, fold, tokens
 
-PAIRS = tuple(zip("《（(「『“【[", "》）)」』”】]", strict=True))
+_CLOSES = {**CLOSES, "》": "《"}  # a title, too
 LEAST = 2  # content words: who has only "I am back" knows nothing
 LONG = 6  # content words: a clause with more of them counts as this long
 _OPENS = 2  # words or wide characters that a clause begins with are a feature of their own
@@ -32,12 +34,12 @@ def is_worth_keeping(text: str, clause: Clause) -> bool:
 
 def _is_closed(quote: str) -> bool:
     """Whether what a clause opens is closed in it: half a title says nothing."""
-    return quote.count('"') % 2 == 0 and all(quote.count(opens) == quote.count(closes) for opens, closes in PAIRS)
+    return quote.count('"') % 2 == 0 and all(quote.count(closes) == quote.count(opens) for closes, opens in _CLOSES.items())
 
 
 def score(text: str, clause: Clause) -> float:
     """The logarithm of the odds that a reader would keep a clause."""
-    return sum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))
+    return fsum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))  # in any order the same
 
 
 def features(text: str, clause: Clause) -> set[str]:

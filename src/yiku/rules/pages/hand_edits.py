@@ -14,34 +14,15 @@ with what was made of that before, whichever it shares more lines with.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from yiku.rules.pages.region import Item, items
+from yiku.types import Entry, PageVersion
 
 FEWEST_GONE = 3  # lines; fewer may go whatever share of the region they are
 Seal = Callable[[str], str]
-
-
-class Entry(NamedTuple):
-    """A line of a version: the whole id of its memory, empty where it has none, and the seal of its text."""
-
-    id: str
-    seal: str
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """
-    A region as it was written, or as it was read after somebody had edited it.
-
-    name: the version in its marker; digest: of just this text
-    """
-
-    name: str
-    digest: str
-    entries: tuple[Entry, ...]
 
 
 class Changed(NamedTuple):
@@ -64,16 +45,16 @@ class Edits:
         return bool(self.changed or self.added or self.removed or self.own)
 
 
-def entries(body: str, seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
+def entries(there: Iterable[Item], seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
     """The lines of a region as they are kept; `whole` makes a whole id of a short one, or nothing of one that is not known."""
-    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in items(body))
+    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in there)
 
 
 def _sealed(item: Item, seal: Seal) -> str:
     return seal(item.text if item.statement else " ".join(item.raw.split()))
 
 
-def read(body: str, version: str, known: Sequence[Version], seal: Seal) -> Edits:
+def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> Edits:
     """
     The edits of a region.
 
@@ -106,7 +87,7 @@ def read(body: str, version: str, known: Sequence[Version], seal: Seal) -> Edits
     return Edits(tuple(changed.values()), tuple(added), removed, tuple(own))
 
 
-def _kept(told: Sequence[tuple[Item, str]], base: Version) -> tuple[set[str], list[tuple[Item, str]]]:
+def _kept(told: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[tuple[Item, str]]]:
     """The ids of the version that stand there as they were, with their id or without, and all else that stands there."""
     left = list(base.entries)
     rest: list[tuple[Item, str]] = []
@@ -127,12 +108,12 @@ def _kept(told: Sequence[tuple[Item, str]], base: Version) -> tuple[set[str], li
     return there, sorted(rest, key=lambda one: order[id(one[0])])
 
 
-def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[Version]) -> Version | None:
+def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[PageVersion]) -> PageVersion | None:
     """The version that an edit began with: of those under its name the one that shares most lines with it, of equals the last."""
     lines = Counter(sealed for _, sealed in told)
-    best: tuple[int, Version] | None = None
+    best: tuple[int, PageVersion] | None = None
     for one in known:
-        if one.name == version:
+        if one.version == version:
             of_this = Counter(entry.seal for entry in one.entries)
             apart = sum((lines - of_this).values()) + sum((of_this - lines).values())
             if best is None or apart <= best[0]:
@@ -140,7 +121,7 @@ def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[Versio
     return best[1] if best else None
 
 
-def _meant(item: Item, base: Version, known: Sequence[Version], there: Collection[str]) -> str | None:
+def _meant(item: Item, base: PageVersion, known: Sequence[PageVersion], there: Collection[str]) -> str | None:
     """The memory that a line names by its id; None where it names none, or stands beside the line that it was copied from."""
     if item.id is None:
         return None

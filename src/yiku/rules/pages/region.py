@@ -93,7 +93,7 @@ def find(text: str) -> Page | Broken | None:
         before="".join(line + "\n" for line in lines[:begin]),
         version=stamp[1] if stamp else "",
         digest=stamp[2] if stamp else "",
-        body="\n".join(lines[begin + 1 : end]),
+        body="\n".join(line.removesuffix("\r") for line in lines[begin + 1 : end]),
         after="\n".join(lines[end + 1 :]),
     )
 
@@ -107,9 +107,54 @@ def marker(line: str) -> re.Match[str] | None:
 
 
 def written(page: Page, *, help: str) -> str:
-    """The text of a page."""
+    """The text of a page; the lines of the region end as most lines of the page do."""
     begin = f"<!-- yiku:begin {page.version}-{page.digest} {help} -->"
-    return f"{page.before}{begin}\n{page.body}\n{END}\n{page.after}"
+    end = line_end(page.before + page.after)
+    lines = "\n".join((begin, page.body, END, "")).replace("\n", end)
+    return f"{page.before}{lines}{page.after}"
+
+
+def line_end(text: str) -> str:
+    """How most lines of a text end."""
+    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+
+
+def below(after: str, own: Sequence[str]) -> str:
+    """What stands behind a region, with pieces of text in front of it that were taken out of the region."""
+    if not own:
+        return after
+    end = line_end(after)
+    moved = "".join(f"{end}{piece.replace(chr(10), end)}{end}" for piece in own)
+    return moved + (after if not after.strip() or after.startswith(("\n", "\r\n")) else end + after)
+
+
+def without(text: str, is_gone: Callable[[Item], bool]) -> tuple[str, list[int]]:
+    """A page without some statements of its region, and the lines in which they stood, from 1. What people wrote stays."""
+    lines = text.split("\n")
+    marks = [place for place, line in enumerate(lines) if marker(line)]
+    if len(marks) != len(_NAMES):
+        return text, []
+    gone: list[int] = []
+    place = marks[0] + 1
+    for item in items("\n".join(lines[place : marks[1]])):
+        raw = item.raw.split("\n")
+        while lines[place : place + len(raw)] != raw:
+            place += 1
+        if item.statement and is_gone(item):
+            gone += range(place, place + len(raw))
+        place += len(raw)
+    left = {*gone}
+    return "\n".join(line for place, line in enumerate(lines) if place not in left), [place + 1 for place in gone]
+
+
+def cleared(text: str, is_ours: Callable[[str], bool]) -> str:
+    """A page without markers and the lines that end in an id of ours, where nobody can tell any more what the region was."""
+    kept = []
+    for line in text.split("\n"):
+        match = _ID.search(line.rstrip())
+        if not marker(line) and not (match and is_ours(match[1].lower())):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def digested(version: str, body: str) -> str:

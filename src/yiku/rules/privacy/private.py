@@ -25,26 +25,37 @@ def is_nothing(text: str) -> bool:
     return text in map(_mark, words("records.private"))
 
 
-def without(text: str) -> str:
-    """The text with a mark in place of each private part; the mark alone when nothing else is left but space."""
+def without(text: str, *, keep_lines: bool = False) -> str:
+    """
+    The text with a mark in place of each private part; the mark alone when nothing else is left but space.
+
+    keep_lines: every line break stays, so that what follows stands in the line in which it stood
+    """
     if not SUSPECT.search(text) or not any(markup.may_hold(text, name) for name in words("records.private")):
         return text
     kept: list[str] = []
-    position, name, depth = 0, "", 0
+    position, name, depth, begin = 0, "", 0, 0
     for tag in markup.tags(text, *words("records.private")):
         if depth == 0:
             if not tag.closes:  # an end without a beginning is only text
                 if _CLOSES_ITSELF.search(tag.more) and not text[tag.end :].strip():
-                    return _mark(tag.name)  # it is about what stands before it
+                    return _mark(tag.name) + _breaks(text, 0, tag.end, keep_lines)  # it is about what stands before it
                 kept += [text[position : tag.start], _mark(tag.name)]
-                name, depth = tag.name, 1
+                name, depth, begin = tag.name, 1, tag.start
         elif tag.name == name:
             depth += -1 if tag.closes else 1
             position = tag.end
+            kept[-1] += _breaks(text, begin, position, keep_lines) if not depth else ""
     if not kept:
         return text
-    outside = [*kept[::2], "" if depth else text[position:]]
-    return kept[1] if not "".join(outside).strip() else "".join([*kept, outside[-1]])
+    outside = [*kept[::2], _breaks(text, begin, len(text), keep_lines) if depth else text[position:]]
+    alone = not keep_lines and not "".join(outside).strip()
+    return kept[1] if alone else "".join([*kept, outside[-1]])
+
+
+def _breaks(text: str, start: int, end: int, keep: bool) -> str:
+    """The line breaks of a part that is taken out, where they are kept."""
+    return "\n" * text.count("\n", start, end) if keep else ""
 
 
 def _mark(name: str) -> str:

@@ -42,11 +42,12 @@ _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)}  # full-width forms, one cha
 _INVISIBLE = lazy.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")  # what a copied text may have within a word
 
 
-def masked(text: str, seal: Callable[[str], bytes]) -> tuple[str, tuple[str, ...]]:
+def masked(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = False) -> tuple[str, tuple[str, ...]]:
     """
     The text with a mark in place of each secret, and their kinds in order.
 
     seal: a keyed hash; its first four bytes become the fingerprint
+    keep_lines: every line break stays
     """
     plain = text
     cuts: list[int] = []
@@ -63,6 +64,7 @@ def masked(text: str, seal: Callable[[str], bytes]) -> tuple[str, tuple[str, ...
         first, last = (place + bisect_right(before, place) for place in (start, end - 1))
         pieces += [text[position:first], f"[secret {kind} {seal(plain[start:end])[:4].hex()}]"]
         position = last + 1
+        pieces += ["\n" * text.count("\n", first, position)] if keep_lines else []
     return "".join([*pieces, text[position:]]), tuple(span.kind for span in spans)
 
 

@@ -28,7 +28,7 @@ from yiku.rules.lexicon.lists import at_start, has, label, looked_for, words
 from yiku.rules.sessions import outcomes, tasks
 from yiku.rules.sessions.calls import Call, calls
 from yiku.rules.sessions.tasks import sentences, short, width
-from yiku.rules.text.analyze import UNSPACED_RUN
+from yiku.rules.text.analyze import is_cjk
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import ASKING, STOPS
 from yiku.types import ActionNode, Episode, EpisodeOutcome, EpisodeSource, Turn
@@ -50,16 +50,14 @@ def tell(
     id: str,
     now: datetime,
     source: EpisodeSource = "session_end",
-    language: str | None = None,
 ) -> Episode:
     """
     The episode of some turns of one session, oldest first; at least one.
 
-    language:   of the summary, en or zh; without it that of the goal, else that of the user
     source:     an episode at a compression tells of a session that goes on, so only a clear end is one
     """
     goal = _goal(turns)
-    language = language or (language_of([goal]) if goal else spoken(turns))
+    language = language_of(goal) if goal else spoken(turns)
     made = calls(turns)
     nodes = tuple(_node(call, decision) for call, decision in zip(made, _decided(made, turns), strict=True))
     outcome, reason = outcomes.outcome(turns, made, language)
@@ -91,14 +89,12 @@ def tell(
 def spoken(turns: Sequence[Turn]) -> str:
     """The language of the user's turns, en or zh; of all turns where the user said nothing."""
     said = [turn.content[:READ_CHARS] for turn in turns if outcomes.by_user(turn)] or [turn.content[:READ_CHARS] for turn in turns]
-    return language_of(said)
+    return language_of(" ".join(said))
 
 
-def language_of(texts: Sequence[str]) -> str:
-    """The language that most of some texts is in, en or zh: a Chinese character counts as a word."""
-    chinese = sum(len(run) for text in texts for run in UNSPACED_RUN.findall(text))
-    latin = sum(len(re.findall(r"[A-Za-z]+", text)) for text in texts)
-    return "zh" if chinese > latin else "en"
+def language_of(text: str) -> str:
+    """The language that most of a text is in, en or zh."""
+    return "zh" if is_cjk(text) else "en"
 
 
 def _goal(turns: Sequence[Turn]) -> str:

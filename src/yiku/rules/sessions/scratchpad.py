@@ -30,7 +30,7 @@ from yiku.rules.sessions import tasks
 from yiku.rules.sessions.tasks import short
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Scratchpad, ScratchpadPatch, Task, Turn
+from yiku.types import Scratchpad, ScratchpadPatch, Task
 
 STORED_CHARS = 2_000  # as shown; C-38
 PROMPT_TOKENS = 500
@@ -75,7 +75,6 @@ def compiled(
     *,
     now: datetime,
     session: str | None = None,
-    last_turns: Sequence[Turn] = (),
     project: str | None = None,
 ) -> Scratchpad:
     """The scratchpad after the user said something. A message that asks for nothing new leaves it as it is."""
@@ -84,7 +83,7 @@ def compiled(
         tuple(dict.fromkeys((short(project, LINE_CHARS), *pad.active_projects)))[:PROJECTS] if project else pad.active_projects
     )
     moved = replace(pad, active_projects=projects)
-    if tasks.switched(pad.current_focus, message, last_turns):
+    if tasks.switched(pad.current_focus, message):
         task = task if tasks.asks(message) else ""
         moved = replace(_put_by(moved, now, session, done=False), current_focus=task, focus_since=now if task else None)
     elif task and not pad.current_focus and tasks.asks(message):

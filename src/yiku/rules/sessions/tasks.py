@@ -8,7 +8,7 @@ The first sentence that asks for something is the task. One that says too little
 behind the sentence before it. A message that asks for nothing new (`thanks`, 好的, `go on`) has no task.
 
 `switched` says whether a message leaves the running task for another. Without a model this can only be seen where
-it is said (換话题, `on another note`), or where a whole new request shares no word with what was talked about. A
+it is said (換话题, `on another note`), or where a whole new request shares no word with the task. A
 message that leans on the last one, by a pronoun or a word like `also`, never switches; in doubt nothing does.
 """
 
@@ -26,16 +26,13 @@ from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.blocks import LONGEST_LINE, Kind, blocks
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import ASKING, MARKS, STOPS, split
-from yiku.types import Origin, Turn
 
 TASK_CHARS = 80  # of a task; a Chinese character counts as 4/3, so 60 of them
 READ_CHARS = 8_000  # of a message, from its beginning
 READ_FIRST, READ_LAST = 60, 20  # sentences of it that are read; a list of a thousand short lines asks for nothing in its middle
-TURNS_SEEN = 6  # before a message, in which its words may have been used
 ENOUGH_WORDS = 2  # that carry meaning, for a request to stand alone
 NEW_WORDS = 2.5  # for one to begin another task where nothing says so; with 2, a third of the switches were follow-ups
 GOING_ON_WORDS = 4  # for one that seems to go on with the last
-AGAIN_SHARE = 0.4  # of a message's words; so many in what the assistant said make it a follow-up
 
 # ------------------------------------------------------------------ lines
 
@@ -222,13 +219,8 @@ def _firm(told: str, at: int, end: int) -> int:
 # ------------------------------------------------------------------ another task
 
 
-def switched(previous_task: str, message: str, last_turns: Sequence[Turn] = ()) -> bool:
-    """
-    Whether a message leaves the running task for another one.
-
-    previous_task:  one line, as `task` gives it; without one there is nothing to leave
-    last_turns:     what was said before the message, oldest first; the last TURNS_SEEN are looked at
-    """
+def switched(previous_task: str, message: str) -> bool:
+    """Whether a message leaves the running task, one line as `task` gives it, for another one."""
     if not previous_task:
         return False
     said = folded(typed(message))
@@ -244,10 +236,7 @@ def switched(previous_task: str, message: str, last_turns: Sequence[Turn] = ()) 
     telling = _telling(wanted)
     if _weight(telling) < (1 if aside else GOING_ON_WORDS if at_start(rest, "records.goes_on") else NEW_WORDS):
         return False
-    seen = last_turns[-TURNS_SEEN:]
-    own = _words(previous_task).union(*(_words(turn.content) for turn in seen if turn.origin is Origin.USER))
-    others = set[str]().union(*(_words(turn.content) for turn in seen if turn.origin is not Origin.USER))
-    return telling.isdisjoint(own) and len(telling & others) < AGAIN_SHARE * len(telling)
+    return telling.isdisjoint(_words(previous_task))
 
 
 def renewed(previous_task: str, message: str) -> bool:

@@ -7,30 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    CAN,
-    DID,
-    EVENT,
-    EVERY,
-    FOR_THIS,
-    IT,
-    JOKE,
-    MANY,
-    ONCE,
-    OTHER,
-    SLIP,
-    TO_DO,
-    UNTIL,
-    YOU,
-    YOUR,
-)
+from yiku.rules.lexicon import flags as F
 
 USER = "user"  # the speaker of a turn, who is the owner where no other is named
 AGENT = "agent"
-KEPT = (
-    ALSO | CAN | DID | EVENT | EVERY | FOR_THIS | IT | JOKE | MANY | ONCE | OTHER | SLIP | TO_DO | UNTIL | YOU | YOUR
-)  # of a clause
+KEPT = F.ALSO | F.CAN | F.DID | F.EVENT | F.EVERY | F.FOR_THIS | F.IT | F.JOKE | F.MANY | F.ONCE | F.OTHER | F.SLIP
+KEPT |= F.TO_DO | F.UNTIL | F.YOU | F.YOUR  # of a clause
 NOWHERE = (0, 0)  # where a clause names its subject that leaves it out
 
 
@@ -80,19 +62,27 @@ class Slot:
 
     subject:    USER, `user's sister`, a name; empty where unknown
     predicate:  of the lexicon
-    topic:      the content words beside it that say which one is meant: `retry` of the retry limit
     noun:       of an attribute or an appointment, its words as said, folded: `retry limit`
     holder:     the thing that has an attribute, as said: `gateway`
     """
 
     subject: str
     predicate: str
-    topic: frozenset[str]
     value: Value
     one: bool
     noun: str = ""
     denial: bool = False  # the predicate itself denies: does not like
     holder: str = ""
+
+
+class _Has:
+    """Whether a clause has a word of some classes."""
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+
+    def __get__(self, clause: Clause, _: object) -> bool:
+        return bool(clause.flags & self._bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,55 +145,20 @@ class Clause:
         """Whether it names its subject."""
         return self.named != NOWHERE
 
-    @property
-    def also(self) -> bool:
-        """Whether it adds to what was said before."""
-        return bool(self.flags & ALSO)
-
-    @property
-    def many(self) -> bool:
-        """Whether its verb takes many things: one reads several books."""
-        return bool(self.flags & MANY)
-
-    @property
-    def slip(self) -> bool:
-        """Whether it corrects what its speaker said wrongly: a typo."""
-        return bool(self.flags & SLIP)
-
-    @property
-    def jest(self) -> bool:
-        """Whether it says that something was a joke."""
-        return bool(self.flags & JOKE)
-
-    @property
-    def task(self) -> bool:
-        """Whether what it orders is for the task or session at hand alone."""
-        return bool(self.flags & FOR_THIS)
-
-    @property
-    def to_do(self) -> bool:
-        """Whether what is to be remembered is to be done."""
-        return bool(self.flags & TO_DO)
-
-    @property
-    def possible(self) -> bool:
-        """Whether it tells what can be."""
-        return bool(self.flags & CAN)
-
-    @property
-    def habit(self) -> bool:
-        """Whether it tells what is so again and again."""
-        return bool(self.flags & EVERY)
-
-    @property
-    def event(self) -> bool:
-        """Whether it tells of something that is arranged for a time."""
-        return bool(self.flags & EVENT)
+    also = _Has(F.ALSO)  # it adds to what was said before
+    many = _Has(F.MANY)  # its verb takes many things: one reads several books
+    slip = _Has(F.SLIP)  # it corrects what its speaker said wrongly: a typo
+    jest = _Has(F.JOKE)  # it says that something was a joke
+    task = _Has(F.FOR_THIS)  # what it orders is for the task or session at hand alone
+    to_do = _Has(F.TO_DO)  # what is to be remembered is to be done
+    possible = _Has(F.CAN)  # it tells what can be
+    habit = _Has(F.EVERY)  # it tells what is so again and again
+    event = _Has(F.EVENT)  # it tells of something that is arranged for a time
 
     @property
     def alone(self) -> bool:
         """Whether it points at nothing outside of it: no `this`, no `he`."""
-        return not self.flags & (IT | OTHER | YOU | YOUR)
+        return not self.flags & (F.IT | F.OTHER | F.YOU | F.YOUR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,32 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    ARTICLE,
-    ASKS,
-    ASKS_FIRST,
-    CORRECT,
-    DENY,
-    EMPTY,
-    JOIN,
-    JOKE,
-    KIN,
-    NOW,
-    OWN,
-    PERSON,
-    REPORT,
-    REQUEST,
-    RETRACT,
-    STANDING,
-    SUPPOSE,
-    TIME,
-    VERB,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.values import is_number
 from yiku.rules.text.words import Word, flags_of
 
-_STATES = VERB | REQUEST | RETRACT | JOKE | REPORT
+_STATES = F.VERB | F.REQUEST | F.RETRACT | F.JOKE | F.REPORT
 _BREAKS = frozenset(",;:—–()")
 WORDS_AHEAD = 7  # words behind a joining word in which a clause must have its verb
 UNSPACED_CLAUSE = 4  # characters that tell something; so much between commas is a clause where no spaces are written
@@ -56,7 +35,7 @@ def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]
     """The words of a sentence, clause by clause; a quotation is one by itself."""
     parts: list[list[Word]] = [[]]
     for place, word in enumerate(found):
-        if not (word.sign or word.flags & JOIN):
+        if not (word.sign or word.flags & F.JOIN):
             parts[-1].append(word)
             continue
         dash = word.text == "-" and place and word.start > found[place - 1].end
@@ -64,8 +43,8 @@ def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]
             parts.append([])
             continue
         breaks = word.sign and (word.text in _BREAKS or dash)
-        said = breaks and place + 1 < len(found) and flags_of(parts[-1]) & (JOKE | RETRACT)  # just kidding, …
-        begins = (breaks or word.flags & JOIN) and parts[-1] and (said or _stands_alone(found, place + 1 if breaks else place))
+        said = breaks and place + 1 < len(found) and flags_of(parts[-1]) & (F.JOKE | F.RETRACT)  # just kidding, …
+        begins = (breaks or word.flags & F.JOIN) and parts[-1] and (said or _stands_alone(found, place + 1 if breaks else place))
         if begins and not breaks:
             parts.append([])
         parts[-1].append(word)
@@ -84,7 +63,7 @@ def _joined(parts: list[list[Word]]) -> list[list[Word]]:
             whole.append(waiting)
             waiting = []
     if not all(word.sign for word in waiting):
-        if whole and not flags_of(whole[-1]) & (JOKE | RETRACT):
+        if whole and not flags_of(whole[-1]) & (F.JOKE | F.RETRACT):
             whole[-1] += waiting
         else:
             whole.append(waiting)
@@ -95,7 +74,7 @@ def _states(part: Sequence[Word]) -> bool:
     """Whether words have something like a verb, or a noun with its value."""
     if flags_of(part) & _STATES:
         return True
-    telling = [word for word in part if not word.sign and not is_number(word) and not word.flags & (EMPTY | TIME)]
+    telling = [word for word in part if not word.sign and not is_number(word) and not word.flags & (F.EMPTY | F.TIME)]
     if any(word.cjk for word in telling) and sum(len(word.text) for word in telling) >= UNSPACED_CLAUSE:
         return True
     return any(map(is_number, part)) and bool(telling)
@@ -104,21 +83,23 @@ def _states(part: Sequence[Word]) -> bool:
 def _stands_alone(found: Sequence[Word], place: int) -> bool:
     """Whether what begins here may be a clause: somebody and a verb, or a verb alone behind a joining word."""
     joined = False
-    while place < len(found) and (found[place].sign or found[place].flags & (JOIN | ALSO)):
-        joined, place = joined or bool(found[place].flags & JOIN), place + 1
+    while place < len(found) and (found[place].sign or found[place].flags & (F.JOIN | F.ALSO)):
+        joined, place = joined or bool(found[place].flags & F.JOIN), place + 1
     if place >= len(found):
         return False
     first = found[place]
-    if first.cjk or first.flags & (RETRACT | JOKE):
+    if first.cjk or first.flags & (F.RETRACT | F.JOKE):
         return True  # where no spaces are written a comma is enough
     ahead = _until_break(found, place)
-    if first.flags & (PERSON | OWN | ARTICLE | KIN | SUPPOSE | REQUEST | ASKS | STANDING | CORRECT | NOW | DENY):
-        return any(word.flags & (VERB | REQUEST) for word in ahead)
-    if first.flags & ASKS_FIRST and ahead[1:2] and ahead[1].flags & (PERSON | OWN | ARTICLE):
+    if first.flags & (
+        F.PERSON | F.OWN | F.ARTICLE | F.KIN | F.SUPPOSE | F.REQUEST | F.ASKS | F.STANDING | F.CORRECT | F.NOW | F.DENY
+    ):
+        return any(word.flags & (F.VERB | F.REQUEST) for word in ahead)
+    if first.flags & F.ASKS_FIRST and ahead[1:2] and ahead[1].flags & (F.PERSON | F.OWN | F.ARTICLE):
         return True
-    if first.flags & VERB:
+    if first.flags & F.VERB:
         return joined
-    return any(word.flags & VERB for word in ahead[1:4])
+    return any(word.flags & F.VERB for word in ahead[1:4])
 
 
 def _until_break(found: Sequence[Word], place: int) -> list[Word]:

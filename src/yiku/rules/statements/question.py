@@ -8,41 +8,12 @@ from collections.abc import Sequence
 from functools import cache
 
 from yiku.rules.lexicon import Lexicon, built_in, lists
-from yiku.rules.lexicon.flags import (
-    AMOUNT,
-    ASKS,
-    ASKS_FIRST,
-    AUX,
-    BE,
-    BEFORE,
-    BEGINS_NAME,
-    COMMON,
-    DATED,
-    EARLIER,
-    IT,
-    KIN,
-    LIGHT,
-    OWN,
-    PERSON,
-    PLACE,
-    SEVERAL,
-    SPEAKER,
-    UNIT,
-    VERB,
-    WAS,
-    WHAT,
-    WHEN,
-    WHERE,
-    WHO,
-    YOU,
-    YOUR,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import Asked
-from yiku.rules.statements.content import content
 from yiku.rules.statements.subjects import Spoken, name_of, who_is_named
 from yiku.rules.text.folding import folded
-from yiku.rules.text.words import Word, flags_of, words
+from yiku.rules.text.words import Word, content, flags_of, words
 
 QUESTION_CHARS = 1_000
 
@@ -58,9 +29,10 @@ def question(text: str, lexicon: Lexicon) -> Asked:
         sort=_asked_sort(found, flags, wanted, lexicon),
         subjects=frozenset(_asked_of(said, found)),
         wanted=wanted,
-        content=content([word for word in found if not word.flags & KIN]) | {word.entry.kin for word in found if word.flags & KIN},
-        several=bool(flags & SEVERAL),
-        before=asks_how_it_was(small, found, lexicon) or bool(flags & EARLIER and flags & WAS),
+        content=content([word for word in found if not word.flags & F.KIN])
+        | {word.entry.kin for word in found if word.flags & F.KIN},
+        several=bool(flags & F.SEVERAL),
+        before=asks_how_it_was(small, found, lexicon) or bool(flags & F.EARLIER and flags & F.WAS),
     )
 
 
@@ -77,10 +49,10 @@ def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> boo
         elif any(word.start <= match.start() < word.end for word in asking):
             ends.append(match.end())
     did = lexicon.lists.get("asking.auxiliary", ())
-    past = any(word.flags & WAS or word.text in did for word in asking)
+    past = any(word.flags & F.WAS or word.text in did for word in asking)
     for place, word in enumerate(asking):
-        begins = word.flags & BEFORE or (past and word.flags & EARLIER)
-        if begins and not (place and asking[place - 1].flags & (UNIT | BE)) and not any(s <= word.start < e for s, e in apart):
+        begins = word.flags & F.BEFORE or (past and word.flags & F.EARLIER)
+        if begins and not (place and asking[place - 1].flags & (F.UNIT | F.BE)) and not any(s <= word.start < e for s, e in apart):
             ends.append(next((asking[n - 1].end for n in range(place + 1, len(asking)) if not asking[n].inside), asking[-1].end))
     return any(not _is_counted([word for word in asking if word.start >= end]) for end in ends)
 
@@ -88,9 +60,9 @@ def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> boo
 def _is_counted(following: Sequence[Word]) -> bool:
     """Whether so much of something follows, within two words: the past month, 过去三天."""
     for word in following[:2]:
-        if word.flags & UNIT:
+        if word.flags & F.UNIT:
             return True
-        if word.flags & (ASKS | VERB):
+        if word.flags & (F.ASKS | F.VERB):
             break
     return False
 
@@ -120,13 +92,13 @@ def _attributes() -> dict[str, list[str]]:
 def _asked_of(said: str, found: Sequence[Word]) -> set[str]:
     """Whom a question names: the first somebody in it."""
     for place, word in enumerate(found):
-        if word.flags & (KIN | OWN | PERSON) and not word.flags & (IT | YOU | YOUR):
+        if word.flags & (F.KIN | F.OWN | F.PERSON) and not word.flags & (F.IT | F.YOU | F.YOUR):
             subject = who_is_named(said, found[place:], len(found) - place, Spoken())[0]
             if subject:
                 return {subject}
         elif _is_named(said, found, place):
             return {name_of(word)}
-        elif word.flags & VERB and not word.flags & (AUX | BE | WAS | ASKS_FIRST):
+        elif word.flags & F.VERB and not word.flags & (F.AUX | F.BE | F.WAS | F.ASKS_FIRST):
             break  # what stands behind the verb is no subject
     return set()
 
@@ -137,14 +109,14 @@ def _is_named(said: str, found: Sequence[Word], place: int) -> bool:
         return (
             place > 0
             and said[word.start].isupper()
-            and not word.flags & (DATED | LIGHT | SPEAKER | COMMON)
-            and not found[place - 1].flags & PLACE
+            and not word.flags & (F.DATED | F.LIGHT | F.SPEAKER | F.COMMON)
+            and not found[place - 1].flags & F.PLACE
         )
-    return bool(word.flags & BEGINS_NAME)
+    return bool(word.flags & F.BEGINS_NAME)
 
 
 def _asked_sort(found: Sequence[Word], flags: int, wanted: frozenset[str], lexicon: Lexicon) -> str:
-    for bits, sort in ((WHERE, "place"), (WHEN, "time"), (WHO, "person"), (AMOUNT, "amount")):
+    for bits, sort in ((F.WHERE, "place"), (F.WHEN, "time"), (F.WHO, "person"), (F.AMOUNT, "amount")):
         if flags & bits:
             return sort
     nouns = [word.entry.has for word in found if word.entry.has]
@@ -152,6 +124,6 @@ def _asked_sort(found: Sequence[Word], flags: int, wanted: frozenset[str], lexic
         return lexicon.attributes[nouns[-1]]
     if wanted:
         return lexicon.predicates[min(wanted)].takes
-    if flags & WHAT:
+    if flags & F.WHAT:
         return "thing"
-    return "yes" if flags & ASKS_FIRST else "thing"
+    return "yes" if flags & F.ASKS_FIRST else "thing"

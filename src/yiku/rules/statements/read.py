@@ -14,51 +14,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from yiku.rules.lexicon import Lexicon, built_in
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    ARTICLE,
-    ASKS,
-    AUX,
-    BE,
-    BUT,
-    CAN,
-    CORRECT,
-    DENY,
-    EMPTY,
-    FROM_NOW,
-    HEDGE,
-    JOIN,
-    JOKE,
-    KIN,
-    LEAD,
-    NOW,
-    NUMBER,
-    ONCE,
-    OUGHT,
-    OWN,
-    PERSON,
-    PLACE,
-    PLAN,
-    POSSESSIVE,
-    REMEMBER,
-    REPORT,
-    REQUEST,
-    REQUESTED,
-    RETRACT,
-    SLIP,
-    STANDING,
-    STILL,
-    SUPPOSE,
-    UNIT,
-    VERB,
-    WHEN,
-    WHO,
-    WILL,
-    YOU,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import AGENT, KEPT, NOWHERE, USER, Clause, Mood, Tense
-from yiku.rules.statements.content import content
 from yiku.rules.statements.cut import parts_of, without_asides
 from yiku.rules.statements.moods import (
     COLONS,
@@ -78,13 +36,13 @@ from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import Sentence, is_wide, sentences
-from yiku.rules.text.words import Word, first_with, flags_of, words
+from yiku.rules.text.words import Word, content, first_with, flags_of, words
 
-_OF_THE_LEAD = CORRECT | SLIP | RETRACT | JOIN | ALSO  # what a word that leads to a clause says of it
-_CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
+_OF_THE_LEAD = F.CORRECT | F.SLIP | F.RETRACT | F.JOIN | F.ALSO  # what a word that leads to a clause says of it
+CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
 _QUOTATION = re.compile(r'"[^"\n]{1,1500}"|「[^」\n]{1,1500}」|『[^』\n]{1,1500}』')
-_TELLS_NOT = CORRECT | RETRACT | JOKE | EMPTY | LEAD | REMEMBER | HEDGE
-_LEADS_ON = REMEMBER | STANDING | REQUEST | SUPPOSE  # a heading has none of these
+_TELLS_NOT = F.CORRECT | F.RETRACT | F.JOKE | F.EMPTY | F.LEAD | F.REMEMBER | F.HEDGE
+_LEADS_ON = F.REMEMBER | F.STANDING | F.REQUEST | F.SUPPOSE  # a heading has none of these
 LONG_QUOTE = 16  # characters; a shorter one is a name or a title, and the speaker's own
 
 
@@ -125,30 +83,30 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
     for place, words_and_signs in enumerate(parts):
         own = [word for word in words_and_signs if not word.sign]
         first = _begins(own, words_and_signs)
-        refused = first + 1 < len(own) and bool(own[first].flags & DENY) and is_apart(own[first], own[first + 1])  # no, …
+        refused = first + 1 < len(own) and bool(own[first].flags & F.DENY) and is_apart(own[first], own[first + 1])  # no, …
         lead, own = own[: first + refused], own[first + refused :]
         _possessives(own)
         part = words_and_signs[words_and_signs.index(own[0]) :]
         _after_something(own)
         flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
-        flags = flags if not flags & JOKE or _is_jest(own) else flags & ~JOKE
-        verb = first_with(own, VERB)
-        order = None if sentence.asks and not flags & REQUESTED else _order(lead, own, flags, result)
+        flags = flags if not flags & F.JOKE or _is_jest(own) else flags & ~F.JOKE
+        verb = first_with(own, F.VERB)
+        order = None if sentence.asks and not flags & F.REQUESTED else _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
-        if named is None and place and subject != AGENT and flags_of(lead) & WHO:
+        if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
             subject = whom_it_follows(text, parts[place - 1], spoken)  # my grandma, who turned 75
         mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
-        if mood is Mood.ASSERTED and flags_of(lead) & WHEN:
+        if mood is Mood.ASSERTED and flags_of(lead) & F.WHEN:
             mood = Mood.SUPPOSED  # when I live in Oslo
-        others = (named is not None and subject != USER) or flags & KIN
+        others = (named is not None and subject != USER) or flags & F.KIN
         leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
-        reported = reported or bool(flags & REPORT and (others or leads_on))  # what follows is what they said
+        reported = reported or bool(flags & F.REPORT and (others or leads_on))  # what follows is what they said
         supposed = supposed or mood is Mood.SUPPOSED  # what follows a supposition hangs on it
         if mood is Mood.ASSERTED and tells_when(own[-1]):
             mood = Mood.SUPPOSED  # 搬家后, and then what is so
-        past = (bool(flags & ONCE) or (past and named is None)) and not flags & (NOW | STILL)  # who goes on tells of then
+        past = (bool(flags & F.ONCE) or (past and named is None)) and not flags & (F.NOW | F.STILL)  # who goes on tells of then
         told = values(text, part)
         own_self = subject == USER or "'s " in subject
         elided = named is None and own_self and any(before.explicit and before.subject == subject for before in result)
@@ -170,8 +128,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 meant=_meant(own, subject, named, spoken, bool(result)),
                 mood=mood,
                 tense=Tense.PAST if past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
-                denied=bool(flags & DENY) and denies(own),
-                hedged=bool(flags & HEDGE) and not spoken.corrects,
+                denied=bool(flags & F.DENY) and denies(own),
+                hedged=bool(flags & F.HEDGE) and not spoken.corrects,
                 cue=cue,
                 values=told,
                 slots=tuple(slots.filled(slots.Told(text, part, subject, named, told, elided), lexicon)),
@@ -180,7 +138,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
                 bare=not telling,
                 rule=mood in (Mood.ASSERTED, Mood.REQUESTED) and (order is not None or is_told_the_agent(own, subject)),
-                tells=to_remember_from(own) if flags & REMEMBER and not _plans(result) else 0,
+                tells=to_remember_from(own) if flags & F.REMEMBER and not _plans(result) else 0,
                 material=material_of(flags, mood, follows_colon=leads_on),
             )
         )
@@ -190,51 +148,51 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
 def _after_something(own: Sequence[Word]) -> None:
     """Words for an earlier time are none behind a verb, where no spaces are written: before a meeting, 开会之前."""
     for before, word in pairwise(own):
-        if word.cjk and word.flags & ONCE and before.flags & VERB:
-            word.flags &= ~ONCE
+        if word.cjk and word.flags & F.ONCE and before.flags & F.VERB:
+            word.flags &= ~F.ONCE
 
 
 def _is_jest(own: Sequence[Word]) -> bool:
     """Whether words say that something was a joke: kidding, and not that somebody is not kidding."""
-    return any(word.flags & JOKE and not flags_of(own[max(0, place - 1) : place]) & DENY for place, word in enumerate(own))
+    return any(word.flags & F.JOKE and not flags_of(own[max(0, place - 1) : place]) & F.DENY for place, word in enumerate(own))
 
 
 def _possessives(own: Sequence[Word]) -> None:
     """Of what may be a possessive or a verb (Ann's) a clause that has another verb for its noun makes a possessive."""
     for place, word in enumerate(own):
-        if word.flags & POSSESSIVE and word.flags & BE and place + 1 < len(own):
+        if word.flags & F.POSSESSIVE and word.flags & F.BE and place + 1 < len(own):
             behind = own[place + 1 :]
-            verb = next((n for n, each in enumerate(behind) if each.flags & (VERB | AUX)), 0)
-            if verb and not flags_of(behind[:verb]) & (ARTICLE | PLACE | DENY | PERSON | OWN):
-                word.flags = POSSESSIVE
+            verb = next((n for n, each in enumerate(behind) if each.flags & (F.VERB | F.AUX)), 0)
+            if verb and not flags_of(behind[:verb]) & (F.ARTICLE | F.PLACE | F.DENY | F.PERSON | F.OWN):
+                word.flags = F.POSSESSIVE
 
 
 def _last_in_jest(found: Sequence[Word], parts: Sequence[Sequence[Word]]) -> int:
     """Which is the last of the parts of a sentence that says it was a joke; -1 where none does."""
-    if not flags_of(found) & JOKE:
+    if not flags_of(found) & F.JOKE:
         return -1
     return max((place for place, part in enumerate(parts) if _is_jest(part)), default=-1)
 
 
 def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequence[Clause]) -> int | None:
     """Where a clause has the verb of a standing order; not where its speaker goes on to say what they do, may or must themselves."""
-    order = order_in(own) if flags & STANDING and not flags & CAN else None
-    if order is None or flags & (PLAN | ASKS) or (flags & WILL and not flags & YOU):
+    order = order_in(own) if flags & F.STANDING and not flags & F.CAN else None
+    if order is None or flags & (F.PLAN | F.ASKS) or (flags & F.WILL and not flags & F.YOU):
         return None
-    goes_on = bool(before) and before[-1].explicit and before[-1].mood is Mood.ASSERTED and not flags_of([*lead, own[0]]) & BUT
-    if _is_own_story(own, before) and not flags & (YOU | DENY | OUGHT):
+    goes_on = bool(before) and before[-1].explicit and before[-1].mood is Mood.ASSERTED and not flags_of([*lead, own[0]]) & F.BUT
+    if _is_own_story(own, before) and not flags & (F.YOU | F.DENY | F.OUGHT):
         return None
     if not goes_on:
         return order
-    if flags & OUGHT and not flags & (YOU | DENY):
+    if flags & F.OUGHT and not flags & (F.YOU | F.DENY):
         return None
-    return order if flags_of([*lead, *own[:order]]) & FROM_NOW else None
+    return order if flags_of([*lead, *own[:order]]) & F.FROM_NOW else None
 
 
 def _is_own_story(own: Sequence[Word], before: Sequence[Clause]) -> bool:
     """Whether Chinese words go on with what their speaker tells: 我担心…，以后写散文时…, 我在想…，方便以后整理."""
     of_speaker = own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before)
-    return of_speaker and (not own[0].flags & STANDING or tells_when(own[-1]))
+    return of_speaker and (not own[0].flags & F.STANDING or tells_when(own[-1]))
 
 
 def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spoken: Spoken, follows: bool) -> str:
@@ -251,9 +209,7 @@ def _plans(before: Sequence[Clause]) -> bool:
 
 def _closed(text: str, start: int, end: int) -> int:
     """Where a clause ends with the brackets and quotes that close behind it and were opened in it."""
-    while (
-        end < len(text) and text[end] in _CLOSES and text.count(_CLOSES[text[end]], start, end) > text.count(text[end], start, end)
-    ):
+    while end < len(text) and text[end] in CLOSES and text.count(CLOSES[text[end]], start, end) > text.count(text[end], start, end):
         end += 1
     return end
 
@@ -262,12 +218,12 @@ def _begins(own: Sequence[Word], part: Sequence[Word]) -> int:
     """The place of the first word that is the clause's own, behind a heading and what joins, corrects or merely leads to it."""
     behind = 0
     if colons := [word.end for word in part if word.text == ":" and word.start > own[0].start]:
-        verb = first_with(own, VERB | _LEADS_ON)
+        verb = first_with(own, F.VERB | _LEADS_ON)
         until = own[verb].start if verb < len(own) else own[-1].end
         heading = max((end for end in colons if end <= until), default=0)
         behind = next((place for place, word in enumerate(own) if word.start >= heading), 0)
     for place in range(behind, len(own)):
-        if not (own[place].inside or own[place].flags & (JOIN | CORRECT | LEAD)):
+        if not (own[place].inside or own[place].flags & (F.JOIN | F.CORRECT | F.LEAD)):
             return place
     return behind
 
@@ -278,4 +234,4 @@ def _tells(word: Word) -> bool:
 
 def _about(before: Sequence[Word]) -> frozenset[str]:
     """The content words before a verb, without amounts."""
-    return content(word for word in before if not word.flags & (NUMBER | UNIT) and not is_number(word))
+    return content(word for word in before if not word.flags & (F.NUMBER | F.UNIT) and not is_number(word))

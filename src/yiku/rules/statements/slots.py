@@ -12,54 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from yiku.rules.lexicon import Gap, Lexicon, Literal, Template, lists
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    ARTICLE,
-    ASKS,
-    AUX,
-    BE,
-    CHANGE,
-    COMMON,
-    CORRECT,
-    DENY,
-    END,
-    EVENT,
-    EVERY,
-    FROM,
-    HAVE,
-    HEDGE,
-    HOLDER,
-    IT,
-    JOIN,
-    KIN,
-    LEAD,
-    LIGHT,
-    MY,
-    NO_LONGER,
-    NOW,
-    NUMBER,
-    ONCE,
-    OTHER,
-    OUGHT,
-    OWN,
-    PERSON,
-    PLACE,
-    PLAN,
-    POSSESSIVE,
-    REMEMBER,
-    SHIFT,
-    SPEAKER,
-    STILL,
-    SUPPOSE,
-    THE,
-    TIME,
-    UNIT,
-    VERB,
-    YOU,
-    YOUR,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import AGENT, USER, Slot, Value
-from yiku.rules.statements.content import content
 from yiku.rules.text.sentences import is_wide
 from yiku.rules.text.words import Word, flags_of
 
@@ -82,12 +36,13 @@ _EXACT = {
     "contact": (("contact",),),
 }
 _WITH_A_FORM = frozenset((*_EXACT, "thing", "any", "noun", "named", "called", "kin"))  # a sort else is a closed list
-_ENDS_VALUE = JOIN | NOW | DENY | ALSO | BE | AUX
-_NO_NOUN = POSSESSIVE | PERSON | OWN | KIN | ARTICLE | JOIN | NOW | ALSO | CORRECT | LIGHT | REMEMBER | LEAD
-_BINDS = ARTICLE | LIGHT | POSSESSIVE | NOW | ALSO | STILL | AUX | HEDGE | PLACE
+_ENDS_VALUE = F.JOIN | F.NOW | F.DENY | F.ALSO | F.BE | F.AUX
+_NO_NOUN = F.POSSESSIVE | F.PERSON | F.OWN | F.KIN | F.ARTICLE | F.JOIN | F.NOW | F.ALSO | F.CORRECT | F.LIGHT | F.REMEMBER | F.LEAD
+_BINDS = F.ARTICLE | F.LIGHT | F.POSSESSIVE | F.NOW | F.ALSO | F.STILL | F.AUX | F.HEDGE | F.PLACE
 # What may stand between a subject and what is said of it.
-_BETWEEN = AUX | BE | HAVE | NOW | STILL | ALSO | EVERY | TIME | HEDGE | JOIN | LEAD | CORRECT | DENY | PLACE | ONCE | PERSON
-_BETWEEN |= CHANGE | LIGHT | SUPPOSE | PLAN | REMEMBER
+_BETWEEN = F.AUX | F.BE | F.HAVE | F.NOW | F.STILL | F.ALSO | F.EVERY | F.TIME | F.HEDGE | F.JOIN | F.LEAD
+_BETWEEN |= F.CORRECT | F.DENY | F.PLACE | F.ONCE | F.PERSON
+_BETWEEN |= F.CHANGE | F.LIGHT | F.SUPPOSE | F.PLAN | F.REMEMBER
 
 
 class Told(NamedTuple):
@@ -130,7 +85,7 @@ def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             if (template.predicate, value.start) not in seen:
                 seen.add((template.predicate, value.start))
                 denial = _denies(template, told.own)
-                yield Slot(told.subject, template.predicate, content(thing), value, predicate.one, _noun(thing), denial)
+                yield Slot(told.subject, template.predicate, value, predicate.one, _noun(thing), denial)
     yield from _attributes(told, lexicon)
 
 
@@ -164,15 +119,15 @@ def _follows(told: Told, place: int) -> bool:
     """Whether nothing that tells stands before the subject, or between it and what stands here."""
     start, end = told.named or (told.own[0].start, told.own[0].start)
     heading = max((word.end for word in told.own if word.sign and word.start < start), default=0)  # Big news: I live in …
-    away = {word.start for before, word in pairwise(told.own) if before.flags & FROM}  # from Oslo, 从奥斯陆
+    away = {word.start for before, word in pairwise(told.own) if before.flags & F.FROM}  # from Oslo, 从奥斯陆
     around = [word for word in told.own[:place] if heading <= word.start < start or word.start >= end]
-    around = [word for word in around if word.start not in away and not word.flags & FROM]
+    around = [word for word in around if word.start not in away and not word.flags & F.FROM]
     return all(word.inside or word.sign or word.flags & _BETWEEN for word in around)
 
 
 def _ends_clause(behind: Sequence[Word]) -> bool:
     """Whether nothing that tells stands behind a template: I am 40, and not 40 to 50 year olds."""
-    return all(word.inside or word.sign or word.flags & (LIGHT | NOW | UNIT | TIME | PLACE) for word in behind)
+    return all(word.inside or word.sign or word.flags & (F.LIGHT | F.NOW | F.UNIT | F.TIME | F.PLACE) for word in behind)
 
 
 def _place_of(own: Sequence[Word], value: Value) -> int:
@@ -181,12 +136,12 @@ def _place_of(own: Sequence[Word], value: Value) -> int:
 
 def _denies(template: Template, own: Sequence[Word]) -> bool:
     """Whether the denial of a clause is the predicate's own: does not like, any more or not."""
-    denials = [word for word in own if word.flags & DENY]
+    denials = [word for word in own if word.flags & F.DENY]
     if not denials:
         return False
     said = {word for part in template.parts if isinstance(part, Literal) for choice in part.words for word in choice}
     owned = [any(word.text in each for each in said) for word in denials]
-    return any(owned) and all(own or word.flags & NO_LONGER for own, word in zip(owned, denials, strict=True))
+    return any(owned) and all(own or word.flags & F.NO_LONGER for own, word in zip(owned, denials, strict=True))
 
 
 # ------------------------------------------------------------------ templates
@@ -201,7 +156,7 @@ def _matched(template: Template, own: Sequence[Word], place: int) -> tuple[Value
             at = _literal_before(part, own, at)
         else:
             start = max(0, at - MOST_WORDS)
-            stops = [i for i in range(start, at) if own[i].flags & (PERSON | OWN | KIN | NOW | PLACE) or own[i].sign]
+            stops = [i for i in range(start, at) if own[i].flags & (F.PERSON | F.OWN | F.KIN | F.NOW | F.PLACE) or own[i].sign]
             start = stops[-1] + 1 if stops else start
             if start >= at:
                 return None
@@ -250,7 +205,7 @@ def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> in
         if isinstance(following, Literal) and _literal(following, own, end) not in (None, end):
             return end
         part = template.parts[index]
-        if isinstance(part, Gap) and part.sort == "noun" and end > at and own[end].flags & PLACE:
+        if isinstance(part, Gap) and part.sort == "noun" and end > at and own[end].flags & F.PLACE:
             return end  # a nurse in Bergen
         inside = own[end].text == "." and at < end < len(own) - 1  # St. Quillgate: the sentence goes on
         if (own[end].sign and not inside) or (end > at and own[end].flags & _ENDS_VALUE):
@@ -259,7 +214,7 @@ def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> in
 
 
 def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
-    while end > start + 1 and own[end - 1].flags & (PLACE | NOW | ALSO | ARTICLE | LIGHT):
+    while end > start + 1 and own[end - 1].flags & (F.PLACE | F.NOW | F.ALSO | F.ARTICLE | F.LIGHT):
         end -= 1
     return Value(sort, own[start].start, own[end - 1].end, " ".join(word.text for word in own[start:end]))
 
@@ -267,7 +222,7 @@ def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
 def _exactly(told: Told, value: Value) -> Value | None:
     """The value of a gap as it was read, without what stands around it; None where it is not of the sort that is taken."""
     inside = [word for word in told.own if value.start <= word.start < value.end]
-    if not inside or inside[0].flags & (PERSON | ASKS | OUGHT | POSSESSIVE):
+    if not inside or inside[0].flags & (F.PERSON | F.ASKS | F.OUGHT | F.POSSESSIVE):
         return None  # 住的这个房子
     if value.sort in _NAMED and any("lodging" in word.entry.sorts for word in inside):
         return None
@@ -278,7 +233,7 @@ def _exactly(told: Told, value: Value) -> Value | None:
                 continue
             if value.sort in _NAMED and inside[0].cjk and exact.start == value.start:
                 # where no spaces are written a name goes on to where the gap ends
-                return None if flags_of(inside) & (POSSESSIVE | IT | VERB) else value
+                return None if flags_of(inside) & (F.POSSESSIVE | F.IT | F.VERB) else value
             if value.sort == "place" and _is_a_brand(told.text[exact.start : exact.end]):
                 return None
             return Value(value.sort, exact.start, min(exact.end, value.end), exact.text, exact.dated, exact.exact)
@@ -301,25 +256,25 @@ def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
     if sort in _NAMED:
         return _is_named(text, inside)
     if sort == "called":
-        return len(inside) <= MOST_BEFORE and not flags & (VERB | PERSON | OWN | ASKS)
+        return len(inside) <= MOST_BEFORE and not flags & (F.VERB | F.PERSON | F.OWN | F.ASKS)
     if sort == "kin":
-        return bool(flags & KIN)
+        return bool(flags & F.KIN)
     if sort == "named":
-        return any(text[word.start].isupper() and not word.flags & COMMON for word in inside[:4]) and not flags & EVENT
+        return any(text[word.start].isupper() and not word.flags & F.COMMON for word in inside[:4]) and not flags & F.EVENT
     if sort == "noun":
-        return len(inside) <= MOST_BEFORE and not inside[0].flags & (LIGHT | NUMBER | TIME | VERB | HEDGE)
+        return len(inside) <= MOST_BEFORE and not inside[0].flags & (F.LIGHT | F.NUMBER | F.TIME | F.VERB | F.HEDGE)
     if sort == "any":
-        return not inside[0].flags & (DENY | BE) and not flags & (YOU | YOUR | IT | OTHER)
+        return not inside[0].flags & (F.DENY | F.BE) and not flags & (F.YOU | F.YOUR | F.IT | F.OTHER)
     if sort != "thing":
         listed = next((place for place, word in enumerate(inside) if sort in word.entry.sorts), None)
-        return listed is not None and listed < MOST_BEFORE and not flags_of(inside[:listed]) & (PLACE | PERSON | OWN | VERB)
-    return not inside[0].flags & (DENY | BE | THE | LIGHT) and not flags & (YOU | YOUR | IT | OTHER)
+        return listed is not None and listed < MOST_BEFORE and not flags_of(inside[:listed]) & (F.PLACE | F.PERSON | F.OWN | F.VERB)
+    return not inside[0].flags & (F.DENY | F.BE | F.THE | F.LIGHT) and not flags & (F.YOU | F.YOUR | F.IT | F.OTHER)
 
 
 def _is_arranged(thing: Sequence[Word], verb: Word) -> bool:
     """Whether something is arranged for a time: an event or an attribute of time, or what is moved to another time."""
     named = any("event" in word.entry.sorts or word.entry.has for word in thing)
-    return named or bool(_noun(thing) and verb.flags & SHIFT and not flags_of(thing) & (PERSON | VERB))
+    return named or bool(_noun(thing) and verb.flags & F.SHIFT and not flags_of(thing) & (F.PERSON | F.VERB))
 
 
 def _is_a_brand(name: str) -> bool:
@@ -328,18 +283,20 @@ def _is_a_brand(name: str) -> bool:
 
 
 def _is_named(text: str, inside: Sequence[Word]) -> bool:
-    first = next((word for word in inside if not word.flags & ARTICLE), inside[0])
-    if first.flags & (TIME | NUMBER | UNIT) or first.text[0].isdigit() or flags_of(inside) & (IT | YOU | YOUR):
+    first = next((word for word in inside if not word.flags & F.ARTICLE), inside[0])
+    if first.flags & (F.TIME | F.NUMBER | F.UNIT) or first.text[0].isdigit() or flags_of(inside) & (F.IT | F.YOU | F.YOUR):
         return False
     if not first.cjk:
-        capital = any(text[word.start].isupper() and not word.flags & COMMON for word in inside)
+        capital = any(text[word.start].isupper() and not word.flags & F.COMMON for word in inside)
         small = text == text.lower() and not first.known  # who types no capitals names places without them, too
-        return capital or (small and not inside[0].flags & ARTICLE)
-    if sum(len(word.text) for word in inside) > LONGEST_NAME or flags_of(inside) & (VERB | PERSON | OWN | DENY | POSSESSIVE):
+        return capital or (small and not inside[0].flags & F.ARTICLE)
+    if sum(len(word.text) for word in inside) > LONGEST_NAME or flags_of(inside) & (
+        F.VERB | F.PERSON | F.OWN | F.DENY | F.POSSESSIVE
+    ):
         return False
-    if first.flags & KIN or (len(inside) == 1 and (len(first.text) == 1 or first.entry.sorts)):
+    if first.flags & F.KIN or (len(inside) == 1 and (len(first.text) == 1 or first.entry.sorts)):
         return False  # my parents' place, home, a doctor
-    return not first.flags & LIGHT and not (first.known and not first.entry.means)
+    return not first.flags & F.LIGHT and not (first.known and not first.entry.means)
 
 
 # ------------------------------------------------------------------ the attribute form
@@ -353,7 +310,7 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             continue
         sort = lexicon.attributes[noun]
         if holder := _holder(own, place) if sort == "person" else None:
-            yield Slot(USER, noun, frozenset(), holder, True, word.text)
+            yield Slot(USER, noun, holder, True, word.text)
         rest = own[place + 1 : place + 1 + TO_THE_VERB + 1]
         verb = _copula(word, rest, told.values)
         if verb is None or place + verb + 2 > len(own) - 1:
@@ -361,41 +318,40 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
         heading = max((n + 1 for n, each in enumerate(own[:place]) if each.sign), default=0)
         ends = next((n for n, each in enumerate(rest) if not each.inside), len(rest))  # of a noun of several words
         before, between = own[heading:place], rest[ends : max(verb, ends)]
-        told_by = between[:-1] if between and between[-1].flags & (AUX | HAVE) else between  # the limit has gone up
-        if any(each.entry.has for each in between) or flags_of([*before, *told_by]) & VERB:
+        told_by = between[:-1] if between and between[-1].flags & (F.AUX | F.HAVE) else between  # the limit has gone up
+        if any(each.entry.has for each in between) or flags_of([*before, *told_by]) & F.VERB:
             continue
         value = _given(told, noun, sort, own[place + verb + 2 :])
         if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
-            words = [*before, word, *between]
             whose = (
-                told.subject.removesuffix(f"'s {word.text}") if word.flags & HOLDER else told.subject
+                told.subject.removesuffix(f"'s {word.text}") if word.flags & F.HOLDER else told.subject
             )  # my manager is Ann: of me
             thing, which = _whose(told, before, between)
-            yield Slot(whose, noun, content(words) - {noun}, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
+            yield Slot(whose, noun, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
 
 
 def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
     """The thing that has an attribute, in words, and the words that say which attribute of it: the gateway's retry limit."""
     named = told.named if told.named and told.subject.startswith("@") else (0, 0)
     which = [each for each in before if not named[0] <= each.start < named[1]]
-    cut = next((place + 1 for place in reversed(range(len(which))) if which[place].flags & POSSESSIVE), 0)
+    cut = next((place + 1 for place in reversed(range(len(which))) if which[place].flags & F.POSSESSIVE), 0)
     behind = [each for each in between if not named[0] <= each.start < named[1]]
     return _noun(which[:cut]) or _noun(behind), which[cut:]
 
 
 def _holder(own: Sequence[Word], place: int) -> Value | None:
     """Who is somebody's something: Greta of `Greta is my landlady`, 老宋 of 老宋是我房东."""
-    if place < 3 or not own[place - 1].flags & (MY | SPEAKER) or not own[place - 2].flags & BE:
+    if place < 3 or not own[place - 1].flags & (F.MY | F.SPEAKER) or not own[place - 2].flags & F.BE:
         return None
     before = own[: place - 2]
-    return None if flags_of(before) & (PERSON | OWN | VERB | ARTICLE | LIGHT) else _value("person", own, 0, len(before))
+    return None if flags_of(before) & (F.PERSON | F.OWN | F.VERB | F.ARTICLE | F.LIGHT) else _value("person", own, 0, len(before))
 
 
 def _copula(noun: Word, rest: Sequence[Word], told: Sequence[Value]) -> int | None:
     """Which of the words behind a noun gives its value; -1 where that stands beside it, as it may without spaces: 身高180."""
     if rest and noun.cjk and any(each.start == rest[0].start and each.sort in ("amount", "time") for each in told):
         return -1
-    verb = next((i for i, each in enumerate(rest) if each.flags & (BE | CHANGE | END) or each.sign), None)
+    verb = next((i for i, each in enumerate(rest) if each.flags & (F.BE | F.CHANGE | F.END) or each.sign), None)
     return None if verb is None or (rest[verb].sign and rest[verb].text != ":") else verb
 
 
@@ -408,11 +364,11 @@ def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sor
     flags = flags_of(before)
     if len(before) > MOST_BEFORE + 1:
         return False
-    if flags & (OWN | KIN | SPEAKER) or (told.elided and not before):
+    if flags & (F.OWN | F.KIN | F.SPEAKER) or (told.elided and not before):
         return True
     which = any(not word.flags & _BINDS for word in [*before, *between])
     named = any(each.sort == "name" and before[0].start <= each.start < before[-1].end for each in told.values if before)
-    of_it = sort != "thing" or named or bool(between or flags_of(before) & POSSESSIVE)  # the theme of the editor, Ann's theme
+    of_it = sort != "thing" or named or bool(between or flags_of(before) & F.POSSESSIVE)  # the theme of the editor, Ann's theme
     return which and of_it and not beside
 
 
@@ -428,16 +384,16 @@ def _given(told: Told, noun: str, sort: str, after: Sequence[Word]) -> Value | N
     for each in after[after[0].text == "/" :]:  # of a path
         if (each.sign and each.text != "/") or (inside and each.flags & _ENDS_VALUE) or len(inside) >= MOST_WORDS:
             break
-        if inside or not each.flags & (ARTICLE | PLACE | NOW | CHANGE):
+        if inside or not each.flags & (F.ARTICLE | F.PLACE | F.NOW | F.CHANGE):
             inside.append(each)
-    while inside and inside[-1].flags & LIGHT and not inside[-1].flags & POSSESSIVE:
+    while inside and inside[-1].flags & F.LIGHT and not inside[-1].flags & F.POSSESSIVE:
         inside.pop()
     return _value("thing", inside, 0, len(inside)) if inside and _looks_like_a_value(told.text, noun, sort, inside) else None
 
 
 def _looks_like_a_value(text: str, noun: str, sort: str, inside: Sequence[Word]) -> bool:
     """Whether words name something, rather than say how it is: a capital, a digit, a word of a closed list, quotation marks."""
-    if len(inside) > MOST_IN_A_VALUE or flags_of(inside) & (LIGHT | DENY | PERSON | ASKS | VERB):
+    if len(inside) > MOST_IN_A_VALUE or flags_of(inside) & (F.LIGHT | F.DENY | F.PERSON | F.ASKS | F.VERB):
         return False
     if inside[0].cjk and (sort in _NAMED or (len(inside) == 1 and not inside[0].known)):
         return sum(len(word.text) for word in inside) <= MOST_CHARS
@@ -452,7 +408,7 @@ def _noun(words: Sequence[Word]) -> str:
     """What is spoken of, without whose it is and without what binds."""
     told: list[Word] = []
     kept = False
-    last = max((place + 1 for place, word in enumerate(words) if word.sign or word.flags & (OWN | REMEMBER)), default=0)
+    last = max((place + 1 for place, word in enumerate(words) if word.sign or word.flags & (F.OWN | F.REMEMBER)), default=0)
     for word in words[last:]:
         kept = kept if word.inside else not (word.sign or word.flags & _NO_NOUN)
         told += [word] if kept else []

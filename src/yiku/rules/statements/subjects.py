@@ -7,44 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from yiku.rules.lexicon.flags import (
-    ALSO,
-    AUX,
-    BEGINS_NAME,
-    COMMON,
-    CORRECT,
-    DATED,
-    HOLDER,
-    INVERTED,
-    IT,
-    JOKE,
-    KIN,
-    LEAD,
-    LIGHT,
-    MY,
-    NOW,
-    NUMBER,
-    OTHER,
-    OWN,
-    PERSON,
-    PLACE,
-    PLAN,
-    POSSESSIVE,
-    REMEMBER,
-    REQUEST,
-    SPEAKER,
-    STANDING,
-    STILL,
-    VERB,
-    WAS,
-    WILL,
-    YOU,
-    YOUR,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import AGENT, USER
-from yiku.rules.statements.content import content
 from yiku.rules.text import analyze
-from yiku.rules.text.words import Word, flags_of
+from yiku.rules.text.words import Word, content, flags_of
 
 
 @dataclass(slots=True)
@@ -86,7 +52,7 @@ def subject_of(text: str, own: Sequence[Word], verb: int, spoken: Spoken, follow
 def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
     """Whose the words behind `who` are: of the speaker's relative or the name that they follow, or else nobody knows."""
     own = [word for word in before if not word.sign]
-    if len(own) > 1 and own[-1].flags & KIN and own[-2].flags & MY:
+    if len(own) > 1 and own[-1].flags & F.KIN and own[-2].flags & F.MY:
         subject, first = f"{USER}'s {own[-1].entry.kin or own[-1].text}", own[-2]
     elif own and _is_name(text, own, len(own) - 1):
         subject, first = name_of(own[-1]), own[-1]
@@ -103,7 +69,9 @@ def is_person(subject: str) -> bool:
 
 def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
     """Whether the words that name a subject are a pronoun: `he`, 她的."""
-    return any(word.start == named[0] and word.flags & (OTHER | IT | OWN) and not word.flags & (MY | YOUR) for word in own)
+    return any(
+        word.start == named[0] and word.flags & (F.OTHER | F.IT | F.OWN) and not word.flags & (F.MY | F.YOUR) for word in own
+    )
 
 
 def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> tuple[str | None, int, int]:
@@ -112,18 +80,18 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
 
     None where nobody, empty where a pronoun leads nowhere.
     """
-    if flags_of(own[verb + 1 : verb + 2]) & INVERTED and not flags_of(own[:verb]) & (PERSON | OWN | KIN):
+    if flags_of(own[verb + 1 : verb + 2]) & F.INVERTED and not flags_of(own[:verb]) & (F.PERSON | F.OWN | F.KIN):
         behind = own[verb + 1 :]
-        ends = next((place for place, word in enumerate(behind) if word.flags & (VERB | PLACE)), len(behind))
+        ends = next((place for place, word in enumerate(behind) if word.flags & (F.VERB | F.PLACE)), len(behind))
         subject, first, last = who_is_named(text, behind, ends, spoken)
         return subject, first + verb + 1, last + verb + 1
     owner, first = "", -1
     for place, word in enumerate(own[: max(verb, 1)]):
         after = own[place + 1] if place + 1 < len(own) else None
-        holder = after is not None and after.flags & HOLDER and place + 2 >= verb  # my boss is, and not my boss's flat is
-        leads_on = after is not None and (after.flags & KIN or holder)
+        holder = after is not None and after.flags & F.HOLDER and place + 2 >= verb  # my boss is, and not my boss's flat is
+        leads_on = after is not None and (after.flags & F.KIN or holder)
         begins = place if first < 0 else first
-        if word.flags & KIN or (owner and word.flags & HOLDER and place + 1 >= verb):
+        if word.flags & F.KIN or (owner and word.flags & F.HOLDER and place + 1 >= verb):
             subject = f"{owner or USER}'s {word.entry.kin or word.text}"
             if _owns_kin(own, place):
                 owner, first = subject, begins
@@ -132,16 +100,16 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
                 spoken.names[name_of(after)] = subject
                 return subject, begins, place + 1
             return subject, begins, place
-        if word.flags & OWN or (word.flags & SPEAKER and leads_on):
-            owner = USER if word.flags & (MY | SPEAKER) else AGENT if word.flags & YOUR else spoken.they()
+        if word.flags & F.OWN or (word.flags & F.SPEAKER and leads_on):
+            owner = USER if word.flags & (F.MY | F.SPEAKER) else AGENT if word.flags & F.YOUR else spoken.they()
             if leads_on:
                 first = begins
                 continue
             return owner, begins, place
-        if word.flags & PERSON:
-            if word.flags & (SPEAKER | YOU | OTHER):
-                return USER if word.flags & SPEAKER else AGENT if word.flags & YOU else spoken.they(), begins, place
-            it = spoken.subject if word.flags & IT else ""
+        if word.flags & F.PERSON:
+            if word.flags & (F.SPEAKER | F.YOU | F.OTHER):
+                return USER if word.flags & F.SPEAKER else AGENT if word.flags & F.YOU else spoken.they(), begins, place
+            it = spoken.subject if word.flags & F.IT else ""
             return "" if it in (USER, AGENT) or is_person(it) else it, begins, place
         if place < verb and _is_name(text, own, place):
             subject = spoken.names.get(name_of(word), name_of(word))
@@ -149,13 +117,13 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
                 owner, first = subject, begins
                 continue
             return subject, begins, place
-    thing = content([word for word in own[:verb] if not word.flags & (NOW | NUMBER) and not word.text[0].isdigit()])
+    thing = content([word for word in own[:verb] if not word.flags & (F.NOW | F.NUMBER) and not word.text[0].isdigit()])
     return (" ".join(sorted(thing)), 0, max(verb - 1, 0)) if thing and verb < len(own) else (None, 0, 0)
 
 
 def _owns_kin(own: Sequence[Word], place: int) -> bool:
     """Whether somebody's somebody follows: my sister's husband."""
-    return bool(flags_of(own[place + 1 : place + 2]) & POSSESSIVE and flags_of(own[place + 2 : place + 3]) & KIN)
+    return bool(flags_of(own[place + 1 : place + 2]) & F.POSSESSIVE and flags_of(own[place + 2 : place + 3]) & F.KIN)
 
 
 def name_of(word: Word) -> str:
@@ -166,12 +134,14 @@ def name_of(word: Word) -> str:
 def _is_name(text: str, own: Sequence[Word], place: int) -> bool:
     """Whether a word is a name: a capital that its place does not ask for, or two or three unknown characters."""
     word = own[place]
-    if word.inside or word.flags & (CORRECT | LEAD | STANDING | JOKE | REMEMBER):
+    if word.inside or word.flags & (F.CORRECT | F.LEAD | F.STANDING | F.JOKE | F.REMEMBER):
         return False
     if not word.cjk:
-        if not text[word.start].isupper() or word.flags & (DATED | LIGHT | REQUEST | COMMON) or (word.known and not place):
+        if not text[word.start].isupper() or word.flags & (F.DATED | F.LIGHT | F.REQUEST | F.COMMON) or (word.known and not place):
             return False
         after = own[place + 1 : place + 2]
-        return place > 0 or (bool(after) and bool(after[0].flags & (POSSESSIVE | VERB | WAS | WILL | AUX | PLAN | STILL | ALSO)))
+        return place > 0 or (
+            bool(after) and bool(after[0].flags & (F.POSSESSIVE | F.VERB | F.WAS | F.WILL | F.AUX | F.PLAN | F.STILL | F.ALSO))
+        )
     after = own[place + 1 : place + 2]
-    return bool(word.flags & BEGINS_NAME and after and after[0].flags & (VERB | PLACE | NOW | ALSO | POSSESSIVE))
+    return bool(word.flags & F.BEGINS_NAME and after and after[0].flags & (F.VERB | F.PLACE | F.NOW | F.ALSO | F.POSSESSIVE))

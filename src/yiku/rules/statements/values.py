@@ -6,31 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from yiku.rules.lexicon.flags import (
-    AHEAD,
-    AND,
-    ARTICLE,
-    BE,
-    CLOCK,
-    COMMON,
-    CURRENCY,
-    DATED,
-    FROM,
-    HOUR,
-    IN_TIME,
-    JOKE,
-    LIGHT,
-    NAMES_A_DAY,
-    NUMBER,
-    ORDINAL,
-    OWN,
-    PART_OF_TIME,
-    PERSON,
-    PLACE,
-    THE,
-    TIME,
-    UNIT,
-)
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import Value
 from yiku.rules.text.words import Word
 
@@ -47,13 +23,13 @@ def _values(text: str, part: Sequence[Word]) -> Iterator[Value]:
     place = 0
     while place < len(part):
         word, end = part[place], place
-        if (word.flags & (TIME | NUMBER) and not word.flags & BE) or word.text[0].isdigit() or word.flags & CURRENCY:
+        if (word.flags & (F.TIME | F.NUMBER) and not word.flags & F.BE) or word.text[0].isdigit() or word.flags & F.CURRENCY:
             if (end := _time_until(part, place)) > place:
                 yield _value("time", part, place, end)
             elif (end := _amount_until(part, place)) > place:
                 hour = (
                     place
-                    and part[place - 1].flags & CLOCK
+                    and part[place - 1].flags & F.CLOCK
                     and end == place + 1
                     and is_number(word)
                     and len(word.text) <= HOUR_CHARS
@@ -64,9 +40,9 @@ def _values(text: str, part: Sequence[Word]) -> Iterator[Value]:
             yield _value("contact", part, place, end)
         elif not word.sign and (end := _name_until(text, part, place)) > place:
             before = part[place - 1].flags if place else 0
-            if before & THE and place > 1:
+            if before & F.THE and place > 1:
                 before = part[place - 2].flags
-            yield _value("place" if before & PLACE and not before & FROM else "name", part, place, end)
+            yield _value("place" if before & F.PLACE and not before & F.FROM else "name", part, place, end)
         place = max(end, place + 1)
 
 
@@ -78,23 +54,23 @@ def _value(sort: str, part: Sequence[Word], start: int, end: int) -> Value:
 
 
 def _is_dated(word: Word) -> bool:
-    return bool(word.flags & (DATED | AHEAD | NAMES_A_DAY)) or _is_date(word)
+    return bool(word.flags & (F.DATED | F.AHEAD | F.NAMES_A_DAY)) or _is_date(word)
 
 
 def is_number(word: Word) -> bool:
     """Whether a word is a number, in digits or in words."""
-    return word.text[0].isdigit() or bool(word.flags & NUMBER)
+    return word.text[0].isdigit() or bool(word.flags & F.NUMBER)
 
 
 def _is_clock(word: Word) -> bool:
-    return word.text[0].isdigit() and (":" in word.text or bool(word.flags & HOUR))
+    return word.text[0].isdigit() and (":" in word.text or bool(word.flags & F.HOUR))
 
 
 def _is_date(word: Word) -> bool:
     """4th, 2026-11-04, 5/4; a range such as 3-6 is none."""
     if not word.text[0].isdigit():
         return False
-    return bool(word.flags & ORDINAL) or word.text.count("-") > 1 or "/" in word.text
+    return bool(word.flags & F.ORDINAL) or word.text.count("-") > 1 or "/" in word.text
 
 
 def _time_until(part: Sequence[Word], place: int) -> int:
@@ -103,11 +79,11 @@ def _time_until(part: Sequence[Word], place: int) -> int:
     sure = False
     while end < len(part):
         word = part[end]
-        if word.flags & TIME or _is_clock(word) or _is_date(word) or (word.flags & PART_OF_TIME and end > place):
+        if word.flags & F.TIME or _is_clock(word) or _is_date(word) or (word.flags & F.PART_OF_TIME and end > place):
             sure, last = True, end + 1
         elif is_number(word) and (end == place or not is_number(part[end - 1]) or part[end - 1].cjk):
             last = end + 1 if sure else last
-        elif not (end > place and (word.text in _INSIDE_TIME or word.flags & IN_TIME)):
+        elif not (end > place and (word.text in _INSIDE_TIME or word.flags & F.IN_TIME)):
             break
         end += 1
     return last if sure else place
@@ -115,16 +91,16 @@ def _time_until(part: Sequence[Word], place: int) -> int:
 
 def _amount_until(part: Sequence[Word], place: int) -> int:
     """Where an amount that begins here ends: a number with its unit."""
-    end = place + 1 if part[place].flags & CURRENCY else place
+    end = place + 1 if part[place].flags & F.CURRENCY else place
     if end >= len(part) or not is_number(part[end]):
         return place
     while end < len(part) and (
-        is_number(part[end]) or (part[end].flags & AND and end + 1 < len(part) and part[end + 1].flags & NUMBER)
+        is_number(part[end]) or (part[end].flags & F.AND and end + 1 < len(part) and part[end + 1].flags & F.NUMBER)
     ):
         end += 1
     if end + 1 < len(part) and part[end].text == "°":
         return end + 2
-    while end < len(part) and part[end].flags & UNIT:
+    while end < len(part) and part[end].flags & F.UNIT:
         end += 1
     return end
 
@@ -137,7 +113,11 @@ def _name_until(text: str, part: Sequence[Word], place: int) -> int:
     while end < len(part):
         if part[end].text == "." and place < end < len(part) - 1 and text[part[end + 1].start].isupper():
             end += 1  # Dr. Okonkwo
-        if part[end].sign or not text[part[end].start].isupper() or part[end].flags & (PERSON | OWN | LIGHT | COMMON | JOKE):
+        if (
+            part[end].sign
+            or not text[part[end].start].isupper()
+            or part[end].flags & (F.PERSON | F.OWN | F.LIGHT | F.COMMON | F.JOKE)
+        ):
             break
         end += 1
     if end > place:
@@ -145,4 +125,4 @@ def _name_until(text: str, part: Sequence[Word], place: int) -> int:
     if any(each.startswith("place_") for each in word.entry.means):
         return place + 1
     unspaced = word.cjk and not word.known and len(word.text) > 1
-    return place + 1 if unspaced and place and part[place - 1].flags & (PLACE | ARTICLE) else place
+    return place + 1 if unspaced and place and part[place - 1].flags & (F.PLACE | F.ARTICLE) else place

@@ -49,6 +49,7 @@ _ASCII = re.compile(r"[a-z0-9]+(?:['._@/:+#\-]+[a-z0-9]+)*[+#]*")
 _LETTER = rf"(?!_)[\w{MARKS}]"  # of a script with spaces: the others are cut out before
 _ANY = re.compile(rf"[{EMOJI}]|(?:{_LETTER})+(?:['._@/:+#\-]+(?:{_LETTER})+)*[+#]*")
 UNSPACED_RUN = re.compile(rf"([{UNSPACED}]+)")  # shared: to compile so wide a class takes milliseconds
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
 _PARTS = re.compile(r"[._@/:+#\-]+")
 _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
 _PUNCTUATION = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『』]+")
@@ -179,6 +180,11 @@ def tokens(text: str) -> Tokens:
         elif run:
             words += [token for raw in (_ASCII if run.isascii() else _ANY).findall(run) for token in _WORDS[raw]]
     return Tokens(words, characters)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether most of a text is Chinese, or in another script without spaces: a character counts as a word."""
+    return sum(map(len, UNSPACED_RUN.findall(text))) > len(_LATIN_WORD.findall(text))
 
 
 def question(text: str) -> Tokens:

@@ -21,7 +21,7 @@ TOKENS_PER_UNSPACED = 0.75
 
 def tokens(text: str) -> int:
     """Tokens of a text to a multilingual embedding model, estimated."""
-    return round(_cost(text))
+    return round(cost(text))
 
 
 def is_cjk(text: str) -> bool:
@@ -35,12 +35,12 @@ def windows(text: str, at_most: int = WINDOW_TOKENS) -> list[str]:
         return [text]
     pieces, piece, spent = [], "", 0.0
     for sentence in _sentences(text, at_most):
-        cost = _cost(sentence)
-        if piece and spent + cost > at_most:
+        price = cost(sentence)
+        if piece and spent + price > at_most:
             pieces.append(piece)
             piece, spent = "", 0.0
         piece += sentence
-        spent += cost
+        spent += price
     return [kept for part in (*pieces, piece) if (kept := part.strip())]
 
 
@@ -56,8 +56,9 @@ def behind(before: str, text: str) -> str | None:
     return f"{tail}\n{text}"
 
 
-def _cost(text: str) -> float:
-    unspaced = sum(map(len, UNSPACED_RUN.findall(text)))
+def cost(text: str) -> float:
+    """The same, unrounded: costs of two texts add up to that of both together."""
+    unspaced = 0 if text.isascii() else sum(map(len, UNSPACED_RUN.findall(text)))
     return (len(text) - unspaced) / CHARS_PER_TOKEN + unspaced * TOKENS_PER_UNSPACED
 
 

@@ -12,7 +12,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from yiku.rules.lexicon import UNKNOWN, Entry, Lexicon
-from yiku.rules.lexicon.flags import BEGINS_NAME, CAN, HOUR, LIGHT, MONTH, NUMBER, ORDINAL, PLACE, PLAN, TIME, UNIT, VERB
+from yiku.rules.lexicon.flags import (
+    BEGINS_NAME,
+    CAN,
+    DAY,
+    EMPTY,
+    HOUR,
+    LIGHT,
+    MONTH,
+    NUMBER,
+    ORDINAL,
+    PLACE,
+    PLAN,
+    TIME,
+    UNIT,
+    VERB,
+)
+from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED
 
 MANY_CHARS = 3  # a word must be longer to be looked up without the ending of its plural
@@ -34,7 +50,7 @@ class Word:
     sign:   it is punctuation
     inside: it stands in a phrase, behind its first word
     cjk:    it is of a script that is written without spaces
-    about:  what it is about (statements/content.py), once that was asked
+    about:  what it is about (`content`), once that was asked
     """
 
     start: int
@@ -103,6 +119,28 @@ def first_with(some: Sequence[Word], bits: int) -> int:
         if word.flags & bits:
             return place
     return len(some)
+
+
+def content(some: Iterable[Word]) -> frozenset[str]:
+    """What words are about, by one name in both languages, without those that bind, ask, or tell of time and change."""
+    found: set[str] = set()
+    for word in some:
+        if word.about is None:
+            word.about = _about(word)
+        found.update(word.about)
+    return frozenset(found)
+
+
+def _about(word: Word) -> Sequence[str]:
+    """A concept of the lexicon, a stem, the pairs of unknown characters."""
+    if word.entry.means:
+        return word.entry.means
+    if word.sign or word.flags & (EMPTY | DAY):
+        return ()
+    if not word.cjk:
+        return analyze.tokens(word.text).words
+    run = word.text
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def _word(start: int, end: int, text: str, lexicon: Lexicon) -> Word:

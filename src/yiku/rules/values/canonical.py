@@ -36,13 +36,6 @@ _YEAR = re.compile(r"@(?:\d{4}|[-?])-")
 _IS_HOUR = re.compile(r"#\d{1,2}")
 
 
-def number(text: str) -> float | None:
-    """The number that a text says, in digits or in words; None when it is none."""
-    pieces = scan(fold(text))
-    found = measures.number(pieces, 0) if pieces else None
-    return found[0] if found and found[1] == len(pieces) else None
-
-
 def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     """Whether two values mean the same, each as it was said at its time."""
     first, second = form(one, said_at), form(other, other_at)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
-from functools import cache
 
-from yiku.rules.lexicon import built_in
 from yiku.rules.values.holidays import Span
 
 UNIT_DAYS = {
@@ -29,34 +27,6 @@ _DAYS_OF_PART = {
     "first half": (0, 15),
     "second half": (15, 31),
 }
-
-
-def number(word: str) -> float:
-    """Return the number that digits or a word say; 4 for "a few". Raises ValueError for any other word."""
-    if word.isdecimal():
-        return int(word)
-    known = numbers()
-    if (whole := known.get(word)) is not None:
-        return whole
-    total = ones = 0
-    for character in word:
-        digit = int(character) if character.isdecimal() else known.get(character)
-        if digit is None or digit != int(digit):
-            raise ValueError(f"no number: {word}")
-        total, ones = (total + (ones or 1) * 10, 0) if digit == 10 else (total, ones * 10 + int(digit))
-    return total + ones
-
-
-@cache
-def numbers() -> dict[str, float]:
-    """Return the words of the lexicon for numbers."""
-    prefix = "clock.number."
-    return {
-        word: int(n) if (n := float(name.removeprefix(prefix))).is_integer() else n
-        for name, words in built_in().lists.items()
-        if name.startswith(prefix)
-        for word in words
-    }
 
 
 def day_of(day: date) -> Span:

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Set
 from functools import cache
 from typing import Any, NamedTuple
 
-from yiku.rules.lexicon import built_in
+from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon.flags import BIT, MONTH, UNIT
-from yiku.rules.values.days import number, numbers
 
 YEARS = range(1900, 2100)  # that a number of four digits may be
 MONTHS = 12
@@ -92,7 +91,7 @@ def _vocabulary() -> _Vocabulary:
         if file == "clock" and table not in _LOOKED_FOR:
             for word in words:
                 classes[word][table] = int(value) if value.lstrip("-").isdigit() else value
-    for word, n in numbers().items():
+    for word, n in _numbers().items():
         classes[word]["number"] = n
     digits = {word for word, each in classes.items() if [*each] == ["number"] and not word.isascii() and each["number"] % 1 == 0}
     lengths: dict[str, set[int]] = {digit: set() for digit in digits}
@@ -160,9 +159,26 @@ def _numeral(small: str, start: int, digits: frozenset[str]) -> str:
     return small[start:end]
 
 
+@cache
+def _numbers() -> dict[str, float]:
+    """What the words for numbers are worth; four for a few."""
+    worth = {word: float(name) for word, name in lists.named("clock.number").items()}
+    return {word: int(n) if n.is_integer() else n for word, n in worth.items()}
+
+
+def _worth(numeral: str) -> int:
+    """The number that digits of either script say: 25, 二十五, 二〇二五."""
+    if numeral.isdecimal():
+        return int(numeral)
+    total = ones = 0
+    for digit in (int(_numbers()[character]) for character in numeral):
+        total, ones = (total + (ones or 1) * 10, 0) if digit == 10 else (total, ones * 10 + digit)
+    return total + ones
+
+
 def _number(small: str, start: int, numeral: str, before: Token | None, vocabulary: _Vocabulary) -> Token:
     """Return a number with what stands right behind it; without pieces where it is no part of a time."""
-    end, n = start + len(numeral), int(number(numeral))
+    end, n = start + len(numeral), _worth(numeral)
     behind = _NEXT_WORD.match(small, end)
     word = vocabulary.longest(small, behind.start(1), behind[1]) if behind else ""
     pieces, says, _ = vocabulary.words.get(word, ({}, {}, False))

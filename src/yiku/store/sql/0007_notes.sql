@@ -2,7 +2,8 @@
 -- exported, and `yiku repair` drops them, so that the next sync makes them anew.
 
 -- Each file that was looked at, and how it was then. The times are nanoseconds as the file system gives them, which with size
--- and inode tell that a file has not changed; what it holds is told by its SHA-256.
+-- and inode tell that a file has not changed; what it holds is told by its SHA-256. `rules` is the version of those that
+-- cut it.
 create table files (
     n integer primary key autoincrement,
     scope_id integer not null,
@@ -16,7 +17,10 @@ create table files (
     seen_ns integer not null,
     status text not null,
     detail text,
-    indexed_at integer not null
+    said_at integer not null,
+    offset_min integer not null,
+    indexed_at integer not null,
+    rules text not null
 ) strict;
 create unique index files_by_path on files (scope_id, path);
 create index files_by_hash on files (scope_id, hash);

@@ -8,7 +8,8 @@ create table vectors_of (
     made text not null
 ) strict;
 
--- The models whose vectors lie here, and how many numbers a vector has; null until there is one.
+-- The models whose vectors lie here, and how many numbers a vector has; null until there is one. `notes of …` is the space of the same
+-- model for notes, which are searched apart.
 create table spaces (
     n integer primary key,
     name text not null unique,
@@ -20,7 +21,7 @@ create table vectors (
     scope_id integer not null,
     space integer not null references spaces (n),
     seq integer not null,
-    item text not null check (item in ('turn', 'memory')),
+    item text not null check (item in ('turn', 'memory', 'note')),
     row_n integer not null,
     part integer not null,
     unspaced integer not null,

@@ -53,32 +53,32 @@ def coded(values: Array) -> tuple[float, bytes]:
     return factor, np.rint(values / factor).astype(np.int8).tobytes()
 
 
-def add(held: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
+def add(vectors: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
     """Add rows, merging pieces no longer than the new one so that few remain."""
     import numpy as np
 
     memories, is_cjk, ns, factors, codes = zip(*found, strict=True)
     kept = np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1)
-    held.memories.append(np.array(memories, np.bool_))
-    held.is_cjk.append(np.array(is_cjk, np.bool_))
-    held.ns.append(np.array(ns, np.int64))
-    held.factors.append(np.array(factors, np.float32))
-    held.codes.append(kept)
-    held.rows = None
-    while len(held.ns) > 1 and len(held.ns[-2]) <= len(held.ns[-1]) < READ_AT_ONCE:
-        for column in (held.memories, held.is_cjk, held.ns, held.factors, held.codes):
+    vectors.memories.append(np.array(memories, np.bool_))
+    vectors.is_cjk.append(np.array(is_cjk, np.bool_))
+    vectors.ns.append(np.array(ns, np.int64))
+    vectors.factors.append(np.array(factors, np.float32))
+    vectors.codes.append(kept)
+    vectors.rows = None
+    while len(vectors.ns) > 1 and len(vectors.ns[-2]) <= len(vectors.ns[-1]) < READ_AT_ONCE:
+        for column in (vectors.memories, vectors.is_cjk, vectors.ns, vectors.factors, vectors.codes):
             column[-2:] = [np.concatenate(column[-2:])]
 
 
-def rows(held: ScopeVectors) -> Rows:
+def rows(vectors: ScopeVectors) -> Rows:
     """Return the rows of these vectors; the windows of a row are adjacent."""
     import numpy as np
 
-    if held.rows is None:
-        ns, memories, is_cjk = map(np.concatenate, (held.ns, held.memories, held.is_cjk))
+    if vectors.rows is None:
+        ns, memories, is_cjk = map(np.concatenate, (vectors.ns, vectors.memories, vectors.is_cjk))
         order = np.lexsort((memories, ns))
         ns, memories = ns[order], memories[order]
         another = (ns[1:] != ns[:-1]) | (memories[1:] != memories[:-1])
         starts = np.concatenate([[0], np.flatnonzero(another) + 1])
-        held.rows = Rows(ns[starts], memories[starts], is_cjk[order][starts], order, starts)
-    return held.rows
+        vectors.rows = Rows(ns[starts], memories[starts], is_cjk[order][starts], order, starts)
+    return vectors.rows

@@ -43,9 +43,11 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-VERSION = 4
+VERSION = 5
+CACHE_SINCE = 4  # its form is of this version
 READABLE = 3  # from this version on: before it is written to, it is brought to today's
-SCOPES_KEPT = 16
+SCOPES_KEPT = 32  # and spaces of them
+NOTES = "notes of "  # before the name of a model's space
 CACHED_AT_MOST = 10_000  # vectors of texts, some 6 MB
 CACHE_KIB = 4_096
 TRIES = 3  # of a row that the model refuses
@@ -99,9 +101,10 @@ class Vectors:
             if connection is None:
                 return []
             used = "exists (select 1 from progress where space = n and turns + memories > 0)"
-            return [
-                name for (name,) in connection.execute(f"select name from spaces where name <> ? and {used} order by n", (space,))
-            ]
+            found = connection.execute(
+                f"select name from spaces where name not in (?, ?) and {used} order by n", (space, of_notes(space))
+            )
+            return [name.removeprefix(NOTES) for (name,) in found]
 
     def load(self, scopes: Sequence[int], space: str) -> int | None:
         """Load the vectors of these scopes; return their dimensions, or None if there are none."""
@@ -109,8 +112,8 @@ class Vectors:
             number, dimensions = (None, None) if connection is None else _space(connection, space)
             if connection is None or number is None:
                 return None
-            held = [self._load(connection, scope, number) for scope in scopes]
-            return dimensions if any(each.ns or each.matrix for each in held) else None
+            loaded = [self._load(connection, scope, number) for scope in scopes]
+            return dimensions if any(each.ns or each.matrix for each in loaded) else None
 
     def similar(
         self,
@@ -137,11 +140,11 @@ class Vectors:
                 return None
             kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
-            held = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [cache.rows(each) for each in held.values()]
-            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in held.values()]
+            by_scope = {scope: each for scope, each in kept.items() if each.ns}
+            rows = [cache.rows(each) for each in by_scope.values()]
+            vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            centre = self._centre(number, held, vectors, largest, common) if held and is_cjk is not None else None
+            centre = self._centre(number, by_scope, vectors, largest, common) if by_scope and is_cjk is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
@@ -168,7 +171,7 @@ class Vectors:
     def _centre(
         self,
         space: int,
-        held: Mapping[int, ScopeVectors],
+        by_scope: Mapping[int, ScopeVectors],
         vectors: Sequence[Codes],
         largest: SignIndex | None,
         common: Callable[[], Array] | None,
@@ -176,7 +179,7 @@ class Vectors:
         """Return the mean vectors of these scopes, recomputed when their number doubled or some were removed."""
         key = (
             space,
-            *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in held.items()),
+            *((scope, each.removals, each.matrix and each.matrix.of.last) for scope, each in by_scope.items()),
             largest and largest.of,
         )
         given = None if largest is None else largest.means
@@ -188,21 +191,21 @@ class Vectors:
     def _load(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
         """Return the current vectors of a scope: the cached ones and those added since."""
         last, removals = _progress(connection, scope, space)
-        held = self._held.pop((scope, space), None)
-        if held is None or held.removals != removals or held.last > last:
-            held = ScopeVectors(removals)
-        if last - held.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
-            held = ScopeVectors(removals, known, known.of.last)
-        if held.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
+        cached = self._held.pop((scope, space), None)
+        if cached is None or cached.removals != removals or cached.last > last:
+            cached = ScopeVectors(removals)
+        if last - cached.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
+            cached = ScopeVectors(removals, known, known.of.last)
+        if cached.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
-            found = connection.execute(sql, (scope, space, held.last, last))
+            found = connection.execute(sql, (scope, space, cached.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                cache.add(held, some)
-            held.last = last
-        self._held[scope, space] = held
+                cache.add(cached, some)
+            cached.last = last
+        self._held[scope, space] = cached
         while len(self._held) > SCOPES_KEPT:
             del self._held[next(iter(self._held))]
-        return held
+        return cached
 
     def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
         """Return the mapped matrix of a scope, if it is sound and matches these rows."""
@@ -234,7 +237,7 @@ class Vectors:
             own = self._connected()
             try:
                 of = sign_index.BuiltFrom(_made(own), last, removals, dimensions)
-                sql = "select count(*), total(item = 'turn') from vectors where scope_id = ? and space = ?"
+                sql = "select count(*), total(item <> 'memory') from vectors where scope_id = ? and space = ?"
                 count, turns = index.fetch_one(own, sql, scope, number)
                 sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
             finally:
@@ -314,6 +317,17 @@ class Vectors:
 
         return self._taken_out(step, scope)
 
+    def remove(self, scope: int, rows: Sequence[tuple[Item, int]]) -> None:
+        """Take out the vectors of rows that are not there any more. Not for what is erased: the log and the cache may still have them."""
+        with self._written() as connection:
+            of = [int(space) for item, n in rows for space in _spaces_of(connection, scope, item, n)]
+            for item, n in rows:
+                _taken(connection, scope, item, n)
+            sql = "update progress set removals = removals + 1 where scope_id = ? and space = ?"
+            connection.executemany(sql, [(scope, space) for space in sorted({*of})])
+            sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
+            connection.executemany(sql, [(scope, *row) for row in rows])
+
     def drop(self, scope: int | None = None) -> bool:
         """Delete all vectors of a scope, or all; return whether the log was emptied too."""
         among = "1" if scope is None else f"scope_id = {int(scope)}"
@@ -334,9 +348,10 @@ class Vectors:
     def fit(self, space: str, length: int) -> None:
         """Set the dimensions of a space, dropping vectors of other dimensions."""
         with self._written() as connection:
-            number, dimensions = _space(connection, space)
-            if number is not None and dimensions != length:
-                _emptied(connection, number, length)
+            for name in (space, of_notes(space)):
+                number, dimensions = _space(connection, name)
+                if number is not None and dimensions != length:
+                    _emptied(connection, number, length)
         self._fitting.add(space)
 
     def _taken_out(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
@@ -363,7 +378,7 @@ class Vectors:
         with self._read() as connection:
             if connection is None:
                 return {}
-            if self._is_older(connection):
+            if self._is_older(connection, CACHE_SINCE):
                 return {}
             sql = "select factor, code from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
             found = ((text, connection.execute(sql, (text, *key)).fetchone()) for text in hashes)
@@ -468,14 +483,15 @@ class Vectors:
         self._connection = connection
         return connection
 
-    def _is_older(self, connection: apsw.Connection) -> bool:
+    def _is_older(self, connection: apsw.Connection, than: int = VERSION) -> bool:
         """Tell whether a file can be read and has the format of an earlier version."""
-        return int(index.fetch_one(connection, "pragma user_version")[0]) < VERSION
+        return int(index.fetch_one(connection, "pragma user_version")[0]) < than
 
     def _migrate(self, connection: apsw.Connection) -> None:
         """Migrate the file and release free space. The gate must be held."""
         with write.transaction(connection):
-            connection.execute(files("yiku.store.sql").joinpath("vectors_0004.sql").read_text(encoding="utf-8"))
+            for version in range(index.fetch_one(connection, "pragma user_version")[0] + 1, VERSION + 1):
+                connection.execute(files("yiku.store.sql").joinpath(f"vectors_{version:04}.sql").read_text(encoding="utf-8"))
             connection.execute(f"pragma user_version = {VERSION}")
         with suppress(apsw.Error):  # somebody reads, or the disk is full: the pages are used again
             pages.vacuum(connection)
@@ -529,6 +545,11 @@ class Vectors:
 # ------------------------------------------------------------------ rows
 
 
+def of_notes(space: str) -> str:
+    """The name of the space in which a model's vectors of notes lie: apart, so that talk is searched as if there were no notes."""
+    return f"{NOTES}{space}"
+
+
 def _space(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
     """Return the number of a space and its dimensions."""
     found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
@@ -548,13 +569,19 @@ def _made(connection: apsw.Connection) -> str:
 
 def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:
     """Yield batches of a scope's vectors for its matrix: turns first, by row number."""
-    for item in ("turn", "memory"):
+    for item in ("turn", "note", "memory"):
         sql = """
             select row_n, unspaced, factor, code from vectors indexed by vectors_by_row
             where scope_id = ? and item = ? and space = ? order by row_n, part"""
         found = connection.execute(sql, (scope, item, space))
         while some := [*islice(found, READ_AT_ONCE)]:
             yield some
+
+
+def _spaces_of(connection: apsw.Connection, scope: int, item: str, n: int) -> list[int]:
+    """The spaces in which a row has vectors."""
+    sql = "select distinct space from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
+    return [space for (space,) in connection.execute(sql, (scope, item, n))]
 
 
 def _emptied(connection: apsw.Connection, space: int, length: int | None) -> None:

@@ -101,12 +101,12 @@ def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_sco
 
     means = matrix.means
     rest = question - means[int(is_cjk)]
-    apart = _hamming(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
-    step = max(1, len(apart) // SAMPLE)
-    sample = np.arange(0, len(apart), step)
+    distances = _hamming(matrix.columns["signs"], _signs(rest[None, :])[:, 0])
+    step = max(1, len(distances) // SAMPLE)
+    sample = np.arange(0, len(distances), step)
     known = _exact(matrix, sample, rest)
-    found = _expected_hamming_mean(apart, apart[sample], known)
-    near = _nearest(apart, MEASURED)
+    found = _expected_hamming_mean(distances, distances[sample], known)
+    near = _nearest(distances, MEASURED)
     wanted = np.unique(np.concatenate([near, *(_places(matrix, *rows) for rows in always_score)]))
     found[sample] = known
     found[wanted] = _exact(matrix, wanted, rest)
@@ -131,30 +131,30 @@ def _hamming(signs: Array, question: Array) -> Array:
     return found
 
 
-def _expected_hamming_mean(apart: Array, sample: Array, known: Array) -> Array:
+def _expected_hamming_mean(distances: Array, sample: Array, known: Array) -> Array:
     """Fit the mean similarity as a function of Hamming distance to a sample."""
     import numpy as np
 
     x = sample.astype(np.float64)
     spread = float(x.var())
     slope = float(((x - x.mean()) * (known - known.mean())).mean()) / spread if spread else 0.0
-    table = (known.mean() + slope * (np.arange(int(apart.max()) + 1) - x.mean())).astype(np.float32)
-    found: Array = table[apart]
+    table = (known.mean() + slope * (np.arange(int(distances.max()) + 1) - x.mean())).astype(np.float32)
+    found: Array = table[distances]
     return found
 
 
-def _nearest(apart: Array, most: int) -> Array:
+def _nearest(distances: Array, most: int) -> Array:
     """Return the vectors with the smallest Hamming distance, guided by a sample."""
     import numpy as np
 
-    if len(apart) <= most:
-        return np.arange(len(apart))
-    some = apart[:: max(1, len(apart) // COUNTED)]
-    share = min(len(some) - 1, 2 * most * len(some) // len(apart) + 1)
-    among = np.flatnonzero(apart <= np.partition(some, share)[share])
+    if len(distances) <= most:
+        return np.arange(len(distances))
+    some = distances[:: max(1, len(distances) // COUNTED)]
+    share = min(len(some) - 1, 2 * most * len(some) // len(distances) + 1)
+    among = np.flatnonzero(distances <= np.partition(some, share)[share])
     if len(among) < most:
-        among = np.arange(len(apart))
-    found: Array = among[np.argpartition(apart[among], most - 1)[:most]] if len(among) > most else among
+        among = np.arange(len(distances))
+    found: Array = among[np.argpartition(distances[among], most - 1)[:most]] if len(among) > most else among
     return found
 
 

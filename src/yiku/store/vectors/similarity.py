@@ -90,9 +90,9 @@ def cosines(vectors: Codes, question: Array) -> Array:
     import numpy as np
 
     found = np.empty(len(vectors.is_cjk), np.float32)
-    room = np.empty((BLOCK, len(question)), np.float32)
+    buffer = np.empty((BLOCK, len(question)), np.float32)
     for start, codes, factors in _pieces(vectors, 0):
-        floats = room[: len(codes)]
+        floats = buffer[: len(codes)]
         np.copyto(floats, codes)
         found[start : start + len(codes)] = np.vecdot(floats, question) * factors  # not `@`: its threads cost more than they save
     return found
@@ -124,9 +124,9 @@ def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
     """Yield blocks of vectors as floats from a place on, reusing one buffer."""
     import numpy as np
 
-    room = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
+    buffer = np.empty((BLOCK, vectors.codes[0].shape[1]), np.float32)
     for place, codes, factors in _pieces(vectors, start):
-        floats = room[: len(codes)]
+        floats = buffer[: len(codes)]
         np.multiply(codes, factors[:, None], out=floats)
         yield place, floats
 

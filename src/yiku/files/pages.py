@@ -1,0 +1,124 @@
+"""
+A page that people and Yiku write: read with what it held, and replaced only while it still holds that.
+
+A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
+before the rename. Who replaced or changed it meanwhile keeps what they wrote, and the caller reads again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from yiku.errors import InvalidInput
+from yiku.files.vault import content_of, made_whole, opened, write_flushed, written
+
+LARGEST_BYTES = 4 * 1024 * 1024
+BOM = "\ufeff"
+
+
+class Seen(NamedTuple):
+    """A page as it was read: its bytes and its text. None in the place of one that is not there."""
+
+    content: bytes
+    text: str
+
+
+def read(path: Path, *, below: Path) -> Seen | None:
+    """
+    A page; None where there is none. Raises InvalidInput for what is not a file of UTF-8 text: a link, a folder, another encoding.
+
+    below: a folder above it; no link on the way from there is followed
+    """
+    try:
+        content = _content(path, below)
+    except OSError as error:
+        raise _refused(error, path) from error
+    if content is None:
+        return None
+    try:
+        return Seen(content, content.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path.name} is not UTF-8 at byte {error.start:,}: save it as UTF-8") from error
+
+
+def replace(path: Path, text: str, seen: Seen | None, *, below: Path) -> bool:
+    """
+    The page holds this text; on the disk when this returns. False, and nothing is written, where it is not as it was seen.
+
+    Raises InvalidInput as `read` does, and StoreError where it cannot be written.
+    """
+    content = text.encode()
+    try:
+        with opened(below, *path.parent.relative_to(below).parts) as folder:
+            if seen is None:
+                if not made_whole(folder, path.name, content) and not _created(folder, path.name, content):
+                    return False
+            elif not _renamed(folder, path.name, content, seen.content):
+                return False
+            os.fsync(folder)
+            return True
+    except OSError as error:
+        raise _refused(error, path) from error
+
+
+def _renamed(folder: int, name: str, content: bytes, seen: bytes) -> bool:
+    """A temporary file takes the name, unless what has the name changed since it was seen."""
+    temporary = _temporary(folder, name, content)
+    try:
+        with suppress(FileNotFoundError):
+            if content_of(Path(name), at_most=LARGEST_BYTES, below=folder) == seen:
+                os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                return True
+        os.unlink(temporary, dir_fd=folder)
+        return False
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _created(folder: int, name: str, content: bytes) -> bool:
+    """Create a file on a file system without unnamed files; False if the name was taken first."""
+    temporary = _temporary(folder, name, content)
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        return True
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _temporary(folder: int, name: str, content: bytes) -> str:
+    temporary = f".{name}.{secrets.token_hex(6)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+        write_flushed(file, content)
+    return temporary
+
+
+def _content(path: Path, below: Path) -> bytes | None:
+    folder = below
+    for name in path.parent.relative_to(below).parts:  # without making any of them
+        folder = folder / name
+        if folder.is_symlink():
+            raise OSError(errno.ELOOP, "is a link", str(folder))
+    try:
+        return content_of(path, at_most=LARGEST_BYTES)
+    except FileNotFoundError:
+        return None
+
+
+def _refused(error: OSError, path: Path) -> Exception:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return InvalidInput(f"{path.name} is a link, or lies behind one; pages lie in the home itself")
+    if error.errno in (errno.EISDIR, errno.EINVAL):
+        return InvalidInput(f"{path.name} is not a file")
+    if error.errno == errno.EFBIG:
+        return InvalidInput(f"{path.name} has over {LARGEST_BYTES >> 20} MiB")
+    return written(error, path)

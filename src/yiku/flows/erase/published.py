@@ -1,0 +1,55 @@
+"""
+What was erased leaves the managed regions of MEMORY.md and USER.md, line by line; the next publishing writes them anew.
+
+What people wrote beside the regions is theirs, and not touched here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from yiku.errors import InvalidInput
+from yiku.files import pages
+from yiku.flows.common.handle import Handle
+from yiku.rules.pages import region
+from yiku.rules.privacy import redaction
+from yiku.types import Place
+
+NAMES = ("MEMORY.md", "USER.md")
+AGAIN = 5  # times, when somebody saves a page meanwhile
+
+
+def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) -> Iterator[Place]:
+    """
+    Each page that showed something of it, and which lines went.
+
+    scope: its number; ids: of the memories that are gone; texts: what must stand nowhere
+    """
+    home = Path(handle.home)
+    known = {number: name for number, name, _ in handle.store.scopes()}
+    is_owner = known.get(scope, handle.scope) == handle.settings.owner
+    root = home if is_owner else home / "scopes" / str(scope)
+
+    def gone(item: region.Item) -> bool:
+        if item.id is not None and any(id.endswith(item.id) for id in ids):
+            return True
+        folded = redaction.Folded(item.text)
+        return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
+
+    for name in NAMES:
+        path = root / name
+        try:
+            for _ in range(AGAIN):
+                seen = pages.read(path, below=home)
+                text, lines = region.without(seen.text, gone) if seen else ("", [])
+                if not lines or pages.replace(path, text, seen, below=home):
+                    break
+        except InvalidInput as error:  # a link, say: whoever looks through all files tells what is in it
+            yield Place(str(path.relative_to(home)), f"not read: {error.detail}")
+            continue
+        if lines:
+            line_list = ", ".join(map(str, lines))
+            yield Place(
+                str(path.relative_to(home)), f"line {line_list} of the managed region removed", len(seen.content) if seen else 0
+            )

@@ -1,0 +1,62 @@
+"""
+Notes by their words and vectors, on the scale of turns and statements.
+
+What much or little evidence is, talk says where there is some: notes, however many, change nothing in how turns are ranked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from yiku.flows.find.by_evidence import SPARE, Found, by_words, near_to, placed
+from yiku.flows.find.query import Candidate, Key, Query
+from yiku.rules.finding import fuse, numbers
+from yiku.store.api import of_notes
+from yiku.types import Note
+
+
+def by_notes(query: Query, talk: Found) -> Found:
+    """
+    Passages of notes that answer.
+
+    talk: what was found among turns and statements, and the scale of that
+    """
+    import numpy as np
+
+    if "note" not in query.types or query.where is not None:
+        return Found()
+    words = by_words(query, "note")
+    near = None if talk.asked is None else near_to(query, talk.asked, of_notes(talk.asked.space), {"note": words})
+    if not len(words.ns) and near is None:
+        return Found(dropped_terms=words.dropped)
+    scale = _scale(talk, fuse.scale([words.scores], near, carries_on=query.question.carries_on))
+    every = words.ns if near is None else numbers.distinct(np.concatenate([words.ns, near.ns]))[0]
+    shares = placed(every, words.ns, scale.of_words(words.scores), 0.0)
+    vectors = None
+    if scale.near is not None:  # what has none yet is found by its words, as strongly
+        vectors = np.full(len(every), np.nan) if near is None else placed(every, near.ns, scale.of_vectors(near.alike), np.nan)
+    evidence = fuse.evidence(scale, every, shares, vectors, {})
+    places = {int(evidence.ns[place]): int(place) for place in evidence.best_first(query.limit + SPARE)}
+    candidates = dict[Key, Candidate]()
+    for note in query.handle.store.notes.read(query.scopes, sorted(places)):
+        place = places[note.n]
+        parts = {name: float(part[place]) for name, part in evidence.parts.items() if part[place] > 0}
+        total = float(evidence.total[place])
+        if _in_time(query, note):
+            parts["time"] = 1.0
+            total += scale.weight("time")
+        candidates["note", note.n] = Candidate(note, parts, fuse.relevance(total))
+    return Found(candidates, words.dropped, scale=scale, evidence={"note": evidence})
+
+
+def _scale(talk: Found, notes_scale: fuse.Scale) -> fuse.Scale:
+    """The scale of talk; of notes alone where nobody has said anything that the question could be held against."""
+    if talk.scale is None or not any(len(each.ns) for each in talk.evidence.values()):
+        return notes_scale
+    return talk.scale if talk.scale.near is not None else replace(talk.scale, near=notes_scale.near)
+
+
+def _in_time(query: Query, note: Note) -> bool:
+    """Whether a log is of a day that the question names."""
+    of_a_day = note.source in ("daily", "archive")
+    return of_a_day and any(window.since <= note.said_at < window.until for window in query.question.windows)

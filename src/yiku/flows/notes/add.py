@@ -1,0 +1,91 @@
+"""
+Documents and skills are indexed at once; what lies outside the vault is copied into it first.
+
+A copy never takes the place of another file: a person may have edited it there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from yiku.files import notes as files
+from yiku.files.vault import content_of, expanded, write_atomically
+from yiku.flows.common import checks, pause
+from yiku.flows.common.handle import Handle
+from yiku.flows.notes.sync import sync_files, vault_of
+from yiku.types import SyncReport
+
+MOST_FILES = 10_000  # of a folder
+
+
+def document(handle: Handle, path: object) -> SyncReport:
+    """Index a file or folder, which belongs into documents/."""
+    return _added(handle, path, "documents")
+
+
+def skill(handle: Handle, path: object) -> SyncReport:
+    """Index a file or folder, which belongs into skills/."""
+    return _added(handle, path, "skills")
+
+
+def _added(handle: Handle, path: object, folder: str) -> SyncReport:
+    handle.store.upkeep.about()  # a memory that was closed says so
+    pause.refuse(handle)
+    root, given = vault_of(handle).resolve(), _given(path)
+    found = list(_files(given))
+    if not found:
+        checks.refuse("path", f"{given} has no file that ends with {', '.join(files.ENDINGS)}")
+    if given.is_relative_to(root):
+        paths = [one.relative_to(root).as_posix() for one in found]
+        if not any(map(files.source_of, paths)):
+            checks.refuse("path", f"{given} lies in the home, but in none of {', '.join(f'{name}/' for name in files.FOLDERS)}")
+        return sync_files(handle, paths)
+    base = given.parent
+    targets = {one: f"{folder}/{one.relative_to(base).as_posix()}" for one in found}
+    contents = {one: _content(one) for one in targets}
+    for one, target in targets.items():
+        with suppress(FileNotFoundError):
+            if files.read(root, target)[1] != contents[one]:
+                checks.refuse("path", f"{target} is there already, and holds something else: edit it there, or remove it")
+    for one, target in targets.items():
+        if not (root / target).exists():
+            write_atomically(root / target, contents[one], below=root)
+    return sync_files(handle, targets.values())
+
+
+def _given(path: object) -> Path:
+    """The file or folder that is meant. Raises InvalidInput where there is none."""
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(text := os.fspath(path), str) or not text.strip() or "\0" in text:
+        checks.refuse("path", "must be the path of a file or folder")
+    try:
+        return expanded(text).resolve(strict=True)
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        checks.refuse("path", f"{text[:200]!r}: {reason}")
+
+
+def _files(given: Path) -> Iterator[Path]:
+    """A file, or those of a folder that can be indexed; no link is followed."""
+    if given.is_file():
+        if given.name.lower().endswith(files.ENDINGS):
+            yield given
+        return
+    count = 0
+    for folder, folders, names in os.walk(given, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if not name.startswith(".") and name.lower().endswith(files.ENDINGS) and path.is_file() and not path.is_symlink():
+                if (count := count + 1) > MOST_FILES:
+                    checks.refuse("path", f"{given} has over {MOST_FILES:,} files: index its folders one by one")
+                yield path
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return content_of(path, at_most=files.LARGEST_BYTES)
+    except OSError as error:
+        checks.refuse("path", f"{path}: {error.strerror}")

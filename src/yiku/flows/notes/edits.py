@@ -1,0 +1,125 @@
+"""
+What a person changed in MEMORY.md or USER.md becomes memory: a changed line corrects, a new one is remembered, a missing one is forgotten.
+
+Each edit goes the way of `update`, `remember` or `forget`, so that it is decided, journaled and undone as if it had been told.
+What cannot be kept (it was erased, is private, is no statement) stays the person's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from yiku.errors import IdempotencyMismatch, InvalidInput, KeptOut, NotFound, Paused, TooLarge
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.forget import forget
+from yiku.flows.keep.remember import remember
+from yiku.flows.keep.update import update
+from yiku.rules.pages import choosing
+from yiku.rules.pages.hand_edits import Edits
+from yiku.rules.pages.merge import merge
+from yiku.rules.pages.region import Item
+from yiku.types import Details, Edited, How, Kind, Memories, Refused, Retracted, SemanticMemory, State
+
+METHOD = "edited"
+REASON = "removed from {}"
+
+
+def edited(handle: Handle, id: str, before: str, after: str) -> Edited:
+    """A memory with an edited text, merged with what was told of it since it was shown; where both say otherwise, the edit counts."""
+    shown, wanted = (checks.text(text, name).strip() for text, name in ((before, "before"), (after, "after")))
+    row = find_memory(handle, id, handle.own())
+    live = in_use(handle, [row.id])
+    if row.id not in live:
+        raise NotFound(f"{row.id} is not in use any more", "`yiku restore` brings it back.")
+    now = live[row.id]
+    both = merge(shown, wanted, now.content.strip())
+    text = both.text if both.clean else wanted
+    return Edited(now if text == now.content else update(handle, now.id, text, {}), both.clean)
+
+
+@dataclass(slots=True)
+class Applied:
+    """What edits came to: the texts that memory has now, the texts of what it forgot, and what stays the person's own."""
+
+    changed: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+
+
+def in_use(handle: Handle, ids: Sequence[str]) -> dict[str, SemanticMemory]:
+    """The current version of each of these memories that is in use, by the id given."""
+    own = handle.own()
+    if not own or not ids:
+        return {}
+    known = handle.store.memories(own, Memories(ids=sorted({*ids})))
+    found: dict[str, SemanticMemory] = {}
+    for row in known:
+        line = Memories(line=row.line, states=(State.ACTIVE, State.CANDIDATE), current=True, limit=1)
+        if live := handle.store.memories(own, line):
+            found[row.id] = live[0]
+    return found
+
+
+def apply(handle: Handle, page: str, version: str, edits: Edits) -> Applied:
+    """
+    Bring the edits of a page into memory. Raises Paused, and StoreError; done twice it changes nothing more.
+
+    A line that is missing says nothing of what was told since in its place.
+    """
+    done = Applied(own=[*edits.own])
+    live = in_use(handle, [*(id for id, _ in edits.changed), *edits.removed])
+    for id, item in edits.changed:
+        _kept(done, item, done.changed, _corrected(handle, page, version, live.get(id), item))
+    for item in edits.added:
+        _kept(done, item, done.added, _remembered(handle, page, version, item))
+    for id in edits.removed:
+        if id in live and live[id].id == id and forget(handle, id, reason=REASON.format(page)).memories:
+            done.removed.append(live[id].content)
+    return done
+
+
+def _kept(done: Applied, item: Item, sentences: list[str], kept: bool) -> None:
+    if kept:
+        sentences.append(item.text)
+    else:
+        done.own.append(item.raw)
+
+
+def _corrected(handle: Handle, page: str, version: str, row: SemanticMemory | None, item: Item) -> bool:
+    """Whether the memory says so now. One that is not in use any more is told anew."""
+    if row is None:
+        return _remembered(handle, page, version, item)
+    if " ".join(row.content.split()) == item.text:
+        return True  # done before
+    try:
+        update(handle, row.id, item.text, {})
+        return True
+    except Paused:
+        raise
+    except (TooLarge, KeptOut):
+        return False
+    except (InvalidInput, NotFound):  # another memory says just that, or holds that slot
+        if not _remembered(handle, page, version, item, row.kind):
+            return False
+        forget(handle, row.id, reason=f"changed in {page}")
+        return True
+
+
+def _remembered(handle: Handle, page: str, version: str, item: Item, kind: Kind | None = None) -> bool:
+    """Whether memory knows it now."""
+    kind = kind or (choosing.kind_of(item.section) if page == choosing.MEMORY else None)
+    details: Details = {} if kind in (None, Kind.FACT) else {"kind": kind}
+    key = f"{page} {version} {handle.scope_seal(item.text).hex()}"
+    try:
+        outcome = remember(handle, item.text, details, idempotency_key=key, how=How(method=METHOD))
+    except IdempotencyMismatch:
+        return True  # this line of this version was read before
+    except Paused:
+        raise
+    except (InvalidInput, KeptOut):
+        return False
+    return not isinstance(outcome, Refused | Retracted)

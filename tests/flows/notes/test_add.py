@@ -1,0 +1,48 @@
+"""Documents and skills are indexed at once, and what lies outside the vault is copied into it."""
+
+import pytest
+
+from yiku.errors import InvalidInput
+
+
+def test_a_document_outside_the_vault_is_copied_and_indexed(memory, home, tmp_path):
+    """A file and a folder; the original stays."""
+    (tmp_path / "notes/deep").mkdir(parents=True)
+    (tmp_path / "plan.md").write_text("# Plan 计划\n\nPlant the quince.\n")
+    (tmp_path / "notes/deep/a.md").write_text("The badger digs.")
+    (tmp_path / "notes/b.txt").write_text("獾在挖洞。")
+    (tmp_path / "notes/c.png").write_bytes(b"no text")
+
+    assert ("documents/plan.md",) == memory.notes.index_document(tmp_path / "plan.md").added
+    assert {"skills/notes/b.txt", "skills/notes/deep/a.md"} == {*memory.notes.index_skill(str(tmp_path / "notes")).added}
+    assert "# Plan 计划\n\nPlant the quince.\n" == (home / "documents/plan.md").read_text() == (tmp_path / "plan.md").read_text()
+    assert 1 == memory.notes.index_document(tmp_path / "plan.md").unchanged
+
+
+def test_a_file_in_the_vault_is_indexed_where_it_lies(memory, home):
+    (home / "documents").mkdir()
+    (home / "documents/a.md").write_text("one")
+
+    assert ("documents/a.md",) == memory.notes.index_document(home / "documents/a.md").added
+    (home / "documents/a.md").write_text("two")
+    assert ("documents/a.md",) == memory.notes.index_document(home / "documents").changed
+
+
+def test_a_copy_takes_no_other_files_place(memory, home, tmp_path):
+    """A person may have edited what is there."""
+    (home / "documents").mkdir()
+    (home / "documents/plan.md").write_text("edited by hand")
+    (tmp_path / "plan.md").write_text("another plan")
+
+    with pytest.raises(InvalidInput, match="there already"):
+        memory.notes.index_document(tmp_path / "plan.md")
+    assert "edited by hand" == (home / "documents/plan.md").read_text()
+
+
+@pytest.mark.parametrize("path", ["", 3, None, "nowhere.md", "a\0b", "picture.png"])
+def test_what_is_no_document_is_refused(memory, tmp_path, path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "picture.png").write_bytes(b"x")
+
+    with pytest.raises(InvalidInput, match="path"):
+        memory.notes.index_document(path)
