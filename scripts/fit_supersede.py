@@ -70,10 +70,10 @@ class Pair:
     holds: bool  # the old one's statement holds
 
 
-Heard = list[tuple[Any, ...]]
+Captured = list[tuple[Any, ...]]
 
 
-def told() -> Iterator[tuple[str, Mapping[str, Any]]]:
+def all_cases() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """All cases, with the set that each belongs to."""
     for case in corrections.known(()):
         yield case["id"].partition("/")[0], case
@@ -81,14 +81,14 @@ def told() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield "talk", json.loads(line)
 
 
-def of_cases(heard: Heard, scratch: Path) -> tuple[list[Pair], Counter[str]]:
+def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str]]:
     """The pairs of all cases, and how many statements that hold were compared in each set."""
     pairs, holding = list[Pair](), Counter[str]()
-    for number, (of, case) in enumerate(told()):
-        heard.clear()
+    for number, (of, case) in enumerate(all_cases()):
+        captured.clear()
         turns = _turns(case, scratch / str(number))
-        if heard:
-            asked, terms, pool, following = heard[-1]
+        if captured:
+            asked, terms, pool, following = captured[-1]
             answers, _ = said_later.answers(asked, terms, pool, following)
             right = {*case["holds"], *case["first"]} - {value["turn"] for value in case["outdated"]}
             holding[of] += sum(bool(turns.get(one.id, set()) & right) for one in pool)
@@ -152,23 +152,31 @@ def _answers(case: Mapping[str, Any], new: supersede.Answer) -> bool:
     return any(word in own for word in words) or not any(word in text for word in words)
 
 
-def of_talk(heard: Heard, folder: Path, scratch: Path) -> Iterator[Pair]:
+def of_talk(captured: Captured, folder: Path, scratch: Path) -> Iterator[Pair]:
     """Pairs of real talk, none of which supersedes."""
     for name, (most, questions) in REAL.items():
-        cases = [(case, [one for one in case.questions if UPDATES not in str(one.type)]) for case in datasets.read(str(folder / name))]
+        cases = [
+            (case, [one for one in case.questions if UPDATES not in str(one.type)]) for case in datasets.read(str(folder / name))
+        ]
         for number, (case, asked) in enumerate([each for each in cases if each[1]][:most]):
             said = [(session, turn) for session in case.sessions for turn in session.turns][-REAL_TURNS:]
             with Memory(scratch / f"{name}-{number}", owner="user:owner", durability="fast", search="words") as memory:
                 memory.record(
                     [
-                        {"role": turn.role, "content": turn.text, "session": session.id, "said_at": turn.at, "speaker": turn.speaker}
+                        {
+                            "role": turn.role,
+                            "content": turn.text,
+                            "session": session.id,
+                            "said_at": turn.at,
+                            "speaker": turn.speaker,
+                        }
                         for session, turn in said
                     ]
                 )
                 for question in asked[:: max(1, len(asked) // questions)][:questions]:
-                    heard.clear()
+                    captured.clear()
                     memory.recall(question.text)
-                    for read in heard[-1:]:
+                    for read in captured[-1:]:
                         answers, _ = said_later.answers(*read)
                         for old in answers:
                             for new in (new for new in answers if supersede.may_supersede(new, old)):
@@ -222,7 +230,7 @@ def check(pairs: Sequence[Pair], real: Sequence[Pair], holding: Mapping[str, int
     for of in sorted({pair.of for pair in pairs}):
         rest = [*(pair for pair in pairs if pair.of != of), *real]
         _use(*fitted(rest, sum(count for name, count in holding.items() if name != of)))
-        own = [case for name, case in told() if name == of]
+        own = [case for name, case in all_cases() if name == of]
         judged = [corrections.judged(case, scratch / f"{of}-{n}", model=False) for n, case in enumerate(own)]
         print(f"{of}, marked from {said_later.MARKED:+.2f}", *[*corrections.lines(judged)][-4:], sep="\n", flush=True)
         results += judged
@@ -245,13 +253,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the development data")
     parser.add_argument("--check", action="store_true", help="only print what the sets give that were left out")
     given = parser.parse_args()
-    heard: Heard = []
+    captured: Captured = []
     compared = said_later.compared
-    said_later.compared = lambda *read: heard.append(read) or compared(*read)  # type: ignore[func-returns-value]
+    said_later.compared = lambda *read: captured.append(read) or compared(*read)  # type: ignore[func-returns-value]
     with tempfile.TemporaryDirectory(dir=corrections.TMPFS if corrections.TMPFS.is_dir() else None) as scratch:
-        pairs, holding = of_cases(heard, Path(scratch))
-        real = [*of_talk(heard, given.folder, Path(scratch))]
-        print(f"{len(pairs)} pairs of cases, {sum(pair.supersedes for pair in pairs)} supersede; {len(real)} of real talk", flush=True)
+        pairs, holding = of_cases(captured, Path(scratch))
+        real = [*of_talk(captured, given.folder, Path(scratch))]
+        print(
+            f"{len(pairs)} pairs of cases, {sum(pair.supersedes for pair in pairs)} supersede; {len(real)} of real talk", flush=True
+        )
         if given.check:
             check(pairs, real, holding, Path(scratch))
             return

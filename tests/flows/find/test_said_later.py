@@ -198,13 +198,13 @@ def test_an_erasure_empties_what_was_known_of_its_slot(memory):
 
 
 @pytest.mark.parametrize(
-    ("current", "past", "question", "mark"),
+    ("current", "past", "question"),
     [
-        ("My bike is a Canyon.", "Before that my bike was a Trek.", "What make is my bike?", "[no longer so]"),
-        ("我家宽带是星桥的。", "前几年我家宽带是海讯的。", "我家现在用的哪家宽带？", "[已不再成立]"),
+        ("My bike is a Canyon.", "Before that my bike was a Trek.", "What make is my bike?"),
+        ("我家宽带是星桥的。", "前几年我家宽带是海讯的。", "我家现在用的哪家宽带？"),
     ],
 )
-def test_what_tells_of_the_past_says_so_beside_what_holds(memory, clock, current, past, question, mark):
+def test_what_tells_of_the_past_says_so_beside_what_holds(memory, clock, current, past, question):
     """Said later, but not what holds since: it is marked as over, and names nothing that was said later."""
     say(memory, clock, current, past)
     hits = memory.recall(question)
@@ -212,7 +212,7 @@ def test_what_tells_of_the_past_says_so_beside_what_holds(memory, clock, current
     assert current in hits[0].text
     assert [None] * len(hits) == [hit.said_later for hit in hits]
     (line,) = [line for line in memory.context(question).text.splitlines() if past.rstrip("。.") in line]
-    assert mark in line
+    assert any(mark in line for mark in ("[no longer so]", "[已不再成立]"))
 
 
 def test_a_change_that_is_found_about_as_well_stands_first(memory, clock):

@@ -199,7 +199,9 @@ def _name(speaker: str) -> str:
 def annotated(hit: Hit, language: str) -> str:
     """The text of a hit, with a mark behind each clause about which something else was said later."""
     text = hit.text
-    mark = f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else label("context.replaced", language)
+    mark = (
+        f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else label("context.replaced", language)
+    )
     for _, end in sorted(hit.outdated, reverse=True):
         text = f"{text[:end]} [{mark}]{text[end:]}"
     return text
