@@ -89,15 +89,13 @@ def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], foll
     outdated: list[Outdated] = []
     behind: list[tuple[str, str]] = []
     gone = set[Answer]()
-    for old in found:
-        if (likeliest := supersede.best(asked, old, found)) and likeliest[0] >= min(FIRST, MARKED):
-            score, new = likeliest
-            if score >= MARKED:
-                over, why = not supersede.said_later(new, old), supersede.why(asked, old, new)
-                outdated.append(Outdated(old.statement.id, old.clause.start, old.clause.end, new.statement.id, why, over))
-            if score >= FIRST:
-                behind.append((new.statement.id, old.statement.id))
-                gone.add(old)
+    for score, old, new in supersede.best(asked, found):
+        if score >= MARKED:
+            over, why = not supersede.said_later(new, old), supersede.why(asked, old, new)
+            outdated.append(Outdated(old.statement.id, old.clause.start, old.clause.end, new.statement.id, why, over))
+        if score >= FIRST:
+            behind.append((new.statement.id, old.statement.id))
+            gone.add(old)
     current = [each for each in found if each not in gone and each.holds and each.told and _answers(asked, each)]
     return Order(tuple(outdated), taken_back, (*behind, *_only_seeming(asked, [one for one in found if one.holds], current)))
 

@@ -21,6 +21,8 @@ from yiku.rules.values import canonical
 
 _MANNER = ("hedged", "denied", "also", "many", "habit", "event", "possible", "bare", "slip", "jest", "rule", "alone")
 _REASONS = 3  # features that `why` names
+_OVER = "over: "  # begins the features of a clause about the past
+LEAST = -0.5  # of what each clause gives alone: with less, no pair is compared further
 _HOURS = (0.2, 1, 12, 24 * 7, 24 * 60)
 
 
@@ -95,48 +97,63 @@ def said_later(new: Answer, old: Answer) -> bool:
     return new.key[:2] > old.key[:2]
 
 
-def score(asked: Asked, old: Answer, new: Answer) -> float:
-    """The logarithm of the odds that the new clause supersedes the old one."""
-    return sum(WEIGHTS.get(feature, 0.0) for feature in features(asked, old, new))
+def best(asked: Asked, answers: Sequence[Answer]) -> Iterator[tuple[float, Answer, Answer]]:
+    """For each answer that something may supersede the most likely one: the score, the old and the new."""
+    alone: dict[tuple[int, str, str], float] = {}
+
+    def of(answer: Answer, name: str, over: str) -> float:
+        known = alone.get((id(answer), name, over))
+        if known is None:
+            known = alone[id(answer), name, over] = sum(WEIGHTS.get(over + one, 0.0) for one in _of_one(asked, answer, name))
+        return known
+
+    for old in answers:
+        found: list[tuple[float, Answer]] = []
+        for new in answers:
+            if may_supersede(new, old):
+                over = "" if said_later(new, old) else _OVER
+                known = of(old, "old", over) + of(new, "new", over)
+                if known >= LEAST:
+                    found.append((known + sum(WEIGHTS.get(one, 0.0) for one in _of_both(asked, old, new)), new))
+        if found:
+            score, new = max(found, key=lambda pair: (pair[0], pair[1].key))
+            yield score, old, new
 
 
 def why(asked: Asked, old: Answer, new: Answer) -> str:
-    """The features that spoke most for it."""
-    told = sorted(features(asked, old, new), key=lambda feature: -WEIGHTS.get(feature, 0.0))
-    return ", ".join(feature.removeprefix("over: ") for feature in told[:_REASONS])
+    """The features that counted most for it."""
+    found = sorted(features(asked, old, new), key=lambda feature: -WEIGHTS.get(feature, 0.0))
+    return ", ".join(feature.removeprefix(_OVER) for feature in found[:_REASONS])
 
 
 def features(asked: Asked, old: Answer, new: Answer) -> list[str]:
-    """How two clauses and the question relate; those of a clause that tells of the past have weights of their own."""
+    """How two clauses and the question relate; a clause about the past has weights of its own."""
+    over = "" if said_later(new, old) else _OVER
+    alone = [*_of_one(asked, old, "old"), *_of_one(asked, new, "new")]
+    return [*(over + feature for feature in alone), *_of_both(asked, old, new)]
+
+
+def _of_both(asked: Asked, old: Answer, new: Answer) -> list[str]:
+    """The features that neither clause has alone."""
     found = [*_of_question(asked, old, new), *_of_words(asked, old, new), *_of_values(old, new), *_of_manner(old, new)]
     if said_later(new, old):
         hours = (new.statement.said_at - old.statement.said_at).total_seconds() / 3600
         return [*found, f"hours {_step(hours, *_HOURS)}"]
-    return [f"over: {feature}" for feature in found]
+    return [_OVER + feature for feature in found]
 
 
 def _of_question(asked: Asked, old: Answer, new: Answer) -> Iterator[str]:
     """How much of the question each holds, and of whom they speak."""
     yield "bias"
-    one, other, asks = old.clause, new.clause, max(1, len(asked.content))
+    one, other = old.clause, new.clause
     yield f"asked {asked.sort}"
-    yield f"old holds {_step(old.covered / asks, 0, 0.34, 0.67, 0.99)}"
-    yield f"new holds {_step(new.covered / asks, 0, 0.34, 0.67, 0.99)}"
     yield f"words held {min(old.covered, 3)} {min(new.covered, 3)}"
     yield "new holds as much" if new.covered >= old.covered else "new holds less"
     if asked.several:
         yield "several asked"
     yield f"subjects {_subjects(one, other)}"
-    yield "new names its subject" if other.explicit else "new names no subject"
     if not _same_subject(one, other):
         yield "another subject"
-    for name, clause in (("old", one), ("new", other)):
-        if not is_about(asked, clause):
-            yield f"{name} of somebody else"
-        elif asked.subjects:
-            yield f"{name} {'of whom is asked' if clause.who & asked.subjects else 'of ' + _sort_of(clause.subject)}"
-    yield f"rank of old {_step(old.rank, 0, 1, 2, 4)}"
-    yield f"rank of new {_step(new.rank, 0, 1, 2, 4)}"
     yield "new ranks first" if new.rank < old.rank else "old ranks first"
 
 
@@ -197,18 +214,30 @@ def _of_values(old: Answer, new: Answer) -> Iterator[str]:
 
 
 def _of_manner(old: Answer, new: Answer) -> Iterator[str]:
-    """How each is said, and by whom."""
-    for name, clause in (("old", old.clause), ("new", new.clause)):
-        yield f"{name} {clause.tense}"
-        yield f"{name} {clause.mood}"
-        yield f"{name} cue {clause.cue}"
-        yield from (f"{name} {manner}" for manner in _MANNER if getattr(clause, manner))
+    """In what they differ: denial, and who said it."""
     if old.clause.denied is not new.clause.denied:
         yield "one denies"
     if old.statement.speaker != new.statement.speaker:
         yield "another speaker"
-    if new.clause.start > 1:
-        yield "new stands within"
+
+
+def _of_one(asked: Asked, answer: Answer, name: str) -> Iterator[str]:
+    """How one of them is said, of whom, how much of the question it contains, and its rank."""
+    clause = answer.clause
+    yield f"{name} {clause.tense}"
+    yield f"{name} {clause.mood}"
+    yield f"{name} cue {clause.cue}"
+    yield from (f"{name} {manner}" for manner in _MANNER if getattr(clause, manner))
+    yield f"{name} holds {_step(answer.covered / max(1, len(asked.content)), 0, 0.34, 0.67, 0.99)}"
+    yield f"rank of {name} {_step(answer.rank, 0, 1, 2, 4)}"
+    if not is_about(asked, clause):
+        yield f"{name} of somebody else"
+    elif asked.subjects:
+        yield f"{name} {'of whom is asked' if clause.who & asked.subjects else 'of ' + _sort_of(clause.subject)}"
+    if name == "new":
+        yield "new names its subject" if clause.explicit else "new names no subject"
+        if clause.start > 1:
+            yield "new stands within"
 
 
 def _step(value: float, *edges: float) -> int:
@@ -273,9 +302,3 @@ def is_about(asked: Asked, clause: Clause) -> bool:
 def stems_of(subject: str) -> frozenset[str]:
     """The stems of a name; none of somebody who is not named."""
     return frozenset(tokens(subject[1:]).words) if subject.startswith("@") else frozenset()
-
-
-def best(asked: Asked, old: Answer, among: Sequence[Answer]) -> tuple[float, Answer] | None:
-    """The answer that most likely supersedes another, with its score."""
-    found = [(score(asked, old, new), new) for new in among if may_supersede(new, old)]
-    return max(found, key=lambda pair: (pair[0], pair[1].key), default=None)
