@@ -42,6 +42,7 @@ def rows(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterator[Row]:
     """Every row of the table."""
     yield from _by_scope(folder, turns, questions)
     yield from _by_store(folder, turns, questions)
+    yield from _by_files(folder, questions)
     yield from _by_versions(folder)
     yield from _by_session(folder, turns, questions)
     yield from _by_scopes(folder, questions)
@@ -109,6 +110,28 @@ def _by_store(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterator[
     yield from table("turns of the store, scope of 100", SIZES, found)
 
 
+def _by_files(folder: Path, questions: Sequence[str]) -> Iterator[Row]:
+    found = []
+    for size in SIZES:
+        home = folder / f"files-{size}"
+        with opened(home) as memory:
+            for number in range(size):
+                file = home / "documents" / f"{number // 10}" / f"{number}.md"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"# Note {number}\n\nThe harbour opens at seven, boat {number}. 港口七点开门。\n", encoding="utf-8")
+            first = least_ms(memory.notes.sync, 1)
+            file.write_text("changed 改了", encoding="utf-8")
+            found.append(
+                {
+                    "first sync": first,
+                    "sync of one change": least_ms(memory.notes.sync, 1),
+                    "recall": least_ms(lambda: [memory.recall(question) for question in questions]) / len(questions),
+                    "status": least_ms(memory.status),
+                }
+            )
+    yield from table("files of the vault", SIZES, found)
+
+
 def _by_versions(folder: Path) -> Iterator[Row]:
     found = []
     for size in FEW:
@@ -142,7 +165,14 @@ def _by_session(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterato
                     "sessions.end": least_ms(lambda: memory.sessions.end("long"), 1),
                 }
             )
+        found[-1]["record_turn and close"] = least_ms(lambda size=size: _add_and_close(folder / f"session-{size}"))
     yield from table("turns of a session", FEW, found)
+
+
+def _add_and_close(home: Path) -> None:
+    """A turn, and its line in a transcript that is as long as its session."""
+    with opened(home) as memory:
+        memory.record_turn("user", "We met at the harbour. 我们在港口见面。", session="long")
 
 
 def _by_scopes(folder: Path, questions: Sequence[str]) -> Iterator[Row]:

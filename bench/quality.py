@@ -6,6 +6,7 @@ Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the pub
     python bench/quality.py FILE… --ablate           and once without each weight, to see what it is worth
     python bench/quality.py FILE… --together         all conversations of a language in one scope
     python bench/quality.py FILE… --learn            what the rules learn from the turns is in memory, too
+    python bench/quality.py FILE… --notes 2000       with so many notes of unrelated text in the vault
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
 valid_at=its date)` with default settings, and through `context` for what a prompt would hold. Then it is asked once
@@ -46,12 +47,13 @@ from rich.progress import track
 
 from yiku import Memory
 from yiku.rules.finding import fuse
-from yiku.types import Hits, Settings, Turn
+from yiku.types import Hits, Note, Settings, Turn
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "quality.jsonl"
 LIMIT = 50  # hits asked for, and ranks counted
 BATCH = 500  # turns a transaction
+NOTE_CHARS = 600
 OURS = "yiku"
 
 
@@ -63,6 +65,7 @@ class Options:
     cache: Path = field(default_factory=embedded.default_path)
     baselines: bool = True
     learn: bool = False  # from the turns, by rules
+    notes: int = 0  # of unrelated text in the vault
     whole: bool = True  # prompts and confidence too, not only the ranks
     variants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # weights that differ from the product's
     folder: str | None = None
@@ -102,6 +105,17 @@ class Clock:
         return self.now
 
 
+def unrelated(home: Path, count: int) -> None:
+    """So many notes: the pages of this repository, cut in pieces, as files that are older than any question."""
+    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md")))
+    for number in range(count):
+        start = number * NOTE_CHARS % len(text)
+        file = home / "documents" / f"{number % 20}" / f"{number}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text[start : start + NOTE_CHARS]}\n", encoding="utf-8")
+        os.utime(file, (0, 0))
+
+
 class Conversation:
     """A case as a home: what has taken place so far is in it."""
 
@@ -111,7 +125,10 @@ class Conversation:
         if any(setting.name == "search" for setting in dataclasses.fields(Settings)):
             given["search"] = options.search
         self.learns = options.learn
+        unrelated(home, options.notes)
         self.memory = Memory(home, owner="user:bench", durability="fast", clock=self.clock, **given)
+        if options.notes:
+            self.memory.notes.sync()
         self.last = self.clock.now  # when all of it had been said
         self.session_of: dict[str, str] = {}
         self._external: dict[str, str] = {}
@@ -168,6 +185,8 @@ class Conversation:
         for hit in hits:
             if isinstance(hit.item, Turn):
                 ids.append(hit.item.external_id or hit.id)
+            elif isinstance(hit.item, Note):
+                ids.append(f"note {hit.id}")  # it takes its place
             else:
                 ids += [self._known(link.id) for link in hit.sources if link.id]
         return list(dict.fromkeys(ids))
@@ -323,6 +342,7 @@ def main() -> int:
         search=search_mode(given.search),
         cache=given.cache,
         learn=given.learn,
+        notes=given.notes,
         baselines=not given.no_baselines,
         whole=not given.ranks_only,
         variants=variants(given.ablate),
@@ -387,6 +407,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--together", action="store_true", help="all conversations of a language in one scope")
     parser.add_argument("--learn", action="store_true", help="learn from the turns by rules before asking")
+    parser.add_argument("--notes", type=int, default=0, metavar="N", help="put so many notes of unrelated text into the vault")
     parser.add_argument("--json", metavar="OUT", help="everything, with the ranks of each question's evidence")
     parser.add_argument("--picture", metavar="OUT", help="evidence against tokens, as SVG")
     parser.add_argument("--cache", type=Path, default=embedded.default_path(), help="the file of vectors (%(default)s)")

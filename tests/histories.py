@@ -63,6 +63,7 @@ class History:
     version_of: dict[str, str] = field(default_factory=dict)  # line → the short id of its current version
     open: dict[str, Buffer] = field(default_factory=dict)  # what lies on the disk
     commits: list[Buffer] = field(default_factory=list)
+    backup: tuple[str, dict[str, str], list[Buffer]] | None = None
     told: list[str] = field(default_factory=list)
 
     # ---------------------------------------------------------- the program
@@ -169,6 +170,31 @@ class History:
             self.open[buffer.page] = buffer
             self.save(buffer.page, buffer.text)
 
+    def lose(self) -> None:
+        """A page is removed, or gets another name: its own text is the person's to bring back."""
+        self.sync()
+        page = self.chance.choice(PAGES)
+        path = self.home / page
+        path.unlink() if self.chance.random() < 0.5 else path.rename(path.with_name(f"{self.number} {page}"))
+        report = self.memory.notes.sync()
+        assert [one.action for one in report.pages if one.path == page] in (["missing"], []), report
+        self.memory.notes.publish()
+        text = path.read_text()
+        self.open[page] = Buffer(page, text, text)
+
+    def restore(self) -> None:
+        """The database of a backup, beside pages that know more."""
+        self.sync()
+        if self.backup is None or self.chance.random() < 0.3:
+            name = Path(self.memory.admin.backup().path).name
+            self.backup = name, dict(self.live), [*self.commits]
+            return
+        name, live, commits = self.backup
+        self.memory.admin.restore_backup(name)
+        self.live, self.commits = dict(live), [*commits]
+        self.version_of = {}
+        self.sync()
+
     def commit(self) -> None:
         """Of pages as they were edited, and of what became of them."""
         edited = [*self.open.values()]
@@ -232,6 +258,8 @@ STEPS = (
     *(History.edit_older,) * 2,
     *(History.check_out,) * 2,
     *(History.commit,) * 3,
+    History.lose,
+    History.restore,
     *(History.sync,) * 2,
 )
 

@@ -67,7 +67,7 @@ def misread(said: list[tuple[str, str]], *, memory: bool = False, rules: bool = 
             "an id was forged": len(said) != sum(len(_ANY_ID.findall(line)) for line in lines),
             "a mark stands in it": any(map(_MARK.search, lines)),
             "something is invisible": re.search(f"[{UNSEEN}\t]", text) is not None,
-            "its fence is not known again": fence.taken_out(f"a {text} b", seal) != ("a  b", 1, 0)
+            "its fence is not known again": fence.strip_ours(f"a {text} b", seal) != ("a  b", 1, 0)
             or (last, first[:13]) != (fence.CLOSE, "<yiku-memory "),
         }.items()
         if found

@@ -215,7 +215,7 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "admin.blob name", lambda m, v: m.admin.blob(v)
     for name in ("id", "session", "source", "since", "until"):
         yield f"admin.erase {name}", lambda m, v, name=name: m.admin.erase(**{name: v}, dry_run=True)
-    for name in ("keep_turns", "dry_run", "progress"):
+    for name in ("keep_turns", "keep_notes", "dry_run", "progress"):
         yield f"admin.erase {name}", lambda m, v, name=name: m.admin.erase(session="nobody's", **{name: v})
     yield "admin.erase everything", lambda m, v: m.admin.erase(everything=v, dry_run=True)
     yield "admin.erase confirm", lambda m, v: m.admin.erase(everything=True, confirm=v)

@@ -58,6 +58,7 @@ class Admin:
         everything: bool = False,
         confirm: str | None = None,
         keep_turns: bool = False,
+        keep_notes: bool = False,
         dry_run: bool = False,
         resume: bool = False,
         progress: Callable[[str], object] | None = None,
@@ -65,7 +66,8 @@ class Admin:
         """
         Erase a statement, a turn, a session, what came from a source, a time range, or everything in this scope.
 
-        What came from it alone goes too, and the sentences that say it in other turns, unless `keep_turns`. The
+        What came from it alone goes too, and the sentences that say it in other turns, unless `keep_turns`, and in
+        your notes, unless `keep_notes`. The
         answer names each place of the home, what was done there, and what was still found in its raw bytes.
         It cannot be undone. `everything` wants the scope's name as `confirm`. `resume` finishes instead what a process
         that died left of its erasures.
@@ -84,6 +86,7 @@ class Admin:
             everything=everything,
             confirm=confirm,
             keep_turns=keep_turns,
+            keep_notes=keep_notes,
             dry_run=dry_run,
             resume=resume,
             progress=progress,

@@ -22,7 +22,7 @@ from yiku.files import mounts
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.find import browse, context, recall, traces
-from yiku.flows.keep import feedback, forget, record, remember, update, upsert
+from yiku.flows.keep import feedback, forget, record, remember, transcripts, update, upsert
 from yiku.flows.learn import at_once
 from yiku.notes import Notes
 from yiku.rules.text import analyze
@@ -504,6 +504,7 @@ class Memory:
             self._worker.stop(CLOSE_WITHIN_S)
         self._handle.store.shorten_busy_timeout()
         record.flush_read_marks(self._handle)
+        transcripts.finish(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 
@@ -574,14 +575,19 @@ def repair(
     *,
     dry_run: bool = False,
     accept: bool = False,
+    rebuild: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Repaired:
     """
     Repair a damaged home from its readable rows and backups; the damaged file is kept in damaged/.
 
     Close every memory of this home first. accept: take the database that is there for this home's own, though
-    `store.id` means another.
+    `store.id` means another. rebuild: also bring turns back from transcripts and learn from them again, where the whole
+    database is lost, too; `lost` says what could not come back.
     """
+    from yiku.flows.common import checks
     from yiku.flows.home import doctor
 
-    return doctor.repair(_settings.home(home), dry_run=dry_run, accept=accept, progress=progress)
+    place = _settings.home(home)
+    settings = _settings.load(place, {}) if checks.flag(rebuild, "rebuild") else None
+    return doctor.repair(place, dry_run=dry_run, accept=accept, rebuild=settings, progress=progress)

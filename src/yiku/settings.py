@@ -35,6 +35,7 @@ _CHOICES = {
     "backups": ("nightly", "off"),
     "search": ("auto", "words", "local", "api"),
     "learn": ("at_once", "later", "off"),
+    "transcripts": ("on", "off"),
 }
 _BOUNDS = {
     "limit": (1, 10_000),
@@ -46,6 +47,7 @@ _BOUNDS = {
     "chat_timeout_s": (0.1, 3600.0),
     "chat_max_tokens": (64, 131_072),
     "learn_calls": (0, 1_000),
+    "transcript_days": (1, 36_500),
 }
 MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken for it misspelt (difflib)
 _ADDRESSES = ("embed_url", "chat_url")

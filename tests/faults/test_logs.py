@@ -40,13 +40,13 @@ LIBRARY = {
 
 
 def leaks(home) -> list[str]:
-    """The files of a home, but for the store and the blobs, that hold the canary in raw bytes."""
+    """The files of a home, but for the store, the blobs and the transcripts, that hold the canary in raw bytes."""
     return [
         str(path.relative_to(home))
         for path in home.rglob("*")
         if path.is_file()
         and not path.name.startswith("yiku.db")
-        and "blobs" not in path.parts
+        and not {"blobs", "transcripts"} & {*path.parts}
         and WORD.encode() in path.read_bytes()
     ]
 

@@ -50,6 +50,14 @@ def test_a_database_in_git_is_noticed(repository, version, where):
     assert git.tracked(home) == ["yiku.db"]
 
 
+def test_the_status_says_so(repository, home):
+    with Memory(home, owner="user:mei") as memory:
+        assert not any("git" in trouble for trouble in memory.status().troubles)
+        run(repository, "add", "-f", f"{home.name}/yiku.db", f"{home.name}/key")
+
+        assert any("git rm --cached yiku.db key" in trouble for trouble in memory.status().troubles)
+
+
 def test_a_home_in_no_repository_is_tracked_by_none(tmp_path):
     assert git.tracked(tmp_path) == []
 

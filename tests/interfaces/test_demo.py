@@ -131,8 +131,8 @@ def test_a_model_reads_the_conversation_where_one_is_set(tmp_path):
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_what_it_prints_fits_a_screen_and_a_half(shown, columns):
-    """Forty narrow lines: statements, corrections, questions in both languages, a joke, what to try; the folder is taken again."""
+def test_what_it_prints_fits_two_screens(shown, columns):
+    """Sixty narrow lines: statements, corrections, questions in both languages, a joke, MEMORY.md, what to try; the folder is taken again."""
     from rich.cells import cell_len
 
     home = shown[1]["home"]
@@ -140,11 +140,12 @@ def test_what_it_prints_fits_a_screen_and_a_half(shown, columns):
     body, heading, _ = ran.out.partition("\nNow you: ")
 
     assert (0, "\nNow you: ") == (ran.code, heading)
-    assert ran.out.count("\n") <= 40
+    assert ran.out.count("\n") <= 60
     assert [] == [line for line in body.splitlines() if cell_len(line) > columns]
     assert "  ✓ Where did I live before Oslo?\n      I live in Bergen" in body
     assert "  ✓ 我对什么药过敏？\n      我对青霉素过敏。  2026-04-22\n" in body
     assert "✗" not in body
+    assert "- I live in Oslo now. #" in body and "→ I live in Dramm" in body
     assert "24 of 24 questions answered right" in body
     for part in ("(was 2026-05-15)", "(was Bergen)", "taken back", "→ I live in Oslo"):
         assert part[: columns - 42] in body

@@ -27,7 +27,7 @@ def foreign(text: str) -> bytes:
 def test_what_was_wrapped_is_taken_out_and_the_rest_stays(before: str, inside: str, after: str) -> None:
     """Whatever a memory says, exactly the fence and its inside go."""
     if not fence.blocks(f"{before}{OPEN}{after}{fence.CLOSE}")[1:]:
-        taken = fence.taken_out(before + fence.wrap(quoting.inert(inside), seal) + after, seal)
+        taken = fence.strip_ours(before + fence.wrap(quoting.inert(inside), seal) + after, seal)
 
         assert (before + after, 1, 0) == taken
 
@@ -48,7 +48,7 @@ HANDED_BACK = {
 @pytest.mark.parametrize("way", HANDED_BACK)
 def test_our_block_is_known_again_however_it_was_wrapped(way: str) -> None:
     """Escaped, indented, with other line ends, broken in the middle of Chinese: white space does not count."""
-    taken = fence.taken_out(f"我说{HANDED_BACK[way](fence.wrap(RECALLED, seal))} 好", seal)
+    taken = fence.strip_ours(f"我说{HANDED_BACK[way](fence.wrap(RECALLED, seal))} 好", seal)
 
     assert ("我说 好", 1, 0) == (" ".join(taken.text.split()), taken.removed, taken.quoted)
 
@@ -71,22 +71,22 @@ def test_a_block_that_does_not_verify_stays_and_is_counted(text: str) -> None:
     """Nobody's words are thrown away for standing between our marks; they are a quotation, and not the speaker's own."""
     said = f"你好 {text} I like tea."
 
-    assert (said, 0, 1) == fence.taken_out(said, seal)
-    assert "你好 \n I like tea." == fence.without(said)
+    assert (said, 0, 1) == fence.strip_ours(said, seal)
+    assert "你好 \n I like tea." == fence.strip_all(said)
 
 
 def test_our_block_inside_another_goes_alone() -> None:
     """What somebody put around it stays a quotation."""
     text = f"{OPEN}mine {fence.wrap(RECALLED, seal)} too{fence.CLOSE}"
 
-    assert (f"{OPEN}mine  too{fence.CLOSE}", 1, 1) == fence.taken_out(text, seal)
+    assert (f"{OPEN}mine  too{fence.CLOSE}", 1, 1) == fence.strip_ours(text, seal)
 
 
 @pytest.mark.parametrize("text", [f"what does {OPEN} mean?", f"and {fence.CLOSE} here", "a < b & c > d, 5＜6", "yiku-memory"])
 def test_half_a_fence_is_only_text(text: str) -> None:
     """It is the user's own, like any sign."""
-    assert (text, 0, 0) == fence.taken_out(text, seal)
-    assert text == fence.without(text)
+    assert (text, 0, 0) == fence.strip_ours(text, seal)
+    assert text == fence.strip_all(text)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit: str) -> None:
         runs = []
         for _ in range(3):
             started = time.process_time()
-            fence.taken_out(text, seal)
+            fence.strip_ours(text, seal)
             runs.append(time.process_time() - started)
         took.append(min(runs))
 
@@ -111,5 +111,5 @@ def test_a_turn_says_what_became_of_its_fences() -> None:
     """The names of the counts in its metadata; nothing where there was no fence."""
     text = fence.wrap(RECALLED, seal) + fence.wrap(RECALLED, foreign)
 
-    assert {"recalled_removed": 1, "recalled_quoted": 1} == fence.taken_out(text, seal).marks
-    assert {} == fence.taken_out("早", seal).marks
+    assert {"recalled_removed": 1, "recalled_quoted": 1} == fence.strip_ours(text, seal).marks
+    assert {} == fence.strip_ours("早", seal).marks

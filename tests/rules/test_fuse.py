@@ -40,7 +40,7 @@ def test_more_evidence_is_more_relevant_but_never_as_much_as_a_slot(one: float, 
 @given(st.lists(st.floats(0, 1), min_size=1))
 def test_a_row_is_at_least_as_relevant_as_by_its_best_route(found: list[float]) -> None:
     """Routes add up and never take away."""
-    assert max(found) - 1e-9 <= fuse.together(found) <= 1
+    assert max(found) - 1e-9 <= fuse.combine(found) <= 1
 
 
 def test_the_best_match_of_few_words_is_no_full_match() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from yiku.rules.deciding import slots
 from yiku.rules.privacy import redaction
-from yiku.rules.text.sure import pieces
+from yiku.rules.text.safe_ends import pieces
 from yiku.types import SemanticMemory
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -109,7 +109,7 @@ def test_a_cut_goes_on_to_an_end_that_is_sure(text, span, left):
     """A stop behind a title, an initial, an ordinal or in a name ends nothing; one behind a statement does."""
     start = text.index(span)
 
-    assert left == redaction.cut_out(text, [redaction.sure(text, start, start + len(span))])
+    assert left == redaction.cut_out(text, [redaction.to_safe_ends(text, start, start + len(span))])
 
 
 @pytest.mark.parametrize(

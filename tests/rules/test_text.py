@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from yiku.rules.lexicon import built_in
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
+from yiku.rules.text.safe_ends import pieces, safe_sentences
 from yiku.rules.text.sentences import LONGEST, ends, sentences, split
-from yiku.rules.text.sure import pieces, sure_sentences
 from yiku.rules.text.words import words
 
 ANY = st.text(st.sampled_from("aZé1 .,!?;:\n\t\"'()。，！？；：“”「」我的是在3月😀İ\u3000ＡﬁDr…"), max_size=400)
@@ -44,9 +44,9 @@ def test_every_end_of_a_sentence_is_one_that_erasing_looks_at(text):
     """The pieces of erasing tile the text, and are cut at least where sentences end; what is sure is put together of them."""
     cuts = {*accumulate(map(len, pieces(text)))}
 
-    assert text == "".join(pieces(text)) == "".join(sure_sentences(text))
+    assert text == "".join(pieces(text)) == "".join(safe_sentences(text))
     assert cuts.issuperset(ends(text, built_in()))
-    assert cuts.issuperset(accumulate(map(len, sure_sentences(text))))
+    assert cuts.issuperset(accumulate(map(len, safe_sentences(text))))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_every_end_of_a_sentence_is_one_that_erasing_looks_at(text):
 )
 def test_what_may_be_no_end_is_none_for_erasing(text, sure):
     """Rather too much goes than a half stays."""
-    assert sure == sure_sentences(text)
+    assert sure == safe_sentences(text)
 
 
 @pytest.mark.parametrize("sentence", ["The harbour report is late. ", "Dr. Okonkwo has 3.5 km to No. 12. ", "报告又晚了，不是吗？"])

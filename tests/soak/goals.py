@@ -22,6 +22,7 @@ PROMISES = {
     "R12": "A store that was emptied, replaced or rolled back is detected before anything is written.",
     "R15": "A backup made while others write restores to exactly what was there.",
     "R17": "A creation or migration killed at any operation is completed by the next open.",
+    "R20": "MEMORY.md and USER.md, edited in any way while memory changes, lose no word and no memory; after a sync both sides agree.",
     "R23": "Hostile input causes no crash and no hang, and is returned unaltered.",
     "R24": "Every failure is a typed error that says what to do.",
     "R25": "Clock jumps, and recording in any order, produce the same memory with unique ids.",

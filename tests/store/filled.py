@@ -25,6 +25,8 @@ OWN = {
     ("meta", "value"),
     *(("published", column) for column in ("page", "version", "digest", "entries")),
     ("attachments", "blob"),
+    ("chunks", "heading"),
+    ("chunks", "text"),
     *((table, column) for table in records.KINDS for column in ("id", "tokens")),
 }
 
@@ -80,6 +82,9 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Put(busy)], handle.cause("scratchpad"))
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
+        for i in range(ROWS):
+            write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
+        memory.notes.sync()
         memory.admin.erase(memory.remember("A word that goes. 走").memory.id)
         memory.notes.publish()
         memory.admin.backup()
@@ -109,12 +114,20 @@ def tables(connection: apsw.Connection) -> dict[str, tuple[list[str], list[str]]
     return columns_by_table
 
 
+def write_note(home: Path, name: str, text: str) -> None:
+    """A document in the vault."""
+    (home / "documents").mkdir(exist_ok=True)
+    (home / "documents" / name).write_text(text, encoding="utf-8")
+
+
 def planted(home: Path, sentence: str, *, without: set[Column]) -> set[Column]:
     """Put a sentence into each text column, each of another row, where there are enough; where it stands afterwards."""
     path = home / "yiku.db"
     with Memory(home, learn="later") as memory:  # what is said is in the search index
         called, came = [{"name": "look", "input": {"for": sentence}}], [{"content": f"Seen: {sentence}"}]
         memory.record_turn("assistant", f"Well. {sentence}", tool_calls=called, tool_results=came)
+        write_note(home, "planted.md", f"# {sentence}\n\nOnce more: {sentence} And more.\n")  # and so are notes
+        memory.notes.sync()
     pages.enabled()
     done = holding(path, sentence)
     connection = apsw.Connection(str(path))

@@ -6,10 +6,13 @@ As `scope_calls.py`: sessions bear the same names in all scopes, and whatever is
 
 from dataclasses import replace
 
+import pytest
 from store.scope_calls import SESSIONS, _gone, _probe
-from store.scopes import View, World, tries
+from store.scopes import MARKED, View, World, tries
 
+from yiku.errors import InvalidInput
 from yiku.flows.learn import relearn
+from yiku.flows.notes import add, publish, sync
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Spend
 
 
@@ -166,6 +169,44 @@ def _scratchpad(world: World, me: View) -> None:
     assert pad == world.ask(me, lambda: sessions.scratchpad(user), writes=True)
     assert text in world.ask(me, lambda: sessions.to_markdown(pad, "en"))
     me.model.last = None
+
+
+@tries("notes.publish", 2)
+@tries("notes.edited", 1)
+def _publish(world: World, me: View) -> None:
+    """The pages of a scope that has some show its own statements, by no id of another's; the others have none."""
+    handle = me.memory._handle
+    given = replace(handle, settings=replace(handle.settings, vaults=(me.name,)))
+    handle.writes()
+    world.ask(me, lambda: publish.publish(given, keep="memory"), writes=True)
+    text = (given.vault / "MEMORY.md").read_text(encoding="utf-8")
+    assert {mark for mark, _ in MARKED.findall(text) if mark} <= {me.mark}
+    if me.name != handle.settings.owner:
+        with pytest.raises(InvalidInput, match="vaults"):
+            me.memory.notes.publish()
+    foreign = world.foreign(me.others)
+    world.alike(me, lambda id: me.memory.notes.edited(id, before="a", after="b"), foreign, world.absent(foreign))
+    me.model.last = None
+
+
+@tries("notes.sync", 1)
+@tries("notes.index_document", 1)
+@tries("notes.index_skill", 1)
+def _sync(world: World, me: View) -> None:
+    """Notes of a scope's own folder, in which nobody else finds anything."""
+    handle = me.memory._handle
+    given = replace(handle, settings=replace(handle.settings, vaults=(me.name,)))
+    handle.writes()
+    note = given.vault / "documents" / f"{me.mark}.md"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(world.text(me), encoding="utf-8")
+    world.ask(me, lambda: sync.sync(given))
+    world.ask(me, lambda: add.document(given, note))
+    if me.name != handle.settings.owner:
+        for verb in (me.memory.notes.sync, lambda: me.memory.notes.index_document(note), lambda: me.memory.notes.index_skill(note)):
+            with pytest.raises(InvalidInput):
+                verb()
+    world.ask(me, lambda: me.memory.recall(world.question(), types=["note"]))
 
 
 @tries("sessions.attach", 2)

@@ -196,9 +196,9 @@ class World:
         """Let go of the home, after a look whether it is whole."""
         if not self.views:
             return
-        self.watcher.close()
         for view in self.views.values():
             view.memory.close()
+        self.watcher.close()
         self.views = {}
         if self.homes % 20 == 1:
             check(self.home / "yiku.db")

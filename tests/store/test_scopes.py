@@ -15,6 +15,7 @@ from store.scopes import EXACT, OPERATIONS, REFUSED
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import InvalidInput, InvalidScope, NotFound, ScopeRequired
+from yiku.notes import Notes
 from yiku.sessions import Sessions
 
 NOT_CALLS = {"admin", "scope", "settings", "created"}
@@ -83,7 +84,8 @@ def verbs() -> set[str]:
     def public(kind: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
-    return public(Memory) | {f"admin.{name}" for name in public(Admin)} | {f"sessions.{name}" for name in public(Sessions)}
+    drawers = {"admin": Admin, "sessions": Sessions, "notes": Notes}
+    return public(Memory) | {f"{drawer}.{name}" for drawer, kind in drawers.items() for name in public(kind)}
 
 
 def test_R26_every_public_verb_is_tried() -> None:

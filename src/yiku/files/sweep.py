@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from yiku.files import notes
 from yiku.files.vault import Home, flush_folder
 
 CHUNK_BYTES = 1 << 22
@@ -82,7 +83,8 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
     """
     Search every other file; yield name, action, bytes and findings, clean files last as one.
 
-    text: looks for texts, in Yiku's own small files, which hold no others; word: for words too, everywhere else
+    text: looks for texts, in Yiku's own small files, which hold no others, and in notes, whose other sentences are a person's own
+    word: for words too, everywhere else
     seen: files that have been dealt with
     """
     clean_bytes = clean_files = 0
@@ -93,7 +95,8 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:
-            size, found = (text if name in OURS or name.startswith(MIRROR) else word)(_content(path, name))
+            whole = name in OURS or name.startswith(MIRROR) or notes.source_of(name)
+            size, found = (text if whole else word)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work
             continue

@@ -6,6 +6,7 @@ Layout of the home, and atomic file writes.
     erasures/   a file for each erasure, hashes and ids      damaged/  what `yiku repair` put aside
     reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
+    transcripts/  what was said, a file a session; derived
 
 What is made first is an empty yiku.db, and the key comes after it: so where there is a key and no yiku.db, it was lost.
 
@@ -64,6 +65,7 @@ class Home:
         self.erasures = self.root / "erasures"
         self.erased = self.root / "erased"  # what earlier versions had in its place
         self.backups = self.root / "backups"
+        self.transcripts = self.root / "transcripts"
         self.vectors = self.root / "vectors" / "vectors.db"
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
@@ -82,6 +84,7 @@ class Home:
             f"{folder.name}/" for folder in (self.backups, self.erasures, self.root / "damaged") if any(folder.glob("[!.]*"))
         ]
         remains += ["blobs/"] if any(self.blobs.glob("*/*.z")) else []
+        remains += ["transcripts/"] if any(self.transcripts.glob("[!.]*")) else []
         key = os.path.lexists(self.key_file)
         missing = not os.path.lexists(self.database)  # looked at last: who makes a home now makes it before all of these
         if missing and key:
@@ -150,7 +153,7 @@ class Home:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
                     raise InvalidInput(f"{self.root / name} is not a regular file, as every part of a home must be")
-        for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures):
+        for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures, self.transcripts):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
         for folder in (self.blobs, self.locks):

@@ -13,7 +13,8 @@ what each does is said where it stands.
                    | page_versions, retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
-    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, named, after, count
+    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, after, exist,
+                   | count
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, review_counts, merge,

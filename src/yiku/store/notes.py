@@ -24,7 +24,7 @@ FILE_COLUMNS = (
 _CHUNKS = "(select count(*) from chunks c where c.scope_id = files.scope_id and c.file_n = files.n)"
 _NOTES = """
     select c.n, c.id, s.name, f.path, f.source, c.heading, c.start_line, c.end_line, c.text, f.said_at, f.offset_min
-    from chunks c join files f on f.n = c.file_n join scopes s on s.id = c.scope_id"""
+    from chunks c join files f on f.scope_id = c.scope_id and f.n = c.file_n join scopes s on s.id = c.scope_id"""
 
 
 class SqliteNotes:
@@ -51,12 +51,6 @@ class SqliteNotes:
         among = f"c.scope_id in ({index.placeholders(scopes)}) and c.n in (select value from json_each(?))"
         return self._notes(f"where {among} order by c.n", *scopes, json.dumps([*ns])) if scopes else []
 
-    def named(self, scopes: Sequence[int], ending: str) -> list[Note]:
-        """See Notes.named."""
-        among = f"c.scope_id in ({index.placeholders(scopes)}) and substr(c.id, -8) = ? and c.id like ? escape '\\'"
-        suffix = "%" + ending.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-        return self._notes(f"where {among} order by c.n", *scopes, ending[-8:], suffix) if scopes else []
-
     def after(self, scope: int, n: int, limit: int) -> list[Note]:
         """See Notes.after."""
         return self._notes("where c.scope_id = ? and c.n > ? order by c.n limit ?", scope, n, limit)
@@ -66,6 +60,12 @@ class SqliteNotes:
         with self._database.read() as connection:
             sql = f"select count(*) from chunks where scope_id in ({index.placeholders(scopes)}) and n > ?"
             return int(index.fetch_one(connection, sql, *scopes, after)[0]) if scopes else 0
+
+    def exist(self, scopes: Sequence[int]) -> bool:
+        """See Notes.exist."""
+        with self._database.read() as connection:
+            sql = f"select exists (select 1 from chunks where scope_id in ({index.placeholders(scopes)}))"
+            return bool(index.fetch_one(connection, sql, *scopes)[0])
 
     def _notes(self, sql: str, *values: Any) -> list[Note]:
         with self._database.read() as connection:
@@ -117,7 +117,9 @@ def _index(connection: apsw.Connection, scope: int, change: IndexFile) -> Iterab
     columns = "scope_id, path, source, hash, size, mtime_ns, ctime_ns, inode, seen_ns, status, detail, said_at, offset_min, indexed_at, rules"
     if n:
         _as_seen(connection, scope, n, change.was)
-        connection.execute(f"update files set ({columns}) = ({index.placeholders(values)}) where n = ?", (*values, n))
+        connection.execute(
+            f"update files set ({columns}) = ({index.placeholders(values)}) where scope_id = ? and n = ?", (*values, scope, n)
+        )
     else:
         sql = f"insert into files ({columns}) values ({index.placeholders(values)}) on conflict do nothing returning n"
         found: Any = connection.execute(sql, values).fetchall()

@@ -93,11 +93,11 @@ class Notes(Protocol):
     def read(self, scopes: Sequence[int], ns: Sequence[int]) -> list[Note]:
         """Passages by their numbers."""
 
-    def named(self, scopes: Sequence[int], ending: str) -> list[Note]:
-        """Passages whose id ends so; at least eight characters."""
-
     def after(self, scope: int, n: int, limit: int) -> list[Note]:
         """The first passages behind a number."""
+
+    def exist(self, scopes: Sequence[int]) -> bool:
+        """Whether there are any passages."""
 
     def count(self, scopes: Sequence[int], after: int = 0) -> int:
         """How many passages there are behind a number."""

@@ -25,11 +25,10 @@ def keep(connection: apsw.Connection, scope: int, change: KeepPageVersion, at: i
     written = json.dumps(one.entries, separators=(",", ":"))
     found = connection.execute(sql, (*of_page, one.version, one.digest, written, at)).fetchone()
     n = int(found[0])  # type: ignore[index]  # it returns the row
-    among = "select n from published where scope_id = ? and page = ?"
-    connection.execute(
-        f"delete from published where n in ({among} and at < ? and n < ?)", (*of_page, row_codec.micros(change.older_than), n)
-    )
-    connection.execute(f"delete from published where n in ({among} order by n desc limit -1 offset {AT_MOST})", of_page)
+    sql = "delete from published where scope_id = ? and page = ? and at < ? and n < ?"
+    connection.execute(sql, (*of_page, row_codec.micros(change.older_than), n))
+    first = "select n from published where scope_id = ?1 and page = ?2 order by n desc limit 1 offset ?3"
+    connection.execute(f"delete from published where scope_id = ?1 and page = ?2 and n <= ({first})", (*of_page, AT_MOST))
     return (n,)
 
 

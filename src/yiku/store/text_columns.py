@@ -25,7 +25,7 @@ Way = Literal["empty", "row", "kept"]
 BATCH = 5_000  # rows that are looked through at once
 TEXTUAL = ("TEXT", "ANY", "")
 # Found by the search index and in blobs, and redacted sentence by sentence.
-SPOKEN = {"conversation_turns": frozenset("content tool_calls tool_results".split())}
+SPOKEN = {"conversation_turns": frozenset("content tool_calls tool_results".split()), "chunks": frozenset(["heading", "text"])}
 # A row is no more than the label.
 LABELS = frozenset("receipts memory_entities memory_relations memory_tags".split())
 # What a row is found, linked or ordered by; an episode and its like go whole where they say it.

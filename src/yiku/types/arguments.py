@@ -44,3 +44,5 @@ class SettingsArguments(TypedDict, total=False):
     chat_max_tokens: int
     learn: Literal["at_once", "later", "off"]
     learn_calls: int
+    transcripts: Literal["on", "off"]
+    transcript_days: int

@@ -156,7 +156,7 @@ class Erase:
     records: ids of episodes, scratchpads and attachments by their tables; images: numbers of journal rows that keep older
     forms of them; sessions: names of those whose state goes; texts: what
     stands in rows that stay, and what comes in its place; seals: keyed hashes of what must not come back; rows: ids of
-    what went, without a word of it
+    what went, without a word of it; notes: passages that leave the index, by number with their tokens
     """
 
     memories: Sequence[ErasedRow] = ()
@@ -164,6 +164,7 @@ class Erase:
     blanked: Sequence[RedactedTurn] = ()
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     images: Sequence[int] = ()
+    notes: Mapping[int, Tokens] = field(default_factory=dict)
     sessions: Sequence[str] = ()
     texts: Sequence[tuple[HeldText, str | None]] = ()
     whole_scope: bool = False

@@ -74,5 +74,7 @@ class Settings:
     chat_max_tokens: int = 4_096
     learn: Literal["at_once", "later", "off"] = "at_once"
     learn_calls: int = 5
+    transcripts: Literal["on", "off"] = "on"
+    transcript_days: int = 30
     origins: Mapping[str, str] = field(default_factory=dict)
     unknown_variables: tuple[str, ...] = ()

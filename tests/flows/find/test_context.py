@@ -79,7 +79,7 @@ def test_a_memory_cannot_leave_its_fence(memory):
 
     assert (1, 1) == (text.count("<yiku-memory"), text.count("</yiku-memory>"))
     assert 4 == len(text.splitlines())
-    assert "" == fence.without(text).strip()
+    assert "" == fence.strip_all(text).strip()
 
 
 def test_long_assistant_turns_are_cut_and_the_user_s_are_whole(memory):

@@ -719,6 +719,7 @@ def test_vectors_of_another_store_are_not_taken_for_this_ones(memory, open_it, h
     memory.close()
     for name in ("yiku.db", "yiku.db-wal", "yiku.db-shm", "store.id", "key", "reserve"):
         (home / name).unlink(missing_ok=True)
+    shutil.rmtree(home / "transcripts")
     memory = open_it()
     said(memory, NEAR, "day 白天")
 

@@ -1,5 +1,6 @@
 """MEMORY.md and USER.md: what memory publishes there, and what people change."""
 
+import os
 import shutil
 from contextlib import suppress
 from datetime import timedelta
@@ -390,6 +391,20 @@ def test_a_publishing_that_is_cut_off_is_finished_by_the_next(blank, home, clock
         assert page.read_text().count("> mine") == 1
         assert memory.notes.publish().pages[0].action == "unchanged"
         assert len(memory.get_all(where={"content": "The shed is red."})[0].sources) == 1
+
+
+def test_after_a_restored_backup_the_page_is_known_and_can_be_edited(told, page):
+    """Its version came after the backup, and says just what memory holds again."""
+    backup = told.admin.backup().path
+    edit(page, ("Oslo", "Bergen"))
+    told.notes.publish()
+    edit(page, ("Bergen", "Oslo"))
+    told.notes.publish()
+    told.admin.restore_backup(os.path.basename(backup))
+    told.notes.publish()
+    edit(page, ("broken pump", "new pump"))
+
+    assert report(told).changed == ("The greenhouse has a new pump.",)
 
 
 # ------------------------------------------------------------------ scopes, and erasing

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from documents import document
+from faults.damage import pages_of
 
 from yiku import Memory
 from yiku.errors import InvalidInput, Paused
+from yiku.memory import check, repair
 from yiku.rules.text import analyze
 
 
@@ -255,3 +257,47 @@ def test_two_syncs_at_once_leave_one_index(home):
         assert not memory.notes.sync().anything
         assert 100 == len({row.path for row in rows(memory)})
         assert not memory.admin.check("deep").problems
+
+
+def test_status_says_what_waits_and_what_cannot_be_indexed(memory, home):
+    """Files that were added, changed or removed since the last sync; recall does not sync by itself."""
+    file = write(home, "documents/a.md", "The plover 鸻 nests.")
+    write(home, "documents/b.md", "Another.")
+    assert 2 == memory.status().waiting["notes to index"]
+    assert not memory.recall("plover", types=["note"])
+    memory.notes.sync()
+    assert "notes to index" not in memory.status().waiting
+    file.write_text("The plover left.")
+    (home / "documents/b.md").unlink()
+    write(home, "documents/c.md", b"\xff\x00")
+    assert 3 == memory.status().waiting["notes to index"]
+    memory.notes.sync()
+
+    assert "notes to index" not in memory.status().waiting
+    assert any("1 notes cannot be indexed" in line or "cannot be indexed: yiku sync" in line for line in memory.status().troubles)
+
+
+def test_the_index_is_derived(memory, home, tmp_path):
+    """An export holds nothing of it, and repair leaves it behind: the next sync makes it anew, and gives no number twice."""
+    write(home, "documents/a.md", "The plover 鸻 nests.")
+    memory.record_turn("user", "Hello 你好")
+    memory.notes.sync()
+    before = {row.n for row in rows(memory)}
+    lines = tmp_path / "out.jsonl"
+    with lines.open("wb") as file:
+        memory.admin.export(file, everything=True)
+    assert b"plover" not in lines.read_bytes()
+    memory.close()
+    page = pages_of(home / "yiku.db")["chunks"][0]
+    with (home / "yiku.db").open("r+b") as file:
+        file.seek((page - 1) * 4096 + 100)
+        file.write(b"\xff" * 64)
+    assert check(home).problems
+    assert not repair(home).lost
+    with Memory(home) as again:
+        assert not rows(again)
+        again.notes.sync()
+
+        assert ["The plover 鸻 nests."] == [row.text for row in rows(again)]
+        assert before.isdisjoint(row.n for row in rows(again))
+        assert not again.admin.check("deep").problems

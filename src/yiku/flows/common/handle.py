@@ -67,6 +67,10 @@ class Handle:
     put_off: str | None = None  # why a turn could not be learned from when it was recorded; until `learn` has been at it
     learned: RecentIds = field(default_factory=RecentIds)
     read: list[int] = field(default_factory=list)  # turns that were learned from at once, until that is written
+    uncopied_since: float | None = (
+        None  # when the oldest turn was written that is not in the transcripts yet, on the monotonic clock
+    )
+    copy_trouble: str | None = None  # why it could not be put there
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
     _last_id: tuple[int, int] = (0, 0)

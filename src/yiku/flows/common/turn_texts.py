@@ -16,7 +16,7 @@ from yiku.files import blobs
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
-from yiku.rules.text.sure import STOPS
+from yiku.rules.text.safe_ends import STOPS
 from yiku.types import Tokens, Turn
 
 # ------------------------------------------------------------------ what it is found by

@@ -33,18 +33,26 @@ from yiku.types import (
     RedactedTurn,
     SemanticMemory,
     State,
+    Tokens,
     Turn,
     UpdateMemory,
 )
 
 
 def delete_planned(
-    handle: Handle, scope: int, plan: ErasurePlan, *, cause: Cause, seals: Sequence[bytes], named: Mapping[str, Any]
+    handle: Handle,
+    scope: int,
+    plan: ErasurePlan,
+    *,
+    cause: Cause,
+    seals: Sequence[bytes],
+    named: Mapping[str, Any],
+    notes: Mapping[int, Tokens] | None = None,
 ) -> int:
     """
     Delete, relink and write tombstones in one transaction; return the number of the erasure.
 
-    named: what the erasure takes, by ids, as it is remembered
+    named: what the erasure takes, by ids, as it is remembered; notes: passages that leave the index
     """
     mended: list[Change] = []
     if not plan.whole_scope:
@@ -57,6 +65,7 @@ def delete_planned(
         blanked=[*_blanked(handle, plan)],
         records=plan.derived.ids(),
         images=[*plan.derived.images],
+        notes=notes or {},
         sessions=[state.id for state in plan.derived.states],
         texts=quotes.replacements(plan.quotes, plan.sought),
         whole_scope=plan.whole_scope,

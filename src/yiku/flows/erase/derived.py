@@ -23,7 +23,7 @@ from yiku.flows.learn import episodes
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
-from yiku.rules.text.sure import pieces, sure_sentences
+from yiku.rules.text.safe_ends import pieces, safe_sentences
 from yiku.store.api import RECORD_KINDS, RECORD_TABLES, record_was
 from yiku.types import (
     Attachment,
@@ -325,7 +325,7 @@ def mentions(handle: Handle, erased: ErasureContext, texts: Iterable[str]) -> Ca
     names, phrases = handle.settings.names, redaction.phrases(erased.statements)
 
     def stated(text: str) -> bool:
-        parts = [*pieces(text), *sure_sentences(text)]
+        parts = [*pieces(text), *safe_sentences(text)]
         return not sentences.isdisjoint(erasure.runs(text)) or any(
             redaction.says(part, phrases, speaker=None, names=names) for part in parts
         )

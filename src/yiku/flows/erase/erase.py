@@ -8,7 +8,8 @@ file that is put back, has the same erasure done once more (reapply.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from yiku.errors import StorageFull
@@ -16,9 +17,10 @@ from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes, verify
 from yiku.flows.erase.delete import blobs, delete_planned, erased_rows, seals
+from yiku.flows.erase.notes import NotesPlan, cut_files, plan_notes
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
 from yiku.store.api import Reserve
-from yiku.types import Erased, HeldText
+from yiku.types import Erased, HeldText, Place
 
 
 def erase(
@@ -32,6 +34,7 @@ def erase(
     everything: bool = False,
     confirm: str | None = None,
     keep_turns: bool = False,
+    keep_notes: bool = False,
     dry_run: bool = False,
     resume: bool = False,
     progress: Callable[[str], object] | None = None,
@@ -42,12 +45,13 @@ def erase(
     source:     an origin, agent or actor
     everything: all of the scope; `confirm` must be its name
     keep_turns: leave the turns that say an erased statement as they are
+    keep_notes: leave the files of the vault that say it as they are
     resume:     instead, finish what a process that died left of its erasures
     Raises NotFound when nothing is meant.
     """
     if checks.flag(resume, "resume"):
         return verify.resume(handle, progress=progress)
-    for name, value in (("everything", everything), ("keep_turns", keep_turns), ("dry_run", dry_run)):
+    for name, value in (("everything", everything), ("keep_turns", keep_turns), ("keep_notes", keep_notes), ("dry_run", dry_run)):
         checks.flag(value, name)
     _refuse_unclear(id, session, source, window=since is not None or until is not None, everything=everything)
     if everything and not dry_run and confirm != handle.scope:
@@ -64,21 +68,47 @@ def erase(
     )
     if dry_run:
         meant = plan(handle, choice, keep=False)
-        return _answer(meant, 0, [one for one in _kept_elsewhere(meant) if one.way == "kept"], dry_run=True)
-    done, number = _apply(handle, choice)
+        listed = _answer(meant, 0, [one for one in _kept_elsewhere(meant) if one.way == "kept"], dry_run=True)
+        return _with_notes(listed, plan_notes(handle, meant), keep=keep_notes, done="would be cut out")
+    done, number, cut, failed = _apply(handle, choice, keep_notes=keep_notes)
     answer = _answer(done, number, quotes.find_quotes(handle, done.sought) if _kept_elsewhere(done) else ())
-    return verify.clean_everywhere(handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, progress=progress)
+    answer = _with_notes(answer, cut, keep=keep_notes, done="cut out", failed=failed)
+    return verify.clean_everywhere(
+        handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, passages=cut.passages, progress=progress
+    )
 
 
-def _apply(handle: Handle, choice: Choice) -> tuple[ErasurePlan, int]:
-    """Plan an erasure and delete it from the store, with other writers locked out; return plan and number."""
-
-    def attempt() -> tuple[ErasurePlan, int]:
-        found = plan(handle, choice, keep=True)
-        sealed = seals(handle, found)
-        return found, delete_planned(
-            handle, handle.writes(), found, cause=handle.cause("erase"), seals=sealed, named=erased_rows(found)
+def _with_notes(answer: Erased, cut: NotesPlan, *, keep: bool, done: str, failed: Sequence[Place] = ()) -> Erased:
+    """The answer with the lines of notes that say it."""
+    if keep:
+        return replace(
+            answer, kept=(*answer.kept, *(replace(one, found=("it says this",)) for one in cut.places("kept as you asked")))
         )
+    return replace(answer, places=(*answer.places, *cut.places(done), *failed))
+
+
+def _apply(handle: Handle, choice: Choice, *, keep_notes: bool) -> tuple[ErasurePlan, int, NotesPlan, list[Place]]:
+    """
+    Plan an erasure, cut it out of notes and delete it from the store, with other writers locked out.
+
+    Returns the plan, its number, what was found in notes, and the files that could not be cut.
+    """
+
+    def attempt() -> tuple[ErasurePlan, int, NotesPlan, list[Place]]:
+        found = plan(handle, choice, keep=True)
+        sealed, cut = seals(handle, found), plan_notes(handle, found)
+        kept = keep_notes and not found.whole_scope
+        failed = [] if kept else cut_files(handle, cut)
+        number = delete_planned(
+            handle,
+            handle.writes(),
+            found,
+            cause=handle.cause("erase"),
+            seals=sealed,
+            named=erased_rows(found),
+            notes={} if kept else cut.passages,
+        )
+        return found, number, cut, failed
 
     with handle.store.exclusive():  # what is said meanwhile is said after the erasure
         try:

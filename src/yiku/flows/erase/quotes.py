@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
-from yiku.rules.text.sure import sure, sure_sentences
+from yiku.rules.text.safe_ends import safe_sentences, to_safe_ends
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
@@ -26,7 +26,7 @@ SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "t
 def sentences(statements: Iterable[SemanticMemory], turns: Iterable[Turn] = (), *, names: Sequence[str]) -> list[str]:
     """Return the sentences that must not remain anywhere: statements as told, and sentences of turns."""
     texts = [text for memory in statements for text in redaction.wordings(memory)]
-    texts += [sentence for turn in turns for sentence in sure_sentences(turn.content)]
+    texts += [sentence for turn in turns for sentence in safe_sentences(turn.content)]
     texts += [keys.subject_of(text, names=names) for text in texts]  # as entities and subjects have it: "user's locker code …"
     return [text for text in dict.fromkeys(texts) if redaction.weight(analyze.plain(text)) >= redaction.WEIGHT]
 
@@ -92,7 +92,7 @@ def _left(one: HeldText, wanted: Sequence[str]) -> str | None:
 
 def _without(text: str, wanted: Sequence[str]) -> str:
     folded = redaction.Folded(text)
-    places = (sure(text, *place) for words in wanted for place in folded.places(words))
+    places = (to_safe_ends(text, *place) for words in wanted for place in folded.places(words))
     return redaction.cut_out(text, redaction.joined(places))
 
 

@@ -19,7 +19,7 @@ from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements,
 from yiku.flows.erase.redact import Redaction
 from yiku.rules.privacy import erasure, redaction
 from yiku.store.api import moment, with_id
-from yiku.types import Cause, Memories, SemanticMemory, Turns
+from yiku.types import Cause, EmptyNotes, Memories, SemanticMemory, Turns
 
 
 def reapply(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
@@ -32,6 +32,9 @@ def reapply(handle: Handle, entries: Iterable[Mapping[str, Any]]) -> int:
     names = {number: name for number, name, _ in handle.store.scopes()}
     known = handle.store.erasures.known([entry["id"] for entry in distinct])
     seals = {bytes.fromhex(seal) for entry in distinct for seal in entry["seals"]}
+    numbers = [number for number, *_ in handle.store.scopes()]
+    if distinct and handle.store.notes.count(numbers):
+        handle.store.apply(numbers[0], [EmptyNotes()], handle.cause("erase"))  # derived: the next sync makes it anew
     for entry in distinct:
         at = moment(entry["at"])
         assert at is not None

@@ -2,7 +2,7 @@
 Clean the other copies, search every file byte by byte, and write the receipt.
 
 Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
-WAL is emptied. Then all files are searched for what was erased: the texts whole, their words, and the ends
+WAL is emptied. Transcripts are brought in step. Then all files are searched for what was erased: the texts whole, their words, and the ends
 of their words, since a search index stores only what a word has beyond its neighbour. A word that some row
 still says proves nothing and is passed over.
 
@@ -22,9 +22,10 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import published, quotes
+from yiku.flows.erase import published, quotes, transcripts
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.pages import chunks
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
 from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
@@ -61,6 +62,7 @@ def clean_everywhere(
     *,
     blob_names: Iterable[str],
     sought: quotes.Sought = quotes.NOTHING,
+    passages: Iterable[int] = (),
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -69,6 +71,7 @@ def clean_everywhere(
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
     sought:     sentences that must stand in no other row of a copy either
+    passages:   numbers of those of notes that left the index
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts)
@@ -80,7 +83,9 @@ def clean_everywhere(
     tell("yiku.db")
     places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages)))
+    tell("transcripts")
+    places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(handle, needles))))
     tell("other files")
     places += _other_files(handle, needles)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
@@ -245,7 +250,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     return emptied, size, left
 
 
-def _delete_vectors(handle: Handle, answer: Erased) -> Place:
+def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> Place:
     """Delete vectors of erased rows and of turns embedded with them as context."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
@@ -262,9 +267,10 @@ def _delete_vectors(handle: Handle, answer: Erased) -> Place:
         again += [("turn", next_.n) for next_ in following]
     gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
     gone += [("memory", memory.n) for memory in answer.memories]
+    gone += [("note", n) for n in passages]
     again = [row for row in dict.fromkeys(again) if row not in gone]
     emptied = handle.vectors.forget(own[0], gone, again=again)
-    return _emptied(emptied, f"those of {len(gone) + len(again)} turns and statements removed")
+    return _emptied(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
 
 
 def _emptied(whole: bool, done: str) -> Place:
@@ -289,7 +295,18 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
     text, word = looking_for(needles.whole), looking_for(needles.texts)
     try:
         for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
-            yield Place(name, done, size, tuple(sorted(needle.decode() for needle in found)))
+            left = found
+            if found and name.startswith("transcripts/") and (holds := _holding(handle, needles)) is not None:
+                try:
+                    transcripts.rewrite_from_database(
+                        handle, name, holds
+                    )  # what its lines still hold, a digit of a time say, their rows hold, too
+                    left = word([name.encode()])[1] if (handle.paths.root / name).exists() else set()
+                except StoreError:  # the place of all transcripts says why
+                    left = {*found, NOT_YET.encode()}
+                if not left:
+                    continue
+            yield Place(name, done, size, tuple(sorted(needle.decode() for needle in left)))
     except OSError as error:
         yield Place("other files", f"not done: {error.strerror} ({error.filename})", found=(NOT_YET,))
     if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
@@ -297,6 +314,13 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
 
 # ------------------------------------------------------------------ what is looked for
+
+
+def _holding(handle: Handle, needles: Needles) -> transcripts.Holds | None:
+    """Whether bytes hold what was erased, and no row has a right to say it; None where nobody knows the words."""
+    return (
+        (lambda text: bool(_unexplained(search_bytes([text], needles.texts)[1], needles, handle.store))) if needles.known else None
+    )
 
 
 def _needles(texts: Sequence[str] | None) -> Needles:
@@ -340,4 +364,12 @@ def _indexed(store: Store, wanted: Collection[str]) -> set[str]:
             if len(posting.ns) and any(posting.term in row.words for row in read(posting.ns[:ENOUGH].tolist())):
                 yield posting.term
 
-    return {*indexed_words("turn", turns), *indexed_words("tool", tools), *indexed_words("memory", memories)}
+    def notes(ns: Sequence[int]) -> Iterator[Tokens]:
+        return (chunks.index_tokens(note.heading, note.text) for note in store.notes.read(every, ns))
+
+    return {
+        *indexed_words("turn", turns),
+        *indexed_words("tool", tools),
+        *indexed_words("memory", memories),
+        *indexed_words("note", notes),
+    }

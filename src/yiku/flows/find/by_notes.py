@@ -23,7 +23,7 @@ def by_notes(query: Query, talk: Found) -> Found:
     """
     import numpy as np
 
-    if "note" not in query.types or query.where is not None:
+    if "note" not in query.types or query.where is not None or not query.handle.store.notes.exist(query.scopes):
         return Found()
     words = by_words(query, "note")
     near = None if talk.asked is None else near_to(query, talk.asked, of_notes(talk.asked.space), {"note": words})

@@ -21,6 +21,7 @@ from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, Read
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import with_speaker
+from yiku.flows.keep import transcripts
 from yiku.rules.pages import chunks
 from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
@@ -375,7 +376,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
 
 class Worker:
     """
-    Background thread that embeds pending rows. Its last error is shown by `status`.
+    Background thread that embeds pending rows and appends to the transcripts. Its last error is shown by `status`.
 
     A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
     """
@@ -393,8 +394,11 @@ class Worker:
 
     def _run(self, after_s: float) -> None:
         try:
-            while not self._ended.wait(after_s):
-                after_s = self._looked()
+            due = time.monotonic() + after_s
+            while not self._ended.wait(max(0.0, min(LOOK_EACH_S, due - time.monotonic()))):
+                transcripts.try_catch_up(self.handle)
+                if time.monotonic() >= due:
+                    due = time.monotonic() + self._looked()
         except BaseException as error:
             self.trouble = f"{type(error).__name__}: {error}"
             if not self._ended.is_set():

@@ -201,7 +201,7 @@ def _merge(slots: Candidates, found: Candidates) -> Candidates:
     both = dict(slots)
     for key, one in found.items():
         if (known := slots.get(key)) is not None:
-            one = Candidate(known.item, {**known.routes, **one.routes}, fuse.together([known.relevance, one.relevance]))  # noqa: PLW2901
+            one = Candidate(known.item, {**known.routes, **one.routes}, fuse.combine([known.relevance, one.relevance]))  # noqa: PLW2901
         both[key] = one
     return both
 
@@ -239,7 +239,7 @@ def by_records(query: Query) -> Found:
             if any(window.since <= at < window.until for window in query.question.windows):
                 parts["time"] = 1.0
             found_by = fuse.relevance(parts["words"] + fuse.WEIGHTS["time"] * parts.get("time", 0.0))
-            candidates[index, one.n] = Candidate(one, parts, fuse.together([found_by, fuse.ASKED_FOR]) if sort else found_by)
+            candidates[index, one.n] = Candidate(one, parts, fuse.combine([found_by, fuse.ASKED_FOR]) if sort else found_by)
     return Found(candidates, dropped, diagnostics)
 
 

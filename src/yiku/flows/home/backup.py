@@ -26,10 +26,12 @@ from functools import partial
 from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
+from yiku.files import transcripts
 from yiku.files.vault import Home, flush_folder, written
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
 from yiku.flows.erase.reapply import reapply
+from yiku.flows.home.transcripts import discard, set_aside_newer
 from yiku.rules.text import analyze
 from yiku.store import api
 from yiku.store.api import IdentityFile, SqliteStore, Store, Vectors, one_at_a_time
@@ -43,7 +45,7 @@ LOCK_S = 60.0  # one backup at a time waits so long for another
 MADE_BY_HAND, NIGHTLY, BEFORE_RESTORE = "yiku", "nightly", "before-restore"
 _TIME = re.compile(r"-(\d{8}T\d{6}\.\d{6}Z)\.db$")
 _TIME_FORM = "%Y%m%dT%H%M%S.%fZ"
-_LEFT_HERE = frozenset("backups locks damaged vectors reserve store.id yiku.db yiku.db-wal yiku.db-shm".split())
+_LEFT_HERE = frozenset("backups locks damaged vectors transcripts reserve store.id yiku.db yiku.db-wal yiku.db-shm".split())
 
 
 # ------------------------------------------------------------------ making one
@@ -213,7 +215,8 @@ def _copied_files(source: Path, target: Path) -> Iterator[str]:
     """Copy the home's files except the database and machine-specific ones; return skipped names."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
-        if name.parts[0] in _LEFT_HERE or any(part.startswith(".") and part != ".gitignore" for part in name.parts):
+        lost = name.parts[:2] == ("transcripts", transcripts.LOST)  # what the copied database does not know
+        if (name.parts[0] in _LEFT_HERE and not lost) or any(part.startswith(".") and part != ".gitignore" for part in name.parts):
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             yield str(name)
@@ -255,6 +258,7 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
             cause = handle.cause("restore backup", f"from {path.name}")
             sweep = partial(sweep_erased, replace(handle, store=prepared))
             number = store.upkeep.restore(prepared.upkeep, cause, prepared.scope(handle.scope) or 0, sweep)
+        discard(home)
         return replace(restored, kept=before.name, operation=number)
 
 
@@ -281,6 +285,7 @@ def restore_damaged(
             prepared.close()
             api.offline.install(prepared.path, home.database, aside)
             mark.write(copied.store_id, number)
+        set_aside_newer(home)
         return replace(restored, aside=str(aside.relative_to(home.root)), operation=number)
 
 

@@ -16,12 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
-from yiku.files import blobs, mirror, vault
+from yiku.files import blobs, mirror, transcripts, vault
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.erase import verify
 from yiku.flows.erase.reapply import reapply
+from yiku.flows.home.rebuild import rebuild as rebuild_home
+from yiku.flows.home.transcripts import set_aside_newer
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.pages import chunks
 from yiku.rules.privacy import scopes
@@ -61,6 +63,7 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
     if depth == "deep":
         findings.run_check("blobs", _blobs(findings, place))
         findings.run_check("backups", _backups(findings, place))
+        _look_at_transcripts(findings, place)
     return Checked(chosen, dict(findings.looked_at), tuple(findings.problems), tuple(findings.notes), time.monotonic() - began)
 
 
@@ -101,6 +104,19 @@ def _backups(findings: offline.Findings, place: vault.Home) -> Iterator[str]:
         yield from (f"backup {path.name}: {problem}" for problem in offline.check_backup(path))
 
 
+def _look_at_transcripts(findings: offline.Findings, place: vault.Home) -> None:
+    """Note lines of transcripts that are not as they were written, and files of lost turns: derived, so no problem of the home."""
+    for path in transcripts.files(place):
+        name = path.relative_to(place.root)
+        broken = [line.number for line in transcripts.lines(path) if isinstance(line, transcripts.Broken) and not line.torn]
+        findings.count_checked("transcripts")
+        if broken:
+            count = f"{len(broken):,} lines are" if len(broken) > 1 else "a line is"
+            findings.notes.append(f"{name}: {count} not Yiku's, or not as written; the first is line {broken[0]}")
+    if left := len(transcripts.lost(place)):
+        findings.notes.append(f"transcripts/lost/ has {left:,} files with turns that the database lacks: yiku repair --rebuild")
+
+
 def _copies(place: vault.Home) -> list[Path]:
     """Return the backups, newest first."""
     if place.backups.is_symlink():  # not ours
@@ -112,31 +128,57 @@ def _copies(place: vault.Home) -> list[Path]:
 # ------------------------------------------------------------------ repair
 
 
-def repair(place: vault.Home, *, dry_run: bool = False, accept: bool = False, progress: Say | None = None) -> Repaired:
+def repair(
+    place: vault.Home,
+    *,
+    dry_run: bool = False,
+    accept: bool = False,
+    rebuild: Settings | None = None,
+    progress: Say | None = None,
+) -> Repaired:
     """
     Repair a home, or with `dry_run` say what that would do.
 
-    accept: take the database that is there for the one of this home, though `store.id` means another
+    accept:  take the database that is there for the one of this home, though `store.id` means another
+    rebuild: bring turns back from transcripts as well, and learn from them again with these settings
     Raises HomeMissing, StoreBusy while another program has it open, StoreMismatch and ForeignStore where only a
     person can say which file is right, Damaged when nothing can be read and no backup is there.
     """
     checks.flag(dry_run, "dry_run")
     checks.flag(accept, "accept")
     checks.optional_call(progress, "progress")
+    if accept and rebuild is not None:
+        raise InvalidInput("accept and rebuild are two steps: first the one, then the other")
     mark = _mark(place)
     if not place.exists() and place.lost() is None:
         raise HomeMissing(str(place.root))
+    gone = _settings_and_key_gone(place)
     place.prepare()
     with one_at_a_time(place.write_lock, "another program is writing", timeout_s=10.0):
-        repaired = _accept(place, mark, dry_run) if accept else _repair(place, mark, dry_run, progress or no_progress)
+        repaired = _accept(place, mark, dry_run) if accept else _repair(place, mark, dry_run, progress or no_progress, rebuild)
     undone = tuple(_missing_erasures(place))
     begun_anew = accept and (place.database.exists() or bool(repaired.problems))
     if not dry_run and (undone or begun_anew):
         _reapply_erasures(place, renumbered=begun_anew)
-    return replace(repaired, problems=(*repaired.problems, *undone))
+    repaired = replace(repaired, problems=(*repaired.problems, *undone))
+    if rebuild is not None:
+        done = rebuild_home(place, rebuild, repaired, progress or no_progress)
+        return replace(done, lost=(*done.lost, *gone)) if done.problems else done
+    if repaired.problems and not dry_run and (left := set_aside_newer(place)):
+        more = f"turns in {left:,} {'transcript' if left == 1 else 'transcripts'}, until `yiku repair --rebuild` brings them back"
+        return replace(repaired, lost=(*repaired.lost, more))
+    return repaired
 
 
-def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> Repaired:
+def _settings_and_key_gone(place: vault.Home) -> tuple[str, ...]:
+    """What else of a home is gone that nothing can bring back."""
+    gone = [] if place.settings.exists() else ["yiku.toml: the settings are the defaults, and nobody owns this home"]
+    if not place.key_file.exists():
+        gone.append("key: what was erased is known by ids alone, and secrets get other marks")
+    return tuple(gone)
+
+
+def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say, rebuild: Settings | None) -> Repaired:
     key = place.key()
     here = offline.read_identity(place.database)
     meant = mark.read() or here
@@ -153,10 +195,11 @@ def _repair(place: vault.Home, mark: IdentityFile, dry_run: bool, say: Say) -> R
     copies = [
         path for path in _copies(place) if (of := offline.read_identity(path, copied=True)) and (meant is None or of[0] == meant[0])
     ]
-    if not copies and (theirs or not offline.has_tables(place.database)):
+    if not copies and (theirs or not offline.has_tables(place.database)) and (theirs or rebuild is None):
         if theirs:
             raise ForeignStore(str(place.database))
-        why = f"nothing can be read in {place.database}, and there is no backup; `yiku repair --accept` begins with an empty one"
+        how = "`yiku repair --accept` begins with an empty one, `--rebuild` with what transcripts hold"
+        why = f"nothing can be read in {place.database}, and there is no backup; {how}"
         raise (StoreMismatch if meant or place.lost() else Damaged)(why)
     now = datetime.now(UTC)
     done = offline.rebuild(

@@ -24,6 +24,7 @@ from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.intake import clean
 from yiku.flows.home import replay
+from yiku.flows.keep import transcripts
 from yiku.flows.keep.record import is_unique, record, unique_message_id, validate_turn, wholly_private
 from yiku.flows.keep.remember import remember
 from yiku.flows.keep.remember import validate as checked_statement
@@ -135,6 +136,8 @@ def import_(
     run.skipped.update(replayed.skipped)
     run.lowered.update(replayed.lowered)
     run.sessions |= replayed.sessions
+    if not dry_run:
+        transcripts.note_write(handle)
     if not dry_run and run.counts["turns"] + run.counts["memories"] >= MERGED_FROM:
         with suppress(StoreError):  # all of it is in; the night merges
             handle.store.upkeep.merge()

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, git, modes, mounts
+from yiku.files import blobs, git, modes, mounts, transcripts
 from yiku.flows.common import pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
-from yiku.flows.notes import publish
+from yiku.flows.notes import publish, sync
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
@@ -37,6 +37,8 @@ def status(handle: Handle) -> Status:
     about, settings = handle.store.upkeep.about(), handle.settings
     candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
+    stale, unfit = sync.pending(handle)
+    why = [*why, *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else [])]
     return Status(
         home=settings.home,
         scope=handle.scope,
@@ -49,7 +51,7 @@ def status(handle: Handle) -> Status:
         disk=DISKS[mounts.kind(handle.home)],
         search=space,
         missing=missing,
-        waiting={**({"to embed": late} if late else {}), **learn.waiting(handle)},
+        waiting={**({"to embed": late} if late else {}), **({"notes to index": stale} if stale else {}), **learn.waiting(handle)},
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
     )
 
@@ -90,6 +92,10 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} interrupted: yiku erase --resume"
     if (late := backup.overdue(handle)) is not None:
         yield late
+    if handle.copy_trouble is not None:
+        yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
+    if transcripts.lost(handle.paths):
+        yield "transcripts/lost/ holds turns that the database does not know: yiku repair --rebuild brings them back"
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
     if strangers := handle.settings.unknown_variables:

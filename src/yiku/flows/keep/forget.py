@@ -18,6 +18,7 @@ from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find
 from yiku.flows.common.turn_texts import tokens
+from yiku.flows.keep import transcripts
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
@@ -56,6 +57,7 @@ def forget(
             *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
         ]
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
+        transcripts.note_write(handle)
         return Forgotten(gone.memories, gone.turns, done.transaction)
 
     return retry_if_stale(handle, attempt)
@@ -74,6 +76,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
             if found.hidden_at is None:
                 raise NotFound(f"there is no forgotten turn {id}")
             done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
+            transcripts.note_write(handle)
             return Forgotten((), (found,), done.transaction)
         line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
         back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN))]

@@ -23,7 +23,7 @@ from yiku.flows.common import checks, pause, tombstones
 from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.keep import attach, messages
+from yiku.flows.keep import attach, messages, transcripts
 from yiku.rules.privacy import fence, private
 from yiku.rules.sessions.messages import holds, plain
 from yiku.types import AddTurns, Change, Expect, Learned, Origin, Put, Receipt, Recorded, Turn, Turns
@@ -97,6 +97,7 @@ def store_turns(
         if idempotency_key is not None:
             changes.append(Receipt(idempotency_key, digest, {"ids": [turn.id for turn in kept]}))
         done = handle.store.apply(scope, changes, handle.cause("record"), Expect(erasure=erasure))
+        transcripts.note_write(handle)
         new = {turn.id: replace(turn, n=n) for turn, n in zip(kept, done.rows[0], strict=True) if n}
         erased = len(fresh) - len(kept)
         known = len(drafts) - len(new) - erased
@@ -207,7 +208,7 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     if role not in ROLES:
         raise InvalidInput(f"role must be one of {messages.ROLES_TAKEN}")
     content = checks.text(draft.get("content", ""), "content", at_most=checks.CONTENT_BYTES, empty=True)
-    unfenced = fence.taken_out(content, handle.seal)
+    unfenced = fence.strip_ours(content, handle.seal)
     content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
     results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
@@ -263,7 +264,7 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
 def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Remove Yiku's own context blocks from a tool's result."""
     content = result.get("content")
-    return {**result, "content": fence.taken_out(content, handle.seal).text} if isinstance(content, str) else result
+    return {**result, "content": fence.strip_ours(content, handle.seal).text} if isinstance(content, str) else result
 
 
 def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def _target(handle: Handle, new: SemanticMemory, text: str, sort: retract.Marker
     statements = [memory for memory in statements if not _is_after(memory, new)]
     last = last_turn(handle, new.sources[0])
     recent = [memory for memory in statements if last is None or any(_as_late(source, last) for source in memory.sources)]
-    return retract.meant(replace(new, content=text), statements[::-1], sort, recent)
+    return retract.target(replace(new, content=text), statements[::-1], sort, recent)
 
 
 def last_turn(handle: Handle, source: Source) -> Turn | None:

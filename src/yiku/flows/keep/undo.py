@@ -17,6 +17,7 @@ from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
+from yiku.flows.keep import transcripts
 from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import RECORD_KINDS, record_tokens, record_was
 from yiku.types import (
@@ -65,6 +66,7 @@ def undo(handle: Handle, operation: int) -> Undone:
         expect = Expect(rows={n: row.changed for n, row in rows.items()})
         cause = handle.cause("undo", f"{RUN} {done[0].run}" if done[0].run else f"{OPERATION} {number}")
         applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
+        transcripts.note_write(handle)
         return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
 
     return retry_if_stale(handle, attempt)

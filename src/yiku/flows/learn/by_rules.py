@@ -18,7 +18,7 @@ from yiku.flows.keep import scratchpad
 from yiku.flows.keep.remember import validate
 from yiku.flows.learn.store_draft import Result, Trouble, Unfinished, details, keep, known_of, try_remember
 from yiku.rules.deciding import retract
-from yiku.rules.learning import amended, tools
+from yiku.rules.learning import corrections, tools
 from yiku.rules.learning.drafts import drafts
 from yiku.rules.privacy import fence
 from yiku.rules.text.sentences import ASKING
@@ -133,15 +133,15 @@ def _drafts_that_count(handle: Handle, scope: int, turn: Turn, reading: Reading)
 
 def _corrected_draft(handle: Handle, scope: int, turn: Turn) -> Draft | None:
     """Return the speaker's previous statement with the value that this turn corrects."""
-    if not amended.may_amend(turn.content):
+    if not corrections.may_correct(turn.content):
         return None
     select = Turns(session=turn.session, newest_first=True, limit=BEFORE)
     before = [fence.own_words(one) for one in handle.store.turns([scope], select) if one.n < turn.n]
     place = next((k for k, one in enumerate(before) if one.role == "user"), None)
-    if place is None or before[place].speaker != turn.speaker or not turn.said_at - before[place].said_at <= amended.REACHES:
+    if place is None or before[place].speaker != turn.speaker or not turn.said_at - before[place].said_at <= corrections.REACHES:
         return None
     asked = any(one.role == "assistant" and one.content.rstrip().endswith(tuple(ASKING)) for one in before[:place])
-    return amended.draft(turn.content, known_of(handle, scope, before[place]), answers=asked)
+    return corrections.draft(turn.content, known_of(handle, scope, before[place]), answers=asked)
 
 
 # ------------------------------------------------------------------ one draft

@@ -38,6 +38,7 @@ def learn(
     budget_s: float | None = None,
     session: str | None = None,
     everything: bool = False,
+    asking: bool = True,
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LearnReport:
@@ -47,6 +48,7 @@ def learn(
     budget_s: looked at between sentences; the turn that comes first is read to its end, so that each call gets on
     session:    of the queue only what belongs to this one
     everything: also what is not due yet, and what failed for good
+    asking:     whether the queue is worked on; else what a model is to read is only queued
     progress:   told how many turns and jobs are done, of how many
     Raises StoreBusy while another process learns here.
     """
@@ -67,7 +69,7 @@ def learn(
     outcomes, lines, turns, jobs = Counter[str](), dict[str, None](), 0, 0
     with one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning"):
         total = sum(waiting(handle).values())
-        with closing(_steps(handle, own[0], model, session, everything=everything, over=over)) as steps:
+        with closing(_steps(handle, own[0], model, session, everything=everything, asking=asking, over=over)) as steps:
             for step in steps:
                 turns, jobs = turns + step.turns, jobs + step.jobs
                 outcomes += counted(step.results)
@@ -105,11 +107,18 @@ def waiting(handle: Handle) -> Mapping[str, int]:
 
 
 def _steps(
-    handle: Handle, scope: int, model: ChatModel | None, session: str | None, *, everything: bool, over: Callable[[], bool]
+    handle: Handle,
+    scope: int,
+    model: ChatModel | None,
+    session: str | None,
+    *,
+    everything: bool,
+    asking: bool,
+    over: Callable[[], bool],
 ) -> Generator[Step]:
     """Process batches of turns by rules, then model jobs."""
     yield from _batches(handle, scope, over, asks=model is not None)
-    if model is not None:
+    if model is not None and asking:
         if everything:
             by_model.revive(handle, scope, session)
         yield from by_model.steps(by_model.Asking(handle, scope, model), session, due=not everything, over=over)
@@ -157,7 +166,7 @@ def _count_used(handle: Handle, scope: int, turn: Turn) -> set[int]:
     if turn.role != "assistant" or not turn.content:
         return set()
     day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    said = fold(fence.without(turn.content))
+    said = fold(fence.strip_all(turn.content))
     return {
         memory.n
         for memory in handle.store.retrieved_since(scope, day)

@@ -27,6 +27,7 @@ from yiku.rules.deciding import retention
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import fence
 from yiku.rules.sessions import episodes as rules
+from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
 from yiku.types import (
     Change,
@@ -125,7 +126,7 @@ def _words(role: str, hash: bytes, text: str, turn: Turn | Mapping[str, Any]) ->
 
 
 def _as_kept(handle: Handle, text: str) -> str:
-    return intake.clean(handle, fence.taken_out(text, handle.seal).text)
+    return intake.clean(handle, fence.strip_ours(text, handle.seal).text)
 
 
 # ------------------------------------------------------------------ the end of a session
@@ -238,7 +239,7 @@ def to_markdown(handle: Handle, item: Episode | Scratchpad, language: str | None
         checks.refuse("language", "must be en or zh")
     if isinstance(item, Episode):
         chosen = language or handle.settings.language
-        return rules.to_markdown(item, rules.language_of(item.summary) if chosen == "auto" else chosen)
+        return rules.to_markdown(item, language_of(item.summary) if chosen == "auto" else chosen)
     if not isinstance(item, Scratchpad):
         checks.refuse("item", f"must be an episode or a scratchpad, not {type(item).__name__}")
     return scratchpad.markdown(item, language or context.language(handle, item.current_focus))

@@ -26,8 +26,8 @@ from yiku.rules.lexicon.lists import label
 from yiku.rules.pages import choosing, hand_edits, region
 from yiku.rules.pages.hand_edits import Edits
 from yiku.rules.pages.region import Broken, Page, Shown
-from yiku.rules.sessions.episodes import language_of
 from yiku.rules.statements import keys
+from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
 from yiku.types import Condition, KeepPageVersion, Kind, Memories, PageReport, PageVersion, PublishReport, SemanticMemory, State
 
@@ -143,12 +143,11 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
         text, version, shown, omitted = _text(handle, look, applied.own)
-        if look.seen is None or text != look.seen.text:
-            if version is not None:
-                _keep(handle, version)
-            if not pages.replace(path, text, look.seen, below=Path(handle.home)):
-                continue
+        if version is not None:
+            _keep(handle, version)
         same = look.seen is not None and text == look.seen.text
+        if not same and not pages.replace(path, text, look.seen, below=Path(handle.home)):
+            continue
         action: Literal["unchanged", "written"] = "unchanged" if same else "written"
         return PageReport(path.name, action, None, shown, omitted, *map(tuple, _lists(applied)))
     return PageReport(path.name, "held", "is being saved all the time: run this again", 0, 0, *map(tuple, _lists(applied)))
@@ -172,15 +171,10 @@ def _look(handle: Handle, path: Path) -> Look:
     if seen is None or found is None:
         return Look(path, seen, None, known, held="gone" if seen is not None and known else None)
     look = Look(path, seen, found, known)
-    if _digest(handle, found.version, found.body) == found.digest or _was_read(handle, found, known):
-        return look  # as it was written, or as it was read before
+    if _digest(handle, found.version, found.body) == found.digest:
+        return look  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
-
-
-def _was_read(handle: Handle, found: Page, known: Sequence[PageVersion]) -> bool:
-    digest = _digest(handle, found.version, found.body)
-    return any((one.version, one.digest) == (found.version, digest) for one in known)
 
 
 def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
@@ -238,12 +232,14 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
     )
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
     before = look.found or _new_page(look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
-    if look.found and not look.edits and _same(look.found.body, body):
-        return look.seen.text if look.seen else "", None, len(shown), omitted
-    version = handle.new_id()[-8:]
-    digest = _digest(handle, version, body)
     whole = {short[row.id]: row.id for row in shown}
     entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
+    if look.seen and look.found and not look.edits and _same(look.found.body, body):
+        there = PageVersion(name, look.found.version, look.found.digest, entries)
+        known = any(one.version == there.version for one in look.known)  # not where the database went back in time
+        return look.seen.text, None if known else there, len(shown), omitted
+    version = handle.new_id()[-8:]
+    digest = _digest(handle, version, body)
     text = region.written(
         Page(before.before, version, digest, body, region.below(before.after, own)), help=label("page.help", language)
     )

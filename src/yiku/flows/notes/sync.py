@@ -95,6 +95,17 @@ def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
     return _synced(handle, some, pages=any(path in files.PAGES for path in wanted))
 
 
+def pending(handle: Handle) -> tuple[int, int]:
+    """How many files of the vault a sync would read or drop, and how many cannot be indexed; 0 without a vault."""
+    if handle.vault is None:
+        return 0, 0
+    own = handle.own()
+    known = {file.path: file for file in handle.store.notes.files(own[0])} if own else {}
+    found = {one.path: one for one in files.seen(handle.vault) if isinstance(one, Seen)}
+    settled = {path for path, one in found.items() if path in known and _looks_same(known[path], one)}
+    return len(found.keys() - settled) + len(known.keys() - found.keys()), sum(file.status != "indexed" for file in known.values())
+
+
 def vault_of(handle: Handle) -> Path:
     """The folder of the notes of the scope that is written. Raises InvalidInput where it has none."""
     if handle.vault is None:
@@ -146,11 +157,16 @@ def _whole(run: Run, *, force: bool, progress: Progress) -> None:
 
 def _is_same(file: NoteFile, one: Seen) -> bool:
     """Whether a file looks as it did, and was left alone long enough before that to be sure."""
-    if (file.size, file.mtime_ns, file.ctime_ns, file.inode) != (one.size, one.mtime_ns, one.ctime_ns, one.inode):
+    if not _looks_same(file, one):
         return False
     coarse = one.mtime_ns % COARSE_NS == 0 and one.ctime_ns % COARSE_NS == 0
     settled = file.seen_ns - max(one.mtime_ns, one.ctime_ns) > (COARSE_SETTLED_NS if coarse else SETTLED_NS)
     return settled and file.rules == chunks.VERSION
+
+
+def _looks_same(file: NoteFile, one: Seen) -> bool:
+    """Whether size, times and inode are what they were."""
+    return (file.size, file.mtime_ns, file.ctime_ns, file.inode) == (one.size, one.mtime_ns, one.ctime_ns, one.inode)
 
 
 # ------------------------------------------------------------------ one file

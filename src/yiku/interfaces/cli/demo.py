@@ -4,8 +4,9 @@ The command `demo`: record a conversation, learn from it, ask about it, and chec
 The material lies in demo/: 99 turns in seven sessions, in English and Chinese, the statements that an agent keeps on the
 way with `remember`, and the questions with what their answers must hold. Everything else is learned from what Mei says.
 On the way she changes her mind, makes a joke and takes it back, a context grows too long and is compressed, and each session
-ends as an episode. Where a model is set, it reads the conversation too. The home that it makes stays, to be tried.
-A person is shown a screen and a half of it: the statements of demo/shown.jsonl and the questions marked as shown.
+ends as an episode. Where a model is set, it reads the conversation too. Last, MEMORY.md is published, and a line of it edited as
+a person would. The home that it makes stays, to be tried.
+A person is shown two screens of it: the statements of demo/shown.jsonl and the questions marked as shown.
 """
 
 from __future__ import annotations
@@ -37,13 +38,16 @@ MATERIAL = Path(__file__).with_name("demo")
 OWNER, NAMES = "user:mei", ["Mei"]
 SIGN = "# Made by `yiku demo`, which may make it anew."
 OURS = frozenset(  # what a home made here holds
-    "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged".split()
+    "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged"
+    " .gitignore MEMORY.md USER.md memory documents skills transcripts".split()
 )
 WIDTH = 80  # cells, where the terminal does not say
 LONG = "2026-03-26-deskew"  # the session whose context grows too long,
 LEAVES = slice(0, 10)  # and what leaves it then
 STORY = "2026-05-18-export"  # the session whose episode is shown
 QUESTION, STEP = "图书馆那边有没有投影仪？", "Buy curtains by 19 June"  # what is left open
+PAGE, LINE, EDITED = "MEMORY.md", "I live in Oslo now.", "I live in Drammen now."  # what a person changes there
+WHERE = "Where do I live?"
 MODEL_S = 120.0  # for a model, where one is set
 
 
@@ -94,6 +98,13 @@ class Shown:
     asked: list[Asked] = field(default_factory=list)
     history: list[SemanticMemory] = field(default_factory=list)
     glimpse: list[tuple[str, str]] = field(default_factory=list)
+    page: list[str] = field(default_factory=list)
+    edited: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def right(self) -> bool:
+        """Whether every answer is right, and the edit changed one."""
+        return all(asked.right for asked in self.asked) and [answer for _, answer in self.edited] == [EDITED, LINE]
 
 
 def demo(call: Call) -> None:
@@ -116,8 +127,9 @@ def demo(call: Call) -> None:
         _ask(memory, shown)
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
+        _edit(memory, shown)
     call.answer(_data(shown), _printed(shown), wanted=True)
-    if not all(asked.right for asked in shown.asked):
+    if not shown.right:
         raise typer.Exit(1)
 
 
@@ -204,11 +216,29 @@ def _glimpse(memory: Memory, shown: Shown) -> None:
     shown.glimpse.append((f"yiku restore {allergy.id[-8:]}", now("青霉素")))
 
 
+def _edit(memory: Memory, shown: Shown) -> None:
+    """Publish MEMORY.md, change a line of it as a person would, ask, and undo."""
+
+    def answer() -> str:
+        return memory.recall(WHERE, limit=1, types=["memory"]).text
+
+    memory.notes.publish()
+    page = shown.home / PAGE
+    text = page.read_text(encoding="utf-8")
+    shown.page = [line for line in text.splitlines() if line.startswith(("## ", "- "))]
+    page.write_text(text.replace(LINE, EDITED), encoding="utf-8")
+    operation = memory.notes.publish().operations[-1]
+    shown.edited.append(("yiku publish", answer()))
+    memory.admin.undo(operation)
+    memory.notes.publish()
+    shown.edited.append((f"yiku undo {operation}", answer()))
+
+
 # ------------------------------------------------------------------ what is told
 
 
 def _printed(shown: Shown) -> Iterator[str]:
-    """A screen and a half; --json has all of it."""
+    """Two screens; --json has all of it."""
     weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
     yield terminal.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
     yield from _heading(f"Learned from {len(shown.turns)} messages, each on disk in {statistics.median(shown.turn_ms):.1f} ms")
@@ -224,6 +254,11 @@ def _printed(shown: Shown) -> Iterator[str]:
     yield from _heading("Nothing is lost")
     limit = (terminal.width() or WIDTH) - 44
     yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
+    yield from _heading(f"{PAGE} is yours to edit")
+    yield from (f"  {terminal.cut(line, limit + 42)}" for line in shown.page)
+    yield ""
+    yield f"  {terminal.padded(f'an editor: Oslo becomes {EDITED.split()[3]}', 40)}  {WHERE}"
+    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
 
@@ -337,6 +372,8 @@ def _data(shown: Shown) -> dict[str, Any]:
         "model": json_output.plain(shown.learned),
         "right": sum(asked.right for asked in shown.asked),
         "questions": questions,
+        "page": shown.page,
+        "edited": [{"command": command, "answer": answer} for command, answer in shown.edited],
         "history": [json_output.item(version) for version in shown.history],
         "next": _next(shown.home),
     }

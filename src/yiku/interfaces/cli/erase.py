@@ -38,6 +38,7 @@ def erase(
     until: Annotated[Name, typer.Option(metavar="TIME", help="Everything said until then.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Everything in this scope.")] = False,
     keep_turns: Annotated[bool, typer.Option("--keep-turns", help="Do not touch the turns that say it.")] = False,
+    keep_notes: Annotated[bool, typer.Option("--keep-notes", help="Do not touch the notes that say it.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be erased, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Finish an erasure that was interrupted.")] = False,
@@ -59,7 +60,7 @@ def erase(
         raise InvalidInput("--resume takes no other option: it finishes erasures that were requested before")
     with call.memory() as memory:
         if not resume:
-            meant |= {"everything": everything, "keep_turns": keep_turns}
+            meant |= {"everything": everything, "keep_turns": keep_turns, "keep_notes": keep_notes}
             listed = memory.admin.erase(**meant, dry_run=True)
             if dry_run:
                 call.answer(json_output.erased(listed), _listed(listed, "would erase"))

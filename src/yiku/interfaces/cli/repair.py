@@ -62,21 +62,24 @@ def repair(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be repaired, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     accept: Annotated[bool, typer.Option("--accept", help="Accept an older, emptied or foreign database as it is.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Also restore turns from transcripts, even without a database, and learn again.")
+    ] = False,
 ) -> None:
     """
     Repair a damaged home.
 
-    Uses what can still be read there, and the backups. The damaged file is kept in damaged/. Close other programs
-    that have this home open first.
+    Uses what can still be read there, and the backups; with --rebuild also the transcripts. The damaged file is kept in
+    damaged/. Close other programs that have this home open first.
     """
     from yiku import memory
 
     with _progress(call) as progress:
-        found = memory.repair(call.home, dry_run=True, accept=accept, progress=progress)
+        found = memory.repair(call.home, dry_run=True, accept=accept, rebuild=rebuild, progress=progress)
     if found.problems and not dry_run:
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
-            found = memory.repair(call.home, accept=accept, progress=progress)
+            found = memory.repair(call.home, accept=accept, rebuild=rebuild, progress=progress)
     call.answer({"repair": json_output.plain(found)}, _repaired(found), wanted=bool(found.lost))
 
 

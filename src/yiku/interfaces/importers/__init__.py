@@ -45,12 +45,16 @@ Consumed = Callable[[int], None]
 
 
 def found(path: Path, suffixes: Sequence[str]) -> list[Path]:
-    """Return the file, or the files below a folder with these suffixes, sorted; links are not followed."""
+    """Return the file, or the files below a folder with these suffixes, sorted; without links and transcripts of a home."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise InvalidInput(f"{path}: no such file or folder")
-    below = (Path(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(tuple(suffixes)))
+    below = list[Path]()
+    for folder, folders, names in os.walk(path):
+        if "yiku.toml" in names and "transcripts" in folders:  # copies of what that home has
+            folders.remove("transcripts")
+        below += [Path(folder, name) for name in names if name.endswith(tuple(suffixes))]
     return sorted(file for file in below if file.is_file() and not file.is_symlink())
 
 

@@ -1,1 +1,1 @@
-"""What a statement does to those before it."""
+"""Decide what a statement does to earlier ones."""

@@ -1,5 +1,5 @@
 """
-What a new statement does to the ones before it: the one place where a correction is decided.
+Decide what a new statement does to earlier ones; the only place where a correction is decided.
 
 The versions of a slot form a chain in the order in which they were *said* (then the place in the
 session, then the order of arrival); each ends where the next begins, and the last is live. A new
@@ -35,7 +35,7 @@ _AROUND = ".,;:!?~\"'“”‘’「」『』()"
 @dataclass(frozen=True, slots=True)
 class Decision:
     """
-    What to do: a row to add, columns to change, a source to add, and what that means.
+    What to write: rows to add, columns to update, a source to add, and the outcome to report.
 
     outcome: with the rows as they are before the decision is written, and the new ones as they will be
     """
@@ -53,13 +53,13 @@ class Decision:
 
 
 def text_hash(text: str, slot: Slot | None) -> bytes:
-    """One hash for one statement, whatever its case, width and punctuation; about another subject it is another."""
+    """Return the content hash of a statement; case, width and punctuation make no difference, the subject does."""
     parts = (_words(text), *((slot.subject, slot.predicate, _words(slot.object)) if slot else ()))
     return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
 
 
 def _words(text: str) -> str:
-    """The words without what makes no difference: width, the case of plain words, punctuation around them. A ? is one."""
+    """Normalize width, the case of plain words and punctuation around them; a question mark stays."""
     told = normal(text.strip())
     words = (word.strip(_AROUND) for word in _BETWEEN.split(told))
     plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
@@ -67,13 +67,13 @@ def _words(text: str) -> str:
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:
-    """Its place in the order of saying; a row without a number yet comes after its equals."""
+    """Sort key: the order in which things were said. A row without a number sorts after its equals."""
     return memory.said_at, memory.place, memory.n or 1 << 62
 
 
 def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Decision:
     """
-    One decision for one statement and what it meets.
+    Decide what to do with a statement, given the rows that it meets.
 
     split_id: an id for the second half of a version that the statement falls into
     """
@@ -90,12 +90,12 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
 
 
 def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
-    """Whether a version was over when it was told anew: it does not come back, a new one begins."""
+    """Whether a version had expired when it was said again; then a new version begins."""
     return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
 
 
 def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
-    """What changes in a row that is said again: its confidence rises."""
+    """Return the columns that change when a statement is repeated: its confidence rises."""
     said_at = min(known.said_at, new.said_at)
     columns: dict[str, Any] = {
         "confidence": known.confidence + (1 - known.confidence) * CONFIDENCE_STEP,
@@ -108,19 +108,19 @@ def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
 
 
 def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
-    """A statement that says what is known: one row, with one source more."""
+    """Decide for a repetition: the known row gets one more source."""
     return Decision(Confirmed(memory=known), updates=((known, confirmation(known, new)),), source_for=known)
 
 
 def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
-    """Of a statement and the one that it is known to update, the one that was said later holds."""
+    """Decide between a statement and the one it updates: the one said later is current."""
     if new.said_at < known.said_at:
         return _linked(new, None, known, known, "")
     return flagged(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
 
 
 def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
-    """It was said before its like: the later version really began here."""
+    """Move the beginning of the following version back to an earlier statement with the same content."""
     columns = {"said_at": new.said_at, "place": new.place, "valid_from": min(new.valid_from, following.valid_from)}
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [(following, columns)]
     if previous is not None:
@@ -129,14 +129,14 @@ def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: Sem
 
 
 def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
-    """The first of its slot; marked, with its rivals, when it may contradict them."""
+    """Add the first statement of a slot; flag it with its rivals where it may contradict them."""
     if not rivals or new.cardinality is not Cardinality.UNKNOWN:
         return Decision(New(memory=new), adds=(new,))
     return flagged(new, rivals)
 
 
 def flagged(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
-    """All are kept, and each is marked as one that may contradict."""
+    """Keep all of them, each flagged as a possible contradiction."""
     marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
     updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
     return Decision(Flagged(memory=marked, others=tuple(rivals)), adds=(marked,), updates=updates)
@@ -149,7 +149,7 @@ def _linked(
     live: SemanticMemory,
     split_id: str,
 ) -> Decision:
-    """It goes between its neighbours; each version points to the next and ends where that begins."""
+    """Insert a version into its chain: each points to the next and ends where that begins."""
     line = (previous or following or new).line
     updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
     adds: list[SemanticMemory] = []
@@ -186,7 +186,7 @@ def _linked(
 
 
 def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -> SemanticMemory:
-    """What was said on both sides of the new statement: the same words again, from where they were said again."""
+    """Split off the part of a version that was repeated after the new statement."""
     later = tuple(source for source in previous.sources if source.said_at > new.said_at)
     said_at = min((source.said_at for source in later), default=previous.confirmed_at)
     return replace(
@@ -209,7 +209,7 @@ def _second_half(previous: SemanticMemory, new: SemanticMemory, split_id: str) -
 
 
 def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
-    """Whether two versions of a slot have the same value, however it was written."""
+    """Whether two versions of a slot have the same value, in whatever spelling."""
     if not one.object or not other.object or keys.denies(one.predicate or "") is not keys.denies(other.predicate or ""):
         return False
     said = [normal(object_).strip(f" {STOPS}").casefold() for object_ in (one.object, other.object)]
@@ -221,7 +221,7 @@ def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
 
 def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """
-    What changes when versions come back among those that are there: one chain again, in the order of saying.
+    Return the updates that merge restored versions and present ones into one chain.
 
     The rows that retire come first, so that no slot has two live values at any moment.
     """

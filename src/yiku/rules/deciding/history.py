@@ -1,5 +1,5 @@
 """
-What was recorded at a time, and what held at a time.
+Rows as they were recorded at a time (`as_of`), and as they held at a time (`valid_at`).
 
 `as_of` rewinds the rows with the journal: every change after that time is taken back, newest first.
 `valid_at` asks what held then by what is known now, of all that had been said by then.
@@ -18,7 +18,7 @@ _FIELDS = frozenset(field.name for field in fields(SemanticMemory))
 
 
 def rewound(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) -> SemanticMemory | None:
-    """The row as it was recorded at a time, or None when it was not yet there; `changes` newest first."""
+    """Return a row as recorded at a time, None if it did not exist yet; `changes` newest first."""
     if memory.created_at > at:
         return None
     for change in changes:
@@ -28,7 +28,7 @@ def rewound(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) 
 
 
 def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime) -> bool:
-    """Whether a version held at a time, judged by nothing that was said later."""
+    """Whether a version held at a time, ignoring everything said later."""
     if memory.said_at > at or memory.valid_from > at or memory.state is not State.ACTIVE:
         return False
     if _over(memory, at):
@@ -39,22 +39,22 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
 
 
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
-    """Whether a version is in recall at a time: live, not expired, and not past its days."""
+    """Whether a version can be recalled at a time: live and not expired."""
     return memory.live and not _over(memory, now)
 
 
 def holds(memory: SemanticMemory, now: datetime) -> bool:
-    """Whether it is said to hold still: what says itself until when is found as told, and is no answer to what is the case."""
+    """Whether a version still claims to hold; one that names its own end does not, after that end."""
     return memory.valid_to is None or memory.valid_to > now
 
 
 def _over(memory: SemanticMemory, at: datetime) -> bool:
-    """Whether it had expired, or its days were over, at a time."""
+    """Whether a version had expired at a time."""
     return any(end is not None and end <= at for end in (memory.expires_at, memory.auto_delete_at))
 
 
 def by_line(memories: Iterable[SemanticMemory]) -> Mapping[str, list[SemanticMemory]]:
-    """Versions by line, oldest first."""
+    """Group versions by line, oldest first."""
     lines: dict[str, list[SemanticMemory]] = {}
     for memory in sorted(memories, key=lambda m: (m.said_at, m.place, m.n)):
         lines.setdefault(memory.line, []).append(memory)

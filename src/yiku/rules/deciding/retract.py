@@ -1,5 +1,5 @@
 """
-What takes back what was said: jokes, slips, words to be forgotten; and which statement is meant.
+Recognize retractions (jokes, slips, requests to disregard) and find the statement they retract.
 
 A marker is a clause of its own ("just kidding", 上一条作废), or stands before one that goes on ("haha no, I still live in
 Ghent"). What it takes back is the last thing told in its session, or what its own words name: "just kidding about the
@@ -32,7 +32,7 @@ LOOKED_AT = 2_000  # characters of a statement that may be taken back
 
 
 def takes_back(text: str, clause: Clause) -> bool:
-    """Whether a clause takes back what was said before it, and says nothing more than what that was about."""
+    """Whether a clause retracts what was said before and says nothing else beyond naming it."""
     if clause.mood is Mood.ASKED or clause.slots:
         return False
     if clause.slip:
@@ -44,7 +44,7 @@ def takes_back(text: str, clause: Clause) -> bool:
 
 
 def marker(text: str) -> Marker | None:
-    """Whether a text takes back what was said, and as what."""
+    """Return which kind of retraction a text is, None for any other text."""
     if len(text) > LONGEST:
         return None
     clauses = read(text)
@@ -59,27 +59,27 @@ def marker(text: str) -> Marker | None:
 
 
 def rest(text: str) -> str:
-    """What a text says beside taking back, from its first such clause to its last."""
+    """Return the part of a text that is not the retraction, from its first such clause to its last."""
     told = [clause for clause in read(text) if not (takes_back(text, clause) or clause.bare or (clause.slip and not clause.slots))]
     return text[told[0].start : told[-1].end] if told else ""
 
 
 def states(text: str) -> bool:
-    """Whether words that follow those that take back are a statement of their own, worth keeping."""
+    """Whether the words after a retraction state something of their own."""
     return any(clause.plain and (clause.slots or clause.values) for clause in read(text))
 
 
 def says_more(text: str) -> bool:
-    """Whether a text says more beside taking back than a word or two of why."""
+    """Whether a text says more than the retraction and a word or two of why."""
     told = rest(text)
     return states(told) or any(len(clause.beside) >= ENOUGH and clause.plain for clause in read(told))
 
 
-def meant(
+def target(
     new: SemanticMemory, told: Sequence[SemanticMemory], sort: Marker, recent: Sequence[SemanticMemory] | None = None
 ) -> SemanticMemory | None:
     """
-    The statement that is taken back: of those told in the session what the words name, else the last; elsewhere only what they name.
+    Return the retracted statement: in the session the one that is named, else the last; elsewhere only a named one.
 
     recent: of those told the ones that may be meant without a name, where not all may: "just kidding" is about what was said just before it
     """
@@ -114,13 +114,13 @@ def meant(
 
 @cache
 def _saying() -> frozenset[str]:
-    """Words for what was said, which name nothing of it."""
+    """Content words for `what I said`, which name nothing."""
     said = " ".join(lists.words("slots.said"))
     return frozenset(word for clause in read(said) for word in clause.content) | frozenset(tokens(said).words)
 
 
 def _content(clauses: Iterable[Clause]) -> frozenset[str]:
-    """What clauses name: their content words and their values."""
+    """Return the content words and values of clauses."""
     return frozenset(word for clause in clauses for word in (*clause.content, *(value.text for value in clause.values)))
 
 

@@ -1,5 +1,5 @@
 """
-Which slot a statement fills: (subject, predicate) in canonical form, and the object as said.
+The slot that a statement fills: (subject, predicate) in canonical form, and the object as said.
 
 A single-valued predicate (home, employer, version, deadline) holds one object at a time; a multi-valued one (likes, uses,
 owns) holds many; of any other nobody knows yet. The key says what cannot both hold (rules/statements/keys.py).
@@ -30,7 +30,7 @@ LONGEST_STATEMENT = 300  # characters; a longer text is a story, not a statement
 
 def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot | None:
     """
-    The slot that a text fills, or None when it is not one plain statement about now.
+    Return the slot that a text fills, None unless it is one plain statement about the present.
 
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called; these resolve to USER
@@ -38,20 +38,20 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     if len(text) > LONGEST_STATEMENT:
         return None
     told = [clause for clause in clauses(text) if not clause.bare or clause.mood is Mood.ASKED]
-    stating = [(clause, filled) for clause in told if (filled := plainly(clause)) is not None]
+    stating = [(clause, filled) for clause in told if (filled := plain_slot(clause)) is not None]
     if not stating:
         return None
     said = {id(clause) for clause, _ in stating}
     if any(_stands_beside(other, *stating[0]) for other in told if id(other) not in said):
         return None
-    first, *others = [of(text, clause, filled, speaker=speaker, names=names) for clause, filled in stating]
+    first, *others = [slot_for(text, clause, filled, speaker=speaker, names=names) for clause, filled in stating]
     again = all(first.key == other.key and canonical.form(first.object) == canonical.form(other.object) for other in others)
     return first if again else None  # one in English and again in Chinese is one
 
 
-def plainly(clause: Clause, *, hedged: bool = False) -> Filled | None:
+def plain_slot(clause: Clause, *, hedged: bool = False) -> Filled | None:
     """
-    The slot that a clause plainly fills: asserted, of now, about somebody or something that is named.
+    Return the slot of a clause that asserts something of now about a known subject.
 
     hedged: one that is hedged fills it, too
     """
@@ -60,7 +60,7 @@ def plainly(clause: Clause, *, hedged: bool = False) -> Filled | None:
 
 
 def filled_by(clause: Clause) -> Filled | None:
-    """Of the slots that a clause names the one that it fills: by its own subject, or by the opposite of what it denies."""
+    """Choose the slot that a clause fills: that of its own subject, or the opposite of the one it denies."""
     told = [slot for slot in clause.slots if slot.subject in (clause.subject, USER)]
     filled = min(told, key=lambda slot: slot.predicate == SCHEDULED, default=None)  # of one value the deadline before the date
     if filled is None or filled.denial or not (clause.denied or clause.cue == "ends"):
@@ -70,13 +70,13 @@ def filled_by(clause: Clause) -> Filled | None:
 
 
 def is_of_somebody(clause: Clause) -> bool:
-    """Whether it is known of whom or what a clause speaks, and not by a guess; the agent is nobody."""
+    """Whether the subject of a clause is known, not guessed, and not the agent."""
     known = clause.subject not in ("", "?", AGENT)
     return known and bool(clause.explicit or clause.meant or clause.start == 0)
 
 
 def _stands_beside(other: Clause, clause: Clause, filled: Filled) -> bool:
-    """Whether a clause tells something of its own: not what the statement denies ("not Oslo"), nor that there is a change."""
+    """Whether a clause adds something to the statement: not its denial ("not Oslo"), nor an announcement of the change."""
     if other.mood is Mood.ASKED:
         return other.bare and other.sentence == clause.sentence  # is that right?
     if other.tense is Tense.PAST:
@@ -86,8 +86,8 @@ def _stands_beside(other: Clause, clause: Clause, filled: Filled) -> bool:
     return not (denies or leads)
 
 
-def of(text: str, clause: Clause, filled: Filled, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
-    """A slot of a clause in the form in which it is stored: subjects and predicates as keys know them, the object as it was said."""
+def slot_for(text: str, clause: Clause, filled: Filled, *, speaker: str | None = None, names: Sequence[str] = ()) -> Slot:
+    """Return the slot of a clause as it is stored: canonical subject and predicate, the object as said."""
     subject = _subject(text, clause, filled, speaker, names)
     object_ = normal(text[filled.value.start : filled.value.end]).strip(keys.EDGES)
     one_of_many = subject.rpartition("'s ")[2] in lists.words("slots.many_kin")  # my friend lives in Rome: which of them?
@@ -122,15 +122,17 @@ def stated(
     speaker: str | None = None,
     names: Sequence[str] = (),
 ) -> Slot:
-    """The slot that a caller named outright, in the same canonical form."""
+    """Return a slot named by the caller, in canonical form."""
     name = keys.predicate_name(predicate)
     many = cardinality or keys.cardinality_of(name, object_ or "")
-    return keys.finished(keys.told_of(subject, speaker, names), name, (object_ or "").strip(), many, told=cardinality is not None)
+    return keys.finished(
+        keys.statement_subject(subject, speaker, names), name, (object_ or "").strip(), many, told=cardinality is not None
+    )
 
 
 def is_past(text: str, of: str | None = None) -> bool:
     """
-    Whether a text tells of a state that is over (I used to live in Oslo), and not of something that happened once.
+    Whether a text is about a state that has ended (I used to live in Oslo), not about a single event.
 
     of: the value that is spoken of, where the caller named it: one clause may tell how it is, another how something was
     """
@@ -146,7 +148,7 @@ def _is_over(clause: Clause) -> bool:
 
 
 def is_open(text: str) -> bool:
-    """Whether a text says plainly that what it tells is planned, wished, heard or not decided."""
+    """Whether everything in a text is planned, wished, hearsay or undecided."""
     told = _telling(text)
     return bool(told) and all(
         clause.hedged or (clause.tense is Tense.PLANNED and not clause.possible) or clause.mood in (Mood.SUPPOSED, Mood.QUOTED)
@@ -161,7 +163,7 @@ def _telling(text: str) -> list[Clause]:
 
 
 def kind_of(slot: Slot | None) -> Kind:
-    """The kind that a statement has by its slot alone."""
+    """Return the kind that a slot implies."""
     known = built_in().predicates.get(slot.predicate) if slot else None
     return Kind(known.kind) if known and known.name != SCHEDULED else Kind.FACT
 
@@ -170,6 +172,6 @@ def kind_of(slot: Slot | None) -> Kind:
 
 
 def index_tokens(memory: SemanticMemory) -> Tokens:
-    """What a memory is found by: its words, and its slot where the words do not say it. Never changes for a row."""
+    """Return the index terms of a memory: its words, and its slot where the words lack it. Constant for a row."""
     slot = (part for part in (memory.subject, memory.predicate, memory.object) if part and part != USER)
     return tokens(" ".join([memory.content, *(part for part in slot if part.casefold() not in memory.content.casefold())]))

@@ -1,1 +1,1 @@
-"""From a question to the order of its hits."""
+"""Parse questions, score and rank hits, and pack them into a prompt."""

@@ -1,5 +1,5 @@
 """
-What a question asks for: its search terms, the slots it may mean, the times and things it names, and its wants.
+Parse a question: its search terms, candidate slots, the times and things it names, and what it wants.
 
 A want changes how hits are ranked, never which exist: the past, several sessions at once (a count, a sum, an order of
 events), what somebody likes, a file, or what the other side of a talk said. It is told by the lists of
@@ -34,7 +34,7 @@ SortOfFile = Literal["voice", "video", "picture", "document"]
 @dataclass(frozen=True, slots=True)
 class Question:
     """
-    A question, taken apart.
+    A parsed question.
 
     subjects × predicates are the slots it may ask for; hinted are the predicates that it asks for beyond doubt.
     things are the content words of what it names, unless it asks what that is. windows are the times that it names,
@@ -60,7 +60,7 @@ class Question:
 
 
 def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -> Question:
-    """Take a question apart; `names` are what the owner is called. Without `now` no times are read."""
+    """Parse a question; `names` are what the owner is called. Without `now` no times are parsed."""
     folded = fold(text).strip()
     beginning = folded[:QUESTION_CHARS]
     asking, telling = _read(beginning)
@@ -97,12 +97,12 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
 
 
 def sort_of_file(folded: str) -> SortOfFile | None:
-    """Which sort of file a text names; None where it names none, or any."""
+    """Return the sort of file that a text names, None where it names none in particular."""
     return next((sort for sort in get_args(SortOfFile) if lists.has(folded, f"asking.{sort}")), None)
 
 
 def _read(folded: str) -> tuple[list[Word], list[Word]]:
-    """The words of the sentences that ask, and those of the others."""
+    """Return the words of the sentences that ask, and those of the others."""
     asking: list[Word] = []
     telling: list[Word] = []
     for one in sentences(folded, built_in()):
@@ -112,7 +112,7 @@ def _read(folded: str) -> tuple[list[Word], list[Word]]:
 
 
 def _asks(found: Sequence[Word]) -> bool:
-    """Whether a sentence without a question mark asks: its first word does, behind what leads to it; without spaces, any word."""
+    """Whether a sentence without a question mark asks: by its first telling word, in Chinese by any word."""
     asks, leads = F.ASKS | F.ASKS_FIRST, F.LEAD | F.JOIN | F.ALSO | F.REQUEST
     first = True
     for word in found:
@@ -128,7 +128,7 @@ def _is_long(folded: str) -> bool:
 
 
 def _has(folded: str, wanted: str) -> bool:
-    """Whether a text has a word of a list, outside the phrases in which it means something else."""
+    """Whether a text has a word of a list, outside phrases in which it means something else."""
     meant = lists.words(wanted)
     return any(match[0] in meant for match in lists.looked_for(wanted, f"{wanted}_else").finditer(folded))
 
@@ -140,7 +140,7 @@ def _asks_who(found: Sequence[Word]) -> bool:
 
 
 def _asks_the_other_side(folded: str, found: Sequence[Word]) -> bool:
-    """Whether it asks for what the other side of a talk said: you suggested, your answer, our last chat."""
+    """Whether it asks what the assistant said: you suggested, your answer, our last chat."""
     if lists.has(folded, "asking.talked"):
         return True
     if any(_follows(folded, last.end(), "asking.talk") for last in lists.looked_for("asking.last").finditer(folded)):
@@ -153,7 +153,7 @@ def _asks_the_other_side(folded: str, found: Sequence[Word]) -> bool:
 
 
 def _follows(folded: str, end: int, wanted: str) -> bool:
-    """Whether a word of a list stands behind this place, with no sign and at most one word between."""
+    """Whether a word of a list follows, with no punctuation and at most one word in between."""
     reach = NEAR_WIDE if is_wide(folded[end : end + 1]) else NEAR
     match = lists.looked_for(wanted).search(folded, end, end + reach)
     between = folded[end : match.start()].split() if match else []

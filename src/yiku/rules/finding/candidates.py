@@ -1,5 +1,5 @@
 """
-Which slots a question may mean: every subject that it names, and every predicate that it hints at.
+Candidate slots of a question: every subject it names and every predicate it hints at.
 
 A subject is the owner by `I` or 我, a run of words that may be a name, or what belongs to somebody. An attribute is
 asked for under all its names: `Who is my boss?` finds what was said of 老板. The store knows which of these slots exist.
@@ -29,7 +29,7 @@ _OWNS = F.OWN | F.SPEAKER | F.POSSESSIVE
 
 def runs(folded: str, found: Sequence[Word]) -> Iterator[Run]:
     """
-    Every run of some words that no sign parts; where no spaces are written, what is no known word is taken apart.
+    Yield every run of words without punctuation; unknown Chinese runs are split into characters.
 
     A run that says whose something is may name a subject that is called otherwise; so may one word without spaces.
     """
@@ -50,7 +50,7 @@ def runs(folded: str, found: Sequence[Word]) -> Iterator[Run]:
 
 
 def subjects(folded: str, found: Sequence[Word], runs: Iterable[Run], names: Sequence[str]) -> set[str]:
-    """Whom each run names, most of them themselves. names: what the owner is called."""
+    """Return the canonical subject of each run. names: what the owner is called."""
     owner = {fold(name) for name in names}
     named = {keys.subject_of(run, names=names) if close or run in owner else run for run, close in runs}
     named |= {f"{USER}'s {word.entry.kin}" for place, word in enumerate(found) if word.entry.kin and _is_own(found[:place])}
@@ -59,7 +59,7 @@ def subjects(folded: str, found: Sequence[Word], runs: Iterable[Run], names: Seq
 
 
 def _is_own(before: Sequence[Word]) -> bool:
-    """Whether a term of kinship behind these words is the owner's: my mum, or mum alone, and not Tom's mum."""
+    """Whether a kinship term after these words is the owner's: my mum, or mum alone, not Tom's mum."""
     if not before or before[-1].sign:
         return True
     bits = before[-1].flags
@@ -69,7 +69,7 @@ def _is_own(before: Sequence[Word]) -> bool:
 
 def predicates(folded: str, asking: Sequence[Word]) -> set[str]:
     """
-    The predicates that are asked for beyond doubt, with their denials: do I like, what am I allergic to.
+    Return the predicates that are asked for unambiguously, with their denials: do I like, what am I allergic to.
 
     One with many values is asked for by its verb, too, and the attributes that are named where the only verb is to be.
     asking: the words of the sentences that ask
@@ -86,12 +86,12 @@ def predicates(folded: str, asking: Sequence[Word]) -> set[str]:
 
 @cache
 def _families() -> tuple[tuple[str, str], ...]:
-    """Each predicate of the lexicon, with the one that it denies or is itself."""
+    """Each predicate of the lexicon with its family: the predicate it denies, or itself."""
     return tuple((name, keys.family(name)) for name in built_in().predicates)
 
 
 def other_names(found: Sequence[Word], hinted: Collection[str]) -> set[str]:
-    """The attributes that words name, under all their names, and what else the hinted predicates are kept under."""
+    """Return the named attributes under all their names, and other names of the hinted predicates."""
     nouns = {word.entry.has for word in found if word.entry.has} | {*hinted}
     names = {name for noun in nouns for name in names_of(noun)}
     arranged = ARRANGED if slots.SCHEDULED in hinted else ()
@@ -99,11 +99,11 @@ def other_names(found: Sequence[Word], hinted: Collection[str]) -> set[str]:
 
 
 def relatives(subjects: Iterable[str]) -> set[str]:
-    """Of the subjects those that are somebody of somebody's: `my sister`, of whom perhaps no slot is known."""
+    """Return the subjects that are relatives: `my sister`, even if nothing is known of her."""
     return {subject for subject in subjects if "'s " in subject and subject.rpartition("'s ")[2] in _of_somebody()}
 
 
 @cache
 def _of_somebody() -> frozenset[str]:
-    """What one may be to somebody."""
+    """Names of relations between people."""
     return frozenset(entry.kin or word for word, entry in built_in().words.items() if entry.flags & (F.KIN | F.HOLDER))

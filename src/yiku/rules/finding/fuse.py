@@ -1,5 +1,5 @@
 """
-From what each route found to one order.
+Combine the evidence of all routes into one ranking.
 
 Turns: words and vectors look at every turn of the scopes asked, and give each a share of the best, 0 to 1; what the
 question says of time, speaker and role is added on that scale. Nothing is cut off before the sum, so a turn of the
@@ -71,7 +71,7 @@ ALREADY_NAMED = 0.5  # `before Oslo` does not ask for Oslo
 @dataclass(frozen=True, slots=True)
 class Scale:
     """
-    What counts as nothing and as everything for this question, over all that was looked at.
+    Normalization for one question: which score counts as none and which as full evidence.
 
     best: the highest share of the question's words that a row has
     near: the resemblance that is none, and the most; None where nothing has vectors
@@ -85,20 +85,20 @@ class Scale:
     carries_on: bool = False
 
     def weight(self, part: str) -> float:
-        """What a part counts for here."""
+        """Return the weight of a part for this question."""
         factors = BY_WORDS if self.near is None else TWO_SCRIPTS if self.two_scripts else {}
         return WEIGHTS[part] * factors.get(part, 1.0) * (CARRYING_ON.get(part, 1.0) if self.carries_on else 1.0)
 
     def of_words(self, scores: np.ndarray, best: float | None = None) -> np.ndarray:
-        """Shares of the words' evidence: 1 for the best, unless that is weak itself."""
+        """Normalize word scores: 1 for the best, unless that is weak itself."""
         return scores / self.whole(self.best if best is None else best)
 
     def whole(self, best: float) -> float:
-        """The share of the question's words that counts as all, where this is the best."""
+        """Return the word score that counts as 1, given the best one."""
         return max(best, WEAK_IN_TWO_SCRIPTS if self.two_scripts else WEAK)
 
     def of_vectors(self, alike: np.ndarray) -> np.ndarray:
-        """Shares of the vectors' evidence, of cosines: 0 for what resembles as most does, 1 for the nearest turn."""
+        """Normalize cosines: 0 at the level of most rows, 1 for the nearest turn."""
         import numpy as np
 
         none, most = self.near or (0.0, 1.0)
@@ -108,7 +108,7 @@ class Scale:
 
 def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: bool = False) -> Scale:
     """
-    The scale of a question, from the word scores of everything, and how much it resembles the question.
+    Return the scale of a question from all word scores and similarities.
 
     What much resemblance is, turns say where there are enough: a statement is as short as a question and resembles it more,
     so that on its scale all turns would resemble little.
@@ -128,14 +128,14 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for each of some rows: the parts, by their names in WEIGHTS, each (k,); their weighted sum."""
+    """The evidence for each of k rows: parts by their names in WEIGHTS, each (k,), and their weighted sum."""
 
     ns: np.ndarray
     parts: Mapping[str, np.ndarray]
     total: np.ndarray
 
     def best_first(self, most: int) -> np.ndarray:
-        """The places of at most so many rows that have evidence enough, best first, of equals the newest."""
+        """Return the places of the best rows with enough evidence, best first, newest first among equals."""
         import numpy as np
 
         among = np.flatnonzero(self.total >= 0)
@@ -145,7 +145,7 @@ class Evidence:
         return among[np.lexsort((-self.ns[among], -self.total[among]))][:most]
 
     def without(self, ns: Sequence[int]) -> Evidence:
-        """Of all but these rows."""
+        """Return the evidence without these rows."""
 
         among = ~numbers.among(self.ns, ns)
         return Evidence(self.ns[among], {name: part[among] for name, part in self.parts.items()}, self.total[among])
@@ -155,7 +155,7 @@ def evidence(
     scale: Scale, ns: np.ndarray, words: np.ndarray, vectors: np.ndarray | None, signals: Mapping[str, np.ndarray]
 ) -> Evidence:
     """
-    All that speaks for each row.
+    Sum up the evidence for each row.
 
     words, vectors: shares (k,), vectors NaN where a row has none yet; signals: shares by name
     """
@@ -178,7 +178,7 @@ def evidence(
 
 def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
     """
-    How sure it is that the evidence asked for is there, 0 to 1; nine in ten questions that have an answer get 0.5 or more.
+    Return the confidence that the answer is there, 0 to 1; nine in ten answerable questions get 0.5 or more.
 
     It grows with how many of the question's words one row has, and with how far the best row stands above rows that
     nobody asks for: what resembles everything says nothing. A long question has no row with most of its words, so
@@ -202,7 +202,7 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
 
 def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
     """
-    How new each session is, by its number: 1 for the newest, half of it for one that ended HALF_AS_NEW_DAYS before that.
+    Return the recency of each session by number: 1 for the newest, halved every HALF_AS_NEW_DAYS before it.
 
     By days, not by rank: so it is the same whatever else lies in the scope.
     said_at: microseconds, sessions: of all turns (k,)
@@ -218,7 +218,7 @@ def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
 
 def openings(sessions: np.ndarray, user: np.ndarray, among: np.ndarray | slice) -> np.ndarray:
     """
-    How near each stands to the beginning of its conversation: people say what it is about first, and then talk of it.
+    Return how close each turn is to the beginning of its conversation, where people say what it is about.
 
     Only what a user says to an assistant: a talk among people has no such order, nor have records.
     sessions, user: of all turns (k,), in their order; among: those that are asked for
@@ -236,13 +236,13 @@ def openings(sessions: np.ndarray, user: np.ndarray, among: np.ndarray | slice) 
 
 
 def relevance(total: float) -> float:
-    """The relevance of so much evidence, on the scale of all routes."""
+    """Map evidence to relevance, the scale shared by all routes."""
     return EVIDENCE_AT_MOST * (1 - math.exp(-EVIDENCE_SLOPE * total))
 
 
 def asks_for(question: Question, memory: SemanticMemory) -> bool:
     """
-    Whether a question that names a slot asks for it: of a predicate that it does not hint at, a good part of its words must be the slot's.
+    Whether a question asks for a slot: it hints at the predicate, or enough of its words are the slot's.
 
     Who asks for the way from the airport to the hotel does not ask which hotel that is; who the boss is asks for no name of one's own.
     """
@@ -262,7 +262,7 @@ def slot(
     memory: SemanticMemory, question: Question, *, named: Collection[str], steps_back: int, objects: Collection[str] = ()
 ) -> float:
     """
-    The relevance of a version whose slot is asked for.
+    Return the relevance of a version whose slot is asked for.
 
     named:      the subjects that the question may mean; a question for a sister's allergy is none for one's own
     steps_back: from the live version
@@ -280,12 +280,12 @@ def slot(
 
 
 def _is_of_another(memory: SemanticMemory, question: Question) -> bool:
-    """Whether a question names a thing, and a statement shares no word with it: who asks for a screwdriver has no use for a lamp."""
+    """Whether a question names a thing with which a statement shares no word: a screwdriver, and a lamp."""
     known = built_in().predicates.get(memory.predicate or "")
     things = question.things.difference(analyze.tokens(memory.subject or "").words)
     return known is not None and not known.one and bool(things) and things.isdisjoint(stated(memory.content))
 
 
-def together(found: Iterable[float]) -> float:
-    """One relevance from those of several routes: what each leaves open is closed by the next."""
+def combine(found: Iterable[float]) -> float:
+    """Combine the relevances of several routes: 1 - prod(1 - r)."""
     return 1 - math.prod(1 - value for value in found)

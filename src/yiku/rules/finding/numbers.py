@@ -1,5 +1,5 @@
 """
-Numbers of rows as sets: numpy's own functions for this import its masked arrays first, 12 ms of a process that asks one question.
+Set operations on row numbers. numpy's own functions import its masked arrays first, 12 ms of a one-shot process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def distinct(numbers: Array) -> tuple[Array, Array, Array]:
-    """Each number once, ascending; the first place of each; and for every place the place of its number among those."""
+    """Return unique numbers ascending, the first place of each, and the inverse index."""
     import numpy as np
 
     order = np.argsort(numbers, kind="stable")
@@ -26,7 +26,7 @@ def distinct(numbers: Array) -> tuple[Array, Array, Array]:
 
 
 def among(numbers: Array, others: Any) -> Array:
-    """Which of the numbers stand among others: (k,) bool."""
+    """Return which of the numbers are among others: (k,) bool."""
     import numpy as np
 
     known = np.sort(np.asarray(others, np.int64))

@@ -1,5 +1,5 @@
 """
-From hits to a text for a prompt: as many as a budget of tokens holds, best first, each with its source and date.
+Pack hits into a prompt within a budget of tokens, best first, each with its source and date.
 
 Turns of one conversation stand together, in the order in which they were said, under its date; the conversations
 stand in the order of their best hit. The same hits always give the same bytes, so a host can cache its prompt.
@@ -49,7 +49,7 @@ _PARTING = re.compile(r"[()（）,，:：#＃]")
 
 @dataclass(frozen=True, slots=True)
 class PackedRules:
-    """The lines of the standing rules in a prompt, the rules that they show, and how many there are besides."""
+    """Standing rules packed for a prompt: their lines, the rules shown, and how many are left out."""
 
     lines: tuple[str, ...] = ()
     shown: tuple[Hit, ...] = ()
@@ -57,14 +57,14 @@ class PackedRules:
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text to a language model, estimated."""
+    """Estimate the tokens of a text for a language model."""
     wide = sum(map(len, UNSPACED_RUN.findall(text)))
     return math.ceil(wide * TOKENS_PER_UNSPACED + (len(text) - wide) / LATIN_CHARS_PER_TOKEN)
 
 
 def standing_rules(rules: Sequence[Hit], budget_tokens: int, language: str, *, further: int = 0) -> PackedRules:
     """
-    As many standing rules as fit their share of the budget, in the order given; a long one is passed over for a shorter one.
+    Pack standing rules into their share of the budget, in the order given; one that does not fit is skipped.
 
     further: how many there are behind these; they are left out, too
     """
@@ -98,7 +98,7 @@ def pack(
     rules: PackedRules = PackedRules(),
 ) -> Context:
     """
-    Standing rules, then as many hits as fit, best first; one that is too long for the rest is passed over for a shorter one.
+    Pack standing rules, then hits, best first; a hit that does not fit is skipped for a shorter one.
 
     terms: of the question, as the analyzer gives them: which sentences of a long text are shown
     seal:  the home's, by which the fence around the text is known again
@@ -145,19 +145,19 @@ def _context(text: str, tokens: int, packed: tuple[Hit, ...], omitted: int, rule
 
 
 def _room(spent: int, budget_tokens: int) -> int:
-    """Tokens for a turn when so much of the budget is spent."""
+    """Return the tokens a turn may take when so much of the budget is spent."""
     return next((tokens for until, tokens in ROOM if spent <= until * budget_tokens), ROOM[-1][1])
 
 
 def _is_too_long(hit: Hit, left: int, room: int, looked_at: int) -> bool:
-    """Whether a hit is passed over without being taken apart: its text does not fit whole, and less is left than such room."""
+    """Whether a hit is skipped without cutting it: it does not fit whole, and too little budget is left."""
     if min(len(hit.text), looked_at) <= left or left >= (room if isinstance(hit.item, (Turn, Note)) else WHOLE_TOKENS):
         return False  # no text has more tokens than characters
     return estimate(" ".join(hit.text[:looked_at].split())) > left
 
 
 def _group(hit: Hit) -> str:
-    """What stands together: the turns of a conversation; a statement stands alone."""
+    """Return the group of a hit: the turns of a conversation stay together, a statement is its own group."""
     return f"session {hit.item.session}" if isinstance(hit.item, Turn) else f"memory {hit.id}"
 
 
@@ -181,7 +181,7 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
 
 
 def _one_line(text: str) -> str:
-    """Somebody's words as one line of a prompt: no mark in it is obeyed, and no id in it looks like one of ours."""
+    """Return quoted words as one inert line of a prompt, without anything that looks like one of our ids."""
     return _ID.sub("# ", " ".join(quoting.inert(text).split()))
 
 
@@ -192,12 +192,12 @@ def _place(note: Note) -> list[str]:
 
 
 def _name(speaker: str) -> str:
-    """Who said it, without the signs that part a line: a name cannot be read as a label."""
+    """Return the speaker without punctuation, so that a name cannot be read as a label."""
     return cut(_one_line(_PARTING.sub(" ", speaker)), NAME_TOKENS) or "?"
 
 
 def annotated(hit: Hit, language: str) -> str:
-    """The text of a hit, with a mark behind each clause about which something else was said later."""
+    """Return the text of a hit with a mark after each outdated clause."""
     text = hit.text
     mark = (
         f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else label("context.replaced", language)
@@ -209,7 +209,7 @@ def annotated(hit: Hit, language: str) -> str:
 
 def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None, looked_at: int = READ_CHARS) -> str:
     """
-    The run of whole sentences that fits and has most of what is wanted, on one line; of equals the first.
+    Return the run of whole sentences that fits and holds most wanted terms, on one line.
 
     Where the best sentence is too long by itself, its beginning. What stands behind `looked_at` characters is not shown.
     """
@@ -238,7 +238,7 @@ def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None
 
 
 def _worth(sentence: str, wanted: Mapping[str, float]) -> float:
-    """How much of what is wanted a sentence has."""
+    """Return the weight of the wanted terms in a sentence."""
     if not wanted:
         return 0.0
     words, characters = analyze.tokens(sentence)
@@ -246,7 +246,7 @@ def _worth(sentence: str, wanted: Mapping[str, float]) -> float:
 
 
 def _beginning(text: str, budget_tokens: int) -> str:
-    """As many characters as fit."""
+    """Return the longest beginning that fits."""
     low, high = 0, min(len(text), int(budget_tokens * LATIN_CHARS_PER_TOKEN))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,5 +1,5 @@
 """
-Where nobody asks, the slot is the question: of live statements with one slot and different values the latest plain one counts.
+Without a question the slot decides: among live statements of one slot with different values the latest plain one is current.
 
 Only what a row says of itself is looked at: its subject, its predicate, its object. A predicate of many values, and a
 statement without a slot, marks nothing; a belief, or what is over, takes nobody's place.
@@ -16,14 +16,14 @@ Slot = tuple[str, str, str]  # scope, subject, predicate
 
 
 def slot_of(memory: SemanticMemory) -> Slot | None:
-    """The slot that a live statement is compared by; None where it is compared with nothing."""
+    """Return the slot by which a live statement is compared, None if it is not."""
     if not memory.live or not memory.subject or not memory.predicate or not memory.object:
         return None
     return None if memory.cardinality is Cardinality.MULTI else (memory.scope, memory.subject, memory.predicate)
 
 
 def said_later(memories: Iterable[SemanticMemory]) -> Mapping[str, str]:
-    """By the id of each statement about which something else was said later, the id of what was said last."""
+    """Map the id of each outdated statement to the id of the one said last."""
     slots: dict[Slot, list[SemanticMemory]] = {}
     for memory in memories:
         if (slot := slot_of(memory)) is not None:

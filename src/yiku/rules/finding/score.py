@@ -1,5 +1,5 @@
 """
-How relevant a row is by its words, and how much it weighs by itself.
+BM25 relevance of rows, and the prior weight of a memory.
 
 Words are scored with BM25 over the statistics of the scopes asked, never of the whole table. A word counts
 once a row, however often it stands there: in talk that found more (decision 0007). The sum is
@@ -44,13 +44,13 @@ PRIOR_SHARE = 0.15
 
 
 def idf(documents: int, total: int) -> float:
-    """How much a term says that occurs in so many of all documents."""
+    """Return the inverse document frequency of a term."""
     return math.log1p((total - documents + 0.5) / (documents + 0.5)) if total >= documents else 0.0
 
 
 def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     """
-    The postings of terms, each with those of its other writings, which stand behind them all.
+    Merge the postings of other writings, which stand at the end, into those of their terms.
 
     written: the term of each other writing
     """
@@ -68,7 +68,7 @@ def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
 
 def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """
-    The rows that hold any of the terms, scored.
+    Score the rows that hold any of the terms.
 
     weights: one a posting
     Returns ns (k,) int64 and relevance (k,) float64, unordered, and the terms that were too common to count.
@@ -92,7 +92,7 @@ def by_session(
     postings: Postings, weights: Sequence[float], ns: np.ndarray, sessions: np.ndarray, dropped: Collection[str]
 ) -> np.ndarray | None:
     """
-    BM25 of whole sessions, from the postings of their turns: what was talked about all around counts for each turn.
+    Score whole sessions by BM25 from the postings of their turns; each turn profits from its session.
 
     A term counts as often as turns of the session hold it; the session's length is the number of its turns.
     ns, sessions: of all turns (k,); sessions are small whole numbers
@@ -118,7 +118,7 @@ def by_session(
 
 def places(every: np.ndarray, ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Where numbers stand among all of them, which ascend, and whether they are there; a place means nothing where one is not.
+    Return the places of numbers in a sorted array, and whether each is there.
 
     Numbers without gaps, and nearly such, need no search.
     """
@@ -139,7 +139,7 @@ def places(every: np.ndarray, ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Each row once, ascending, with the sum of its parts. Sorting is for few rows among many, a table for the rest."""
+    """Sum the parts of each row; rows ascending. Sparse rows are sorted, dense ones go through a table."""
     import numpy as np
 
     every, values = np.concatenate(ns), np.concatenate(parts)
@@ -155,7 +155,7 @@ def _summed(ns: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> tuple[np.n
 
 
 def best(ns: np.ndarray, scores: np.ndarray, most: int) -> tuple[list[int], list[float]]:
-    """The rows with the highest scores, best first, of equals the newest; `most` at most."""
+    """Return the `most` best rows, best first, newest first among equals."""
     import numpy as np
 
     if len(ns) > most:
@@ -167,7 +167,7 @@ def best(ns: np.ndarray, scores: np.ndarray, most: int) -> tuple[list[int], list
 
 
 def _too_common(postings: Sequence[Posting], total: int) -> set[str]:
-    """The terms to leave out: common ones, as long as KEPT_TERMS rarer ones that occur remain."""
+    """Return the common terms to leave out while KEPT_TERMS rarer ones remain."""
     common = [p for p in postings if p.documents > min(COMMON_ROWS, COMMON_SHARE * max(total, FEWEST))]
     rarer = sum(1 for p in postings if p.documents) - len(common)
     spare = sorted(common, key=lambda p: p.documents)[: max(0, KEPT_TERMS - rarer)]
@@ -175,20 +175,20 @@ def _too_common(postings: Sequence[Posting], total: int) -> set[str]:
 
 
 def half_life_days(memory: SemanticMemory) -> float:
-    """How long until a memory's weight halves: longer with importance and confirmed use."""
+    """Return the half-life of a memory, longer with importance and confirmed use."""
     base = memory.half_life_days or HALF_LIFE_DAYS[memory.standing]
     return base * (1 + memory.importance) * (1 + min(memory.used + memory.mentioned, 10) / 10)
 
 
 def decay(memory: SemanticMemory, now: datetime) -> float:
-    """The share of its weight that a memory has now; 1 when confirmed now, and always for what is pinned or a rule."""
+    """Return the share of its weight that a memory has left; always 1 for pinned memories and rules."""
     if memory.pinned or memory.kind == "rule":
         return 1.0
     return float(2 ** (-max(0.0, (now - memory.confirmed_at).total_seconds() / 86_400) / half_life_days(memory)))
 
 
 def boost(memory: SemanticMemory, now: datetime) -> float:
-    """What accesses add for a while: at most BOOST_AT_MOST, halving each week without another."""
+    """Return the boost from accesses, at most BOOST_AT_MOST, halving each week without another."""
     weight = sum(ACCESS_WEIGHTS[name] * getattr(memory, name) for name in ("used", "mentioned"))
     weight += ACCESS_WEIGHTS["retrieved"] * min(memory.retrieved, 1)  # being retrieved is neutral beyond the first time
     if not weight or (last := memory.last_accessed_at) is None:
@@ -198,7 +198,7 @@ def boost(memory: SemanticMemory, now: datetime) -> float:
 
 
 def prior(memory: SemanticMemory, now: datetime) -> float:
-    """How much a memory weighs by itself, from 0 to 1; turns weigh NEUTRAL_PRIOR."""
+    """Return the prior weight of a memory, 0 to 1; turns have NEUTRAL_PRIOR."""
     parts = {
         "recency": decay(memory, now),
         "importance": memory.importance,
@@ -208,5 +208,5 @@ def prior(memory: SemanticMemory, now: datetime) -> float:
 
 
 def ranked(relevance: float, prior_: float) -> float:
-    """The score by which a mixed list is ordered."""
+    """Return the score by which a mixed list is ordered."""
     return relevance * (1 - PRIOR_SHARE + PRIOR_SHARE * prior_)

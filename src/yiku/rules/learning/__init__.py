@@ -1,1 +1,1 @@
-"""What a turn of a person teaches by rules alone, and what is asked of a model."""
+"""Learn statements from turns, by rules and by a model."""

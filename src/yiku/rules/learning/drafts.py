@@ -48,7 +48,7 @@ def drafts(
     enough: Callable[[], bool] = lambda: False,
 ) -> list[Draft]:
     """
-    What a turn teaches, in its order.
+    Return drafts of the statements that a turn teaches, in order.
 
     speaker: who says it, when that is not the owner; the first person is then the speaker
     names:   what the owner is called
@@ -64,13 +64,13 @@ def drafts(
 
 
 def clauses_of(text: str) -> Iterator[tuple[int, str, Clause]]:
-    """The clauses of a turn that are the speaker's own: where the part that is read begins, that part, and a clause of it."""
+    """Yield the speaker's own clauses of a turn, each with its part of the text and where that begins."""
     for start, part in _parts(text):
         yield from ((start, part, clause) for clause in _own_words(part, read(part)))
 
 
 def _parts(text: str) -> tuple[tuple[int, str], ...]:
-    """What is read of a turn, and where it begins: the whole, or both ends of what was not typed as talk."""
+    """Return the parts of a turn that are read: all of it, or both ends of a pasted text."""
     return ((0, text),) if len(text) <= TALK else ((0, text[:ENDS]), (len(text) - ENDS, text[-ENDS:]))
 
 
@@ -104,7 +104,7 @@ def _of_part(text: str, said_at: datetime, speaker: str | None, names: Sequence[
 
 
 def _own_words(text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
-    """The clauses that are the speaker's own: nothing of a made-up scene, nor of what is handed in to be worked on."""
+    """Return the speaker's own clauses: no fiction, and no material handed in to be worked on."""
     if any(clause.material in ("fiction", "assistant") for clause in clauses):
         return ()
     place = next((n for n, clause in enumerate(clauses) if clause.material), None)
@@ -123,7 +123,7 @@ def _retraction(text: str, clause: Clause) -> Draft:
 
 
 def _rule(text: str, clause: Clause, start: int) -> Iterator[Draft]:
-    """An order to the agent, with the whole of its sentence: when it holds stands there."""
+    """Draft a rule for the agent with its whole sentence, which says when it applies."""
     quote = text[start : clause.sentence[1]].strip()
     if len(quote) <= LONGEST:
         yield Draft(
@@ -140,7 +140,7 @@ def _rule(text: str, clause: Clause, start: int) -> Iterator[Draft]:
 
 
 def _remembered(text: str, clause: Clause, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
-    """What one asks to remember, to the end of the sentence; with its slot where it is one plain statement."""
+    """Draft what the user asks to remember, to the end of the sentence, with its slot if it is one plain statement."""
     told = text[clause.tells : clause.sentence[1]].strip(" \t\r\n,，:：;；")
     if not told or len(told) > LONGEST or clause.mood is Mood.ASKED:
         return
@@ -173,11 +173,11 @@ def _asked_for(draft: Draft) -> Draft:
 
 
 def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, names: Sequence[str]) -> Iterator[Draft]:
-    """A plain statement of a known predicate, something arranged for a time, or what is worth keeping beside these."""
+    """Draft a plain statement of a known predicate, an appointment, or anything else worth keeping."""
     if clause.mood is not Mood.ASSERTED or clause.end - clause.start > LONGEST or clause.subject in (AGENT, "?"):
         return
-    if (filled := stored.plainly(clause, hedged=True)) is not None:
-        slot = stored.of(text, clause, filled, speaker=speaker, names=names)
+    if (filled := stored.plain_slot(clause, hedged=True)) is not None:
+        slot = stored.slot_for(text, clause, filled, speaker=speaker, names=names)
         kind = Kind(built_in().predicates[filled.predicate].kind) if filled.predicate in built_in().predicates else Kind.FACT
         yield _draft(text, clause, said_at, kind, None if clause.hedged else slot)
         if (named := _called(text, clause)) is not None and not clause.hedged:
@@ -189,7 +189,7 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
 
 
 def _arranged(text: str, clause: Clause, said_at: datetime) -> Draft | None:
-    """What somebody says is arranged for a time to come."""
+    """Draft an appointment in the future."""
     if clause.hedged or clause.denied or clause.possible or clause.tense is Tense.PAST or not clause.event:
         return None
     if clause.subject != USER or not stored.is_of_somebody(clause) or not any(value.dated for value in clause.values):
@@ -220,7 +220,7 @@ def _draft(text: str, clause: Clause, said_at: datetime, kind: Kind, slot: Slot 
 
 
 def _called(text: str, clause: Clause) -> Draft | None:
-    """Somebody's name that a clause gives beside what it says: my sister Ann."""
+    """Draft the name that a clause gives in passing: my sister Ann."""
     if "'s " not in clause.subject or not clause.called or clause.named == (0, 0):
         return None
     quote = text[slice(*clause.named)]
@@ -234,7 +234,7 @@ def _called(text: str, clause: Clause) -> Draft | None:
 
 
 def _resolved(text: str, clause: Clause) -> str:
-    """The words of a clause with whom its pronoun means, or who was left out, in them."""
+    """Return the words of a clause with its pronoun or omitted subject resolved."""
     said = text[clause.start : clause.end]
     if not clause.meant:
         return said
@@ -245,7 +245,7 @@ def _resolved(text: str, clause: Clause) -> str:
 
 
 def _sentence(said: str) -> str:
-    """Words as a sentence: a capital where English has one, a stop at its end."""
+    """Format words as a sentence: a capital in English, a full stop at the end."""
     said = said.replace("**", "").replace("`", "").strip()
     if UNSPACED_RUN.search(said):
         return said if said[-1] in f"{MARKS}」”" else f"{said}{WIDE_STOP}"

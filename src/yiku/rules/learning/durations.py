@@ -1,5 +1,5 @@
 """
-How long what was said is to be kept: the time sensor, in three tiers.
+How long a statement is kept, in three tiers.
 
 1. Words that say it outright: for ever, for now, at this moment.
 2. Of middling weight, the time that it names: today half a day, tomorrow two days, this week ten, this month thirty-five.
@@ -31,7 +31,7 @@ _NAMED: tuple[tuple[timedelta, Priority, str], ...] = (
 
 
 def of(text: str, said_at: datetime) -> tuple[Priority, datetime | None]:
-    """The priority that its words give a statement, and when it is over, if they say so."""
+    """Return the priority that the words of a statement imply, and when it expires."""
     small = folded(text[: importance.LOOKED_AT])
     if lists.has(small, "clock.hold.ever"):
         return "permanent", None
@@ -48,6 +48,6 @@ def of(text: str, said_at: datetime) -> tuple[Priority, datetime | None]:
 
 
 def end_of(plan: str, said_at: datetime) -> datetime | None:
-    """When a plan is over: a day after the last time that it names; None when it names none that is to come."""
+    """Return when a plan is over: a day after the last future time it names, None if it names none."""
     ends = [window.until for window in when.windows(plan, said_at, ahead=True) if window.until > said_at]
     return max(ends) + GRACE if ends else None

@@ -1,5 +1,5 @@
 """
-Whom and what a text is about: names that are quoted, and what looks like a name in either script.
+Extract the entities of a text: quoted names, and what looks like a name in either script.
 
 Capitals, a title beside a surname, the ending of a place, a path, a version tell one. Generic words are no names: two
 texts about "the project" are not about one thing.
@@ -41,7 +41,7 @@ _TELLING = re.compile(r"\d|[a-z][A-Z]|^[A-Z]{2,}$")
 
 
 def found(text: str) -> tuple[str, ...]:
-    """The names in a text, in order, each once, as they are written there."""
+    """Return the names in a text, in order, each once, as written."""
     looked = text[:LOOKED_AT]
     places = [(match.start(), (match[1] or match[2]).strip()) for match in _QUOTED.finditer(looked)]
     places += [(match.start(), name) for match in _capitals().finditer(looked) if (name := _latin(looked, match))]
@@ -53,26 +53,26 @@ def found(text: str) -> tuple[str, ...]:
 
 
 def files(text: str) -> list[str]:
-    """The files that a text names: something with a suffix that files have, or an absolute path."""
+    """Return the files that a text names: a known file suffix, or an absolute path."""
     found = (match[0].rstrip(".,") for match in _FILE.finditer(text))
     named = (path for path in found if len(path) <= PATH_CHARS and not path.startswith("/dev/"))
     return [path for path in named if path.rpartition(".")[2].lower() in _SUFFIXES or path.count("/") > 1]
 
 
 def in_code(text: str) -> list[str]:
-    """The names that stand between backticks."""
+    """Return the names between backticks."""
     return [name for name in _CODED.findall(text) if _CODE_NAME.fullmatch(name)]
 
 
 @cache
 def _capitals() -> re.Pattern[str]:
-    """A run of words with capitals, small ones of some names among them."""
+    """Pattern of a run of capitalised words, with small words inside names."""
     inside = "|".join(sorted(words("records.inside_names")))
     return re.compile(r"(?<![\w/@.])[A-Z][\w'’&+-]*(?:\.(?=\w)[\w'’&+-]+)*" rf"(?:[ ](?:(?:{inside}) )?[A-Z0-9][\w'’&+-]*){{0,4}}")
 
 
 def _latin(text: str, match: re.Match[str]) -> str:
-    """A run of capitalised words without generic ones at its ends; nothing when it only opens a sentence."""
+    """Trim generic words from a capitalised run; empty if it only opens a sentence."""
     told = match[0].split()
     opens = text[: match.start()].rstrip(_OPENING)[-1:] in (*MARKS, *":：\n", "")
     while told and fold(told[0]).rstrip("'s") in words("records.generic_names"):
@@ -86,7 +86,7 @@ def _latin(text: str, match: re.Match[str]) -> str:
 
 
 def _unspaced(told: str) -> Iterator[tuple[int, int]]:
-    """Where names stand in runs without spaces: known ones, beside a title, behind a verb, before the ending of a place."""
+    """Yield the spans of Chinese names: known ones, with a title, after a verb of naming, with the ending of a place."""
     surnames = words("records.surnames")
     yield from (match.span() for match in looked_for("records.known_names").finditer(told))
     for match in looked_for("records.nicknames").finditer(told):

@@ -1,5 +1,5 @@
 """
-What a model is shown of a conversation and asked of it, and what of its reply counts.
+Build the prompts for extraction by a model and validate its replies.
 
 It is shown turns as data between marks, with the calls of tools and what came of them in short. Of its reply only that
 counts whose evidence stands in the turns, word for word but for width, case and spaces, and which stands in that evidence
@@ -24,7 +24,7 @@ from yiku.rules.learning.drafts import drafts as read
 from yiku.rules.privacy import quoting
 from yiku.rules.sessions import tasks
 from yiku.rules.statements.read import read as clauses
-from yiku.rules.text.analyze import is_cjk
+from yiku.rules.text.analyze import language_of
 from yiku.rules.values import canonical
 from yiku.types import Cardinality, Draft, Kind, Priority, SemanticMemory, Slot, Standing, Turn
 
@@ -82,7 +82,7 @@ DURATIONS: Mapping[str, Priority] = {
 
 class Found(NamedTuple):
     """
-    A draft, and whether all of it stands in the user's own words; and the turn that its evidence stands in.
+    A draft from a model, whether it rests on the user's own words, and the turn that holds its evidence.
 
     replaces: the number of the memory that it updates, if it does
     """
@@ -94,7 +94,7 @@ class Found(NamedTuple):
 
 
 def shown(turns: Sequence[Turn]) -> str:
-    """Turns as data for a model: who said what, and what tools were asked and gave, in short."""
+    """Format turns as data for a model: speakers, words, and short forms of tool calls and results."""
     return "\n".join(["<turns>", *map(_shown, turns), "</turns>"])
 
 
@@ -122,7 +122,7 @@ def _short(value: object) -> str:
 
 
 def known(memories: Sequence[SemanticMemory]) -> str:
-    """Memories as data for a model, a line each with its number; nothing where there are none."""
+    """Format memories as data for a model, a numbered line each; empty without memories."""
     return "\n".join(["<memories>", *map(_known, memories), "</memories>", ""]) if memories else ""
 
 
@@ -139,7 +139,7 @@ def drafts(
     nearest: Sequence[SemanticMemory] = (),
 ) -> tuple[list[Found], list[str]]:
     """
-    What of a reply counts, and a line for each thing that does not.
+    Return the valid drafts of a reply, and a reason for each rejected item.
 
     items:   as ITEMS has them
     nearest: the memories that were shown
@@ -163,7 +163,7 @@ def drafts(
 
 
 def _updates(draft: Draft, turn: Turn, known: SemanticMemory) -> bool:
-    """Whether a draft gives the same subject and predicate another value than a memory did before."""
+    """Whether a draft gives the slot of an earlier memory a different value."""
     slot = draft.slot
     if slot is None or (slot.key != known.slot and (slot.subject, slot.predicate) != (known.subject, known.predicate)):
         return False
@@ -171,17 +171,17 @@ def _updates(draft: Draft, turn: Turn, known: SemanticMemory) -> bool:
 
 
 def _said_in(evidence: str, turns: Sequence[Turn]) -> Turn | None:
-    """The turn that says this, of several a user's."""
+    """Return the turn that contains the evidence, preferably a user's."""
     wanted = grounding.bare(evidence)
     saying = [turn for turn in turns if wanted and any(wanted in grounding.bare(text) for text in grounding.texts(turn))]
     return min(saying, key=lambda turn: turn.role != "user", default=None)
 
 
 def language(turns: Sequence[Turn]) -> str:
-    """The language to ask in, en or zh: that of most turns of the user, as they were typed; of as many, the last one's."""
+    """Return the language to ask in: that of most user turns, on a tie that of the last."""
     said = [tasks.typed(turn.content) for turn in turns if turn.role == "user"] or [turn.content for turn in turns]
-    told = [is_cjk(text) for text in said if any(map(str.isalpha, text))]
-    return "zh" if told and told.count(True) + (0.5 if told[-1] else 0) > len(told) / 2 else "en"
+    told = [language_of(text) for text in said if any(map(str.isalpha, text))]
+    return "zh" if told and told.count("zh") + (0.5 if told[-1] == "zh" else 0) > len(told) / 2 else "en"
 
 
 def _draft(item: Mapping[str, Any], judgement: grounding.Judgement, turn: Turn, names: Sequence[str]) -> Draft:
@@ -206,7 +206,7 @@ def _draft(item: Mapping[str, Any], judgement: grounding.Judgement, turn: Turn, 
 
 
 def _slot(item: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> Slot | None:
-    """The slot that a statement fills as it is read, else as the model names it. A predicate that nobody knows takes many values."""
+    """Return the slot that the rules read, else the one the model names; an unknown predicate is multi-valued."""
     if (filled := filled_by(item["content"], turn, names)) or item.get("hedged"):
         return filled[0] if filled else None
     predicate, told = item.get("predicate", "").strip(), item.get("object", "").strip()
@@ -220,5 +220,5 @@ def _slot(item: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> Slot | N
 
 
 def filled_by(text: str, turn: Turn, names: Sequence[str]) -> list[Slot]:
-    """The slots that a text fills, said when a turn was."""
+    """Return the slots that a text fills, as said at the time of a turn."""
     return [draft.slot for draft in read(text, said_at=turn.said_at, names=names) if draft.slot is not None]

@@ -1,5 +1,5 @@
 """
-Whether a statement that a model made stands in the words that it quotes.
+Check a model's statement against the words it quotes as evidence.
 
 The quote is widened to the clauses it lies in, as the reader cuts them, and each part of the statement that could be
 invented is looked up there: its names, its numbers and dates, its subject and object, and whether it denies. Words are
@@ -30,7 +30,7 @@ from yiku.rules.statements.clause import Clause, Mood
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
-from yiku.rules.text.analyze import UNSPACED_RUN, is_cjk
+from yiku.rules.text.analyze import UNSPACED_RUN, language_of
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
 from yiku.rules.text.words import Word, content, flags_of, words
@@ -50,7 +50,7 @@ Standing = Literal["stands", "elsewhere", "missing"]
 
 class Judgement(NamedTuple):
     """
-    How far a statement stands in the turns; why not, where it does not.
+    How well a statement is grounded in the turns, and why not.
 
     own_words: whether the quote is the user's own words
     plain:     whether what it quotes is asserted, of now, not hedged, and not said to come on top of something
@@ -64,7 +64,7 @@ class Judgement(NamedTuple):
 
 def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn], *, names: Sequence[str] = ()) -> Judgement:
     """
-    How far a statement of a model stands in what was said.
+    Judge how well a model's statement is grounded in what was said.
 
     item:  as extraction.ITEMS has it; its quote stands in `turn`, one of the `turns` that the model was shown
     names: what the owner is called
@@ -81,7 +81,7 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
         return _rule(stated, said, turn)
     own_words = turn.role == "user" and all(part.is_own for part in parts)
     plain = all(one.is_plain for part in stated for one in _nearest(part, parts))
-    if is_cjk(item["content"]) != is_cjk(" ".join(part.text for part in parts)):
+    if language_of(item["content"]) != language_of(" ".join(part.text for part in parts)):
         if wrong := said.unsaid(item["content"]):
             return Judgement("missing", _not_there(wrong))
         return Judgement("elsewhere", "it is in another language", own_words, plain)
@@ -96,7 +96,7 @@ def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn
 
 
 def texts(turn: Turn) -> Iterator[str]:
-    """What a quote may stand in: the words of a turn, and what tools gave back."""
+    """Yield the texts that evidence may come from: the turn, and its tool results."""
     yield turn.content
     for result in turn.tool_results:
         if isinstance(found := result.get("content"), str):
@@ -104,7 +104,7 @@ def texts(turn: Turn) -> Iterator[str]:
 
 
 def bare(text: str) -> str:
-    """A text by its letters and digits alone."""
+    """Return only the letters and digits of a text, folded."""
     return "".join(filter(str.isalnum, folded(unicodedata.normalize("NFC", text))))
 
 
@@ -191,7 +191,7 @@ def _unread(text: str, start: int, end: int) -> Iterator[_Part]:
 
 
 def _quoted(quote: str, text: str) -> tuple[_Part, ...]:
-    """The parts of a text in which a quote lies, whole; none where it is not there, letter for letter."""
+    """Return the parts of a text that a verbatim quote lies in; none if it is not there."""
     text = unicodedata.normalize("NFC", text)
     places = [place for place, character in enumerate(folded(text)) if character.isalnum()]
     wanted, first = bare(quote), bare(text).find(bare(quote))
@@ -202,7 +202,7 @@ def _quoted(quote: str, text: str) -> tuple[_Part, ...]:
 
 
 def _is_a_clause(quote: str, parts: Sequence[_Part]) -> bool:
-    """Whether a quote says something: a whole clause, however short, or some words of one."""
+    """Whether a quote is a whole clause, however short, or enough words of one."""
     told = [word for word in words(folded(quote), 0, len(quote), built_in()) if not word.sign]
     if parts and sum(CHARACTER * len(word.text) if word.cjk else 1 for word in told) >= LEAST_WORDS:
         return True
@@ -255,7 +255,7 @@ class _Said:
 
 
 def _forms(text: str, said_at: datetime) -> list[str]:
-    """The words and values of a text, each in its one form."""
+    """Return the words and values of a text in canonical form."""
     return [form for piece in wrap(text, canonical.LONGEST) for form in canonical.form(piece, said_at).split()]
 
 
@@ -270,7 +270,7 @@ def _fits(form: str, fuller: str) -> bool:
 
 
 def _missing(item: Mapping[str, Any], stated: Sequence[_Part], said: _Said) -> list[str]:
-    """The names, numbers and dates of a statement, its subject and its object, as far as they were not said."""
+    """Return the names, numbers, dates, subject and object of a statement that were not said."""
     told = [item.get("subject") or "", item.get("object") or "", *entities.found(item["content"])]
     told += [text for part in stated for text in part.named]
     missing = [text.strip() for text in told if not said.names(text)]
@@ -279,7 +279,7 @@ def _missing(item: Mapping[str, Any], stated: Sequence[_Part], said: _Said) -> l
 
 
 def _last(part: _Part) -> Word | None:
-    """The last telling word, which in both languages is mostly the object; no number or time."""
+    """Return the last content word, mostly the object; no number or time."""
     given = part.clause.values if part.clause else ()
     counted = [(value.start - part.start, value.end - part.start) for value in given if value.sort in _SORTS]
     for word in reversed(part.words):
@@ -300,7 +300,7 @@ def _set_apart(text: str, names: Sequence[str]) -> str:
 
 
 def _nearest(part: _Part, said: Sequence[_Part]) -> list[_Part]:
-    """The clauses that share most words with one of a statement."""
+    """Return the clauses that share most words with a clause of the statement."""
     most = max((len(part.content & one.content) for one in said), default=0)
     return [one for one in said if len(part.content & one.content) == most]
 
@@ -312,7 +312,7 @@ def _contrary(part: _Part, said: Sequence[_Part]) -> list[_Part]:
 
 
 def _rule(stated: Sequence[_Part], said: _Said, turn: Turn) -> Judgement:
-    """A rule is what the user told the agent to do, in the user's words; nothing else makes one."""
+    """Judge a rule: only an order that the user gave the agent, in the user's words, makes one."""
     if turn.role != "user" or not any(map(_is_order, said.parts)):
         return Judgement("missing", "no order of the user says this rule")
     told = [word for part in stated for word in part.words]
@@ -326,7 +326,7 @@ def _rule(stated: Sequence[_Part], said: _Said, turn: Turn) -> Judgement:
 
 
 def _is_order(part: _Part) -> bool:
-    """Whether the user tells the agent what to do, in the clause or in what a sign sets apart in it."""
+    """Whether the user gives the agent an order, in the clause or in a part set off by punctuation."""
     if part.clause is None or part.clause.mood in (Mood.QUOTED, Mood.JOKED):
         return False
     pieces = ([*piece] for is_sign, piece in groupby(part.words, lambda word: word.sign) if not is_sign)

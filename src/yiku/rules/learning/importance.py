@@ -1,5 +1,5 @@
 """
-How much it matters that something was said, by its words alone: noise, and a score from 0 to 1.
+Recognize noise, and score the importance of a text from 0 to 1 by its words.
 
 The score is that of the weightiest class that a text names: identity, health and safety 1.0; preferences, relations and
 states 0.8; projects, tasks and goals 0.7; whatever else is told 0.5; what only holds for the moment 0.2. Words that
@@ -24,7 +24,7 @@ _SIGNALS = (
 
 
 def noise(text: str) -> bool:
-    """Whether nothing is told: an interjection, an acknowledgement, emoji, or at most two characters."""
+    """Whether a text is noise: an interjection, an acknowledgement, emoji, or at most two characters."""
     if len(text) > LOOKED_AT:
         return False
     told = folded(text)
@@ -33,7 +33,7 @@ def noise(text: str) -> bool:
 
 
 def score(text: str) -> float:
-    """How much it matters, from 0 for noise to 1 for what somebody is, what makes them ill, what must not be forgotten."""
+    """Return the importance of a text: 0 for noise, 1 for identity, health and what must not be forgotten."""
     if noise(text):
         return 0.0
     told = folded(text[:LOOKED_AT])

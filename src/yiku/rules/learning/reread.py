@@ -1,5 +1,5 @@
 """
-Which statements a new reading of their turns still gives, and which of those that it gives are known already.
+Compare learned statements with what the present rules find in the same turns.
 
 A statement that was learned is compared with what the present rules find in its turns. It is kept where they find the same
 words in the same slot. What they find beside that is known where a statement of the same turn has the same value, or rests on
@@ -22,7 +22,7 @@ OUTGROWN = "no longer learned by the rules"  # the reason of what a new reading 
 
 
 def given(row: SemanticMemory, found: Sequence[SemanticMemory]) -> SemanticMemory | None:
-    """What of a new reading is this row: the same words in the same slot, a rule where it is one."""
+    """Return the draft of a new reading that matches a row: same words, same slot, a rule if it is one."""
     return next((one for one in found if _is(row, one)), None)
 
 
@@ -34,14 +34,14 @@ def _is(row: SemanticMemory, one: SemanticMemory) -> bool:
 
 
 def known(one: SemanticMemory, rows: Sequence[SemanticMemory]) -> bool:
-    """Whether one of these rows says what a new reading says: the same value in its slot; without a slot, the same words of the turn."""
+    """Whether a row already says what a new reading says: the same value in the slot, or the same words of the turn."""
     return any(
         (row.slot == one.slot and conflict.same_object(row, one)) if one.slot is not None else overlaps(row, one) for row in rows
     )
 
 
 def overlaps(row: SemanticMemory, one: SemanticMemory) -> bool:
-    """Whether both rest on the same words of the turn that `one` was read in; taken to be so where a place is not known."""
+    """Whether both rest on overlapping words of the same turn; assumed where a span is unknown."""
     new = one.sources[0]
     return any(_meet(source, new) for source in row.sources if source.turn == new.turn)
 
@@ -53,14 +53,14 @@ def _meet(one: Source, other: Source) -> bool:
 
 
 def flagged_by_words(one: SemanticMemory, other: SemanticMemory) -> bool:
-    """Whether two statements are marked as a contradiction by the words they share alone: neither slot nor predicate leads to both."""
+    """Whether two statements were flagged only because of shared words, not by slot or predicate."""
     same_slot = one.slot is not None and one.slot == other.slot
     same_predicate = one.predicate is not None and (one.subject, one.predicate) == (other.subject, other.predicate)
     return not same_slot and not same_predicate
 
 
 def closed(line: Sequence[SemanticMemory], gone: Collection[str]) -> Iterator[tuple[SemanticMemory, Mapping[str, Any]]]:
-    """What changes in a line that loses versions (by id): what one of them had ended holds until the next that is left."""
+    """Yield the updates that close the gaps in a line after versions were removed."""
     versions = {row.id: row for row in line}
     for row in line:
         if row.state is not State.ACTIVE or row.id in gone or row.superseded_by not in gone:

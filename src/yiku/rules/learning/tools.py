@@ -1,5 +1,5 @@
 """
-What tool calls seem to teach: that a call failed, and what was changed when it then succeeded.
+Draft lessons from tool calls: that a call failed, and what was changed when it then succeeded.
 
 Only candidates, of origin tool and of little confidence: what a tool writes is data, and becomes no rule. Nothing of
 its output is kept but the first words of an error.
@@ -21,7 +21,7 @@ MANY = 2  # parameters; where more differ it was another attempt, and no lesson
 
 
 def of_tools(turn: Turn) -> list[Draft]:
-    """A skill for each tool that failed and then succeeded with something changed; an error for each that only failed."""
+    """Draft a skill for each tool that failed and then succeeded, an error for each that only failed."""
     failed: dict[str, tuple[Mapping[str, Any], str]] = {}
     found: list[Draft] = []
     for call in calls([turn]):
@@ -49,7 +49,7 @@ def _draft(kind: Kind, text: str, tool: str, quote: str) -> Draft:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """The parameters that differ, as `name=value`; nothing when too many do."""
+    """Return the parameters that differ as `name=value`, empty if too many do."""
     differ = [key for key in (*after, *(key for key in before if key not in after)) if after.get(key) != before.get(key)]
     if not 0 < len(differ) <= MANY:
         return ""

@@ -1,5 +1,5 @@
 """
-Whether what a clause says is worth keeping: a score of its words and of how it is said, by weights that were fitted.
+Classify whether a clause is worth keeping, by a logistic regression over its words and form.
 
 `rules/lexicon/weights.py` has the weights. They come from clauses of real talk that a reader judged, alone, as something
 to know next month or not (bench/learning/worth.tsv), by `scripts/fit_worth.py`, a logistic regression. A feature without a
@@ -26,24 +26,24 @@ _OPENS = 2  # words or wide characters that a clause begins with are a feature o
 
 
 def is_worth_keeping(text: str, clause: Clause) -> bool:
-    """Whether the score of a clause is high enough that most readers would keep it."""
+    """Whether most readers would keep a clause, by its score."""
     headed = text[clause.sentence[0] : clause.start].rstrip()[-1:] in COLONS  # an entry of a list or a form
     whole = len(clause.content) >= LEAST and not headed and _is_closed(text[clause.start : clause.end])
     return whole and score(text, clause) >= ENOUGH
 
 
 def _is_closed(quote: str) -> bool:
-    """Whether what a clause opens is closed in it: half a title says nothing."""
+    """Whether all quotes and brackets of a clause are balanced."""
     return quote.count('"') % 2 == 0 and all(quote.count(closes) == quote.count(opens) for closes, opens in _CLOSES.items())
 
 
 def score(text: str, clause: Clause) -> float:
-    """The logarithm of the odds that a reader would keep a clause."""
+    """Return the log odds that a reader would keep a clause."""
     return fsum(WEIGHTS.get(feature, 0.0) for feature in features(text, clause))  # in any order the same
 
 
 def features(text: str, clause: Clause) -> set[str]:
-    """What is looked at: `=past` how a clause is said, `bought` its words, `^i just` how it begins, `week$` how it ends."""
+    """Return the features of a clause: `=past` its form, `bought` its words, `^i just` its beginning, `week$` its end."""
     return {*_manner(clause), *_words(fold(text[clause.start : clause.end]))}
 
 
@@ -66,7 +66,7 @@ def _manner(clause: Clause) -> Iterator[str]:
 
 
 def _words(folded: str) -> Iterator[str]:
-    """The words of a clause, stems where there are any, and pairs of characters where no spaces are written."""
+    """Yield the word features of a clause: stems, pairs of words, pairs of Chinese characters."""
     said: list[str] = []
     for place, run in enumerate(UNSPACED_RUN.split(folded)):
         if place % 2:

@@ -17,14 +17,14 @@ from yiku.rules.lexicon.flags import BIT
 
 
 class Literal(NamedTuple):
-    """One of some words of a template, each a run of words."""
+    """Alternatives of literal words in a template."""
 
     words: tuple[tuple[str, ...], ...]
     optional: bool
 
 
 class Gap(NamedTuple):
-    """Where a value stands: of which sort, and whether it is the one that is told."""
+    """A gap for a value: its sort, and whether it is the value that is extracted."""
 
     sort: str
     told: bool
@@ -41,7 +41,7 @@ class Template(NamedTuple):
 
 class Predicate(NamedTuple):
     """
-    What a predicate takes, and what a question for it has: all words of one of the lines.
+    A predicate: the sort of its value, its cardinality, and the words of questions for it.
 
     names:    what else callers and people call it
     opposite: the predicate that it denies, with which it shares a slot
@@ -59,7 +59,7 @@ class Predicate(NamedTuple):
 
 class Entry(NamedTuple):
     """
-    What the lexicon knows of a word.
+    Lexicon entry of a word.
 
     flags:  the bits of its classes
     means:  its concepts, by their one name in all languages
@@ -76,7 +76,7 @@ class Entry(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """Several words that are looked up as one."""
+    """A multi-word entry."""
 
     words: tuple[str, ...]
     entry: Entry
@@ -88,7 +88,7 @@ UNKNOWN = Entry(0, ())
 @dataclass(frozen=True, slots=True)
 class Lexicon:
     """
-    The words of one or several languages, looked up by their folded form.
+    The words of one or several languages, by folded form.
 
     words:    a word → what is known of it
     phrases:  the first word of a phrase → the phrases, longest first

@@ -1,5 +1,5 @@
 """
-From the tables of the languages to one lexicon: words by class, templates by anchor.
+Build one lexicon from the tables of the languages: words by class, templates by anchor.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
 
 
 def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
-    """One lexicon of several languages, each a mapping from the name of a file to its tables."""
+    """Build one lexicon of several languages, each a mapping from file names to tables."""
     words: dict[str, dict[str, None]] = defaultdict(dict)
     contractions: dict[str, tuple[str, ...]] = {}
     abbreviations: set[str] = set()
@@ -127,7 +127,7 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
 
 
 def _lists(tables: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    """The lists of a language with their names: `asking.who`; of a table of lists `forms.thing.peanut`, `numbers.number.3`."""
+    """Yield the word lists of a language by name: `asking.who`, and from tables of lists `forms.thing.peanut`."""
     for name in FILES_OF_LISTS:
         for key, told in tables.get(name, {}).items():
             if isinstance(told, dict):
@@ -139,7 +139,7 @@ def _lists(tables: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def plain(languages: Sequence[Mapping[str, Any]]) -> dict[str, str | frozenset[str]]:
-    """What folding and search need, by the names that rules/text/compiled.py has."""
+    """Return what folding and search need, under the names in rules/text/compiled.py."""
 
     def joined(name: str, table: str, form: str) -> str:
         return "".join(line for tables in languages for line in tables.get(name, {}).get(table, {}).get(form, ()))
@@ -168,7 +168,7 @@ def _entry(classes: Mapping[str, object]) -> Entry:
 
 
 def _template(predicate: str, says: str, takes: str) -> Template:
-    """A template as it is written, in parts."""
+    """Parse a template into its parts."""
     parts: list[Literal | Gap] = []
     for match in _PART.finditer(says.removesuffix("$")):
         if match[3] is not None:
@@ -183,7 +183,7 @@ def _template(predicate: str, says: str, takes: str) -> Template:
 
 
 def split(phrase: str) -> tuple[str, ...]:
-    """A phrase as the words that a scan gives; without spaces it is one word."""
+    """Split a phrase into words as the tokenizer does; without spaces it is one word."""
     return (phrase,) if UNSPACED_RUN.match(phrase) else tuple(WORD.findall(phrase))
 
 

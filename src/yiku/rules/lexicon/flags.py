@@ -1,5 +1,5 @@
 """
-The classes that the reader tells words by, each as one bit, so that a word or a clause is looked at in one step.
+Word classes of the reader as bit flags, so that a word or a clause is tested in one step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BIT = {name: 1 << place for place, name in enumerate(_NAMES)}
 
 
 def mask(classes: Iterable[str]) -> int:
-    """The bits of some classes: of each its own and that of its table."""
+    """Return the bits of classes: each its own, and that of its table."""
     bits = 0
     for each in classes:
         bits |= BIT.get(each, 0) | BIT.get(each.partition(".")[0], 0)

@@ -1,5 +1,5 @@
 """
-Words that are looked for in a text, and not read: what a question wants, what is promised, which day it is. And labels.
+Word lists that are searched for in a text rather than parsed; and the labels shown to people.
 
 They stand in the files `asking`, `clock`, `erasing`, `forms`, `records` and `secrets` of each language, a list a line, and are named
 `file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:
@@ -22,13 +22,13 @@ _SIGNS = re.compile(r"[\W_]*")
 
 @cache
 def words(*names: str) -> frozenset[str]:
-    """The words of some lists in all languages, folded."""
+    """Return the words of lists in all languages, folded."""
     return frozenset(word for name in names for word in built_in().lists[name])
 
 
 @cache
 def named(table: str) -> Mapping[str, str]:
-    """The words of a table of lists, each with the name of its list: of `times.month` march → 3."""
+    """Map the words of a table of lists to the names of their lists: in `times.month` march → 3."""
     start = f"{table}."
     every = built_in().lists.items()
     return {word: name.removeprefix(start) for name, told in every if name.startswith(start) for word in told}
@@ -37,7 +37,7 @@ def named(table: str) -> Mapping[str, str]:
 @cache
 def looked_for(*names: str) -> re.Pattern[str]:
     """
-    Any word of some lists, wherever it stands in a folded text; the longest first.
+    Return the pattern of any word of some lists in a folded text, longest first.
 
     A word with spaces around it is found whole; one of a script without spaces also inside a run.
     """
@@ -53,7 +53,7 @@ def has(folded: str, *names: str) -> bool:
 
 
 def at_start(folded: str, *names: str, at: int = 0) -> int:
-    """Where the word of these lists ends that a folded text has at a place; that place itself where it has none."""
+    """Return the end of a list word that begins at a place, the place itself if there is none."""
     if folded[at : at + 1] not in _beginnings(*names):  # ten times faster than to try the words
         return at
     match = looked_for(*names).match(folded, at)
@@ -66,7 +66,7 @@ def _beginnings(*names: str) -> frozenset[str]:
 
 
 def at_end(folded: str, *names: str) -> str:
-    """The longest word of these lists that a folded text ends with; empty where it ends with none."""
+    """Return the longest list word that a folded text ends with, or an empty string."""
     known = words(*names)
     for start in range(max(0, len(folded) - max(map(len, known), default=0)), len(folded)):
         word = folded[start:]
@@ -76,7 +76,7 @@ def at_end(folded: str, *names: str) -> str:
 
 
 def made_of(folded: str, *names: str) -> bool:
-    """Whether a folded text has nothing but words of these lists and signs, at least one word."""
+    """Whether a folded text consists of list words and punctuation, with at least one word."""
     place = found = 0
     while (place := _SIGNS.match(folded, place).end()) < len(folded):  # type: ignore[union-attr]  # it matches anything
         behind = at_start(folded, *names, at=place)
@@ -87,10 +87,10 @@ def made_of(folded: str, *names: str) -> bool:
 
 
 def label(name: str, language: str) -> str:
-    """What is shown to people in a language, by the name of its place: `episode.goal`."""
+    """Return a label in a language by name: `episode.goal`."""
     return built_in().labels[language][name]
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of the languages that have labels."""
+    """Return the codes of the languages that have labels."""
     return tuple(built_in().labels)

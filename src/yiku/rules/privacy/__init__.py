@@ -1,1 +1,1 @@
-"""What stays out, what is masked, what is fenced off and what is erased."""
+"""Mask secrets, keep private parts out, fence recalled text, plan erasure; scope names."""

@@ -1,5 +1,5 @@
 """
-Credentials that are known by what announces them: a word such as `password`, `api key`, 密钥, and then a value that looks random.
+Detect credentials after an announcing word (`password`, `api key`, 密钥) by a value that looks random.
 
     DB_PASSWORD=…   "apiKey": "…"   | API key | … |   <token>…</token>   --token …   the api key for prod is …   数据库密码 …
 
@@ -27,7 +27,7 @@ from yiku.rules.text.analyze import writings
 
 class _Announcing(NamedTuple):
     """
-    A list of announcing words, and how they are read.
+    A list of announcing words and their conditions.
 
     kind:   what the mark calls the value
     alone:  no letter or digit stands in front of the word, and the value must show more
@@ -82,7 +82,7 @@ _IN_NAMES = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 @cache
 def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """For each beginning of its words a pattern for them, if a digit or sign follows soon; it begins with the literal."""
+    """Return a pattern for each stem of its words; it begins with the literal."""
     said = (word for word in words(announcing.words) if word.isascii() is not chinese)
     known = sorted(form for word in said for form in (word, *writings(word)))
     stems = [word for word in known if not any(word != other and word.startswith(other) for other in known)]
@@ -97,7 +97,7 @@ def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pat
 
 
 def found(text: str) -> Iterator[Span]:
-    """The values that are announced as credentials. Some may overlap."""
+    """Yield announced credentials; spans may overlap."""
     low = text.lower()
     if len(low) != len(text):  # İ alone becomes two
         low = text.replace("İ", "i").lower()
@@ -123,7 +123,7 @@ def _announced(text: str, low: str, announcing: _Announcing, stem: str, pattern:
 
 
 def _name_end(low: str, at: int, announcing: _Announcing) -> int:
-    """Where the name ends that has an announcing word, if a value may follow; else 0."""
+    """Return the end of the name with an announcing word, 0 if no value may follow."""
     if announcing.signed and not _ASSIGNED.match(low, at):
         return 0
     if low[at] in _PARTING:
@@ -136,7 +136,7 @@ def _name_end(low: str, at: int, announcing: _Announcing) -> int:
 
 @cache
 def _behind_names() -> frozenset[str]:
-    """The words of letters that may stand between a name and its value."""
+    """Words that may stand between a name and its value."""
     nouns = words("secrets.noun")
     joined = frozenset(before + noun for before in words("secrets.before_noun") for noun in nouns)
     return words("secrets.stage", "secrets.between", "secrets.placed", "secrets.before_noun") | nouns | joined
@@ -149,13 +149,13 @@ def _no_words() -> tuple[str, ...]:
 
 @cache
 def _goes_on() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What a name may go on with: password_value, token-prod."""
+    """Patterns of what may extend a name: password_value, token-prod."""
     before, nouns, stages = ("|".join(sorted(words(f"secrets.{name}"), reverse=True)) for name in ("before_noun", "noun", "stage"))
     return re.compile(rf"[_. -]?(?:(?:{before})[_-]?)?(?:{nouns})"), re.compile(rf"[_.-]?(?:{stages}|v?[0-9]{{1,2}})")
 
 
 def _value_start(low: str, at: int, *, at_least: int) -> int:
-    """Where a value begins behind a name, and behind at least so many pieces of signs, words, markup; 0 where none does."""
+    """Return where a value begins after a name and at least so many separators, 0 if none does."""
     for pieces in range(_MOST_PIECES + 1):
         piece = _NOTE_OR_SIGNS.match(low, at)
         behind = piece.end() if piece else _behind_word(low, at)
@@ -166,7 +166,7 @@ def _value_start(low: str, at: int, *, at_least: int) -> int:
 
 
 def _behind_word(low: str, at: int) -> int:
-    """Behind a word that may stand between a name and its value, a tag, some Chinese characters, or `for prod` in front of `is`."""
+    """Skip a word between a name and its value, a tag, some Chinese characters, or `for prod` before `is`."""
     word = _WORD.match(low, at)
     if word is None:
         piece = _TAG_OR_CHINESE.match(low, at)
@@ -179,13 +179,13 @@ def _behind_word(low: str, at: int) -> int:
 
 @cache
 def _placed() -> re.Pattern[str]:
-    """One to four words behind `for`, in front of `is` or a sign."""
+    """Pattern of one to four words between `for` and `is` or a sign."""
     ends = "|".join(sorted(words("secrets.placed_end")))
     return re.compile(rf"(?: [\w.'/-]{{1,20}}){{1,4}}?(?= ?(?:{ends}|=|:|：)[\s:=\"'])")
 
 
 def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int, int]) -> Span | None:
-    """The value behind an announcement, if it looks like what was announced. The places: of the name, its end, the value."""
+    """Return the announced value if it looks like a credential. places: of the name, its end, the value."""
     at, name_end, start = places
     glue, before = low[name_end:start], low[max(0, at - _NAME_CHARS) : at]
     rest = before.rstrip(_IN_NAMES)
@@ -212,7 +212,7 @@ def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int
 
 
 def _suffices(kind: str, value: str, glue: str, *, is_flag: bool, is_short: bool, opens: bool) -> bool:
-    """Whether a value that looks random shows as much as its announcement asks of it."""
+    """Whether a random-looking value is strong enough for its announcement."""
     is_clear = is_flag or _SIGN.search(glue) is not None or "->" in glue or has(glue, "secrets.clear")
     if not opens:  # a key of something
         return is_clear and "\n" not in glue and looks_strong(value, at_least=20, every=True)
@@ -226,7 +226,7 @@ def _suffices(kind: str, value: str, glue: str, *, is_flag: bool, is_short: bool
 
 
 def _is_code(value: str, glue: str) -> bool:
-    """Whether what follows an announcement goes on with something else: the next line's own name, what is joined to a string, `...`."""
+    """Whether the value is code: the next line's name, a string concatenation, `...`."""
     if ("\n" in glue or "\\n" in glue) and _NEXT.match(value):
         return True
     return value.endswith("...") or (glue[-1:] in _QUOTES and value[0] in "+.%")
@@ -262,7 +262,7 @@ _LINE = 200  # characters before a flag in which its program is looked for
 
 
 def in_commands(text: str) -> Iterator[Span]:
-    """Passwords in addresses, on command lines and in netrc files: what stands there is one, whatever it looks like."""
+    """Yield passwords in URLs, on command lines and in netrc files, whatever they look like."""
     if "://" in text and "@" in text:
         yield from _each(_USER_AND_PASSWORD, text, "url-password")
         for match in _USER_ALONE.finditer(text):

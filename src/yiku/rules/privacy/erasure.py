@@ -1,5 +1,5 @@
 """
-What erasing a statement or a turn means for the words around it.
+Seals for what must not come back, and words that prove files clean.
 
 How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a
@@ -21,7 +21,7 @@ from yiku.rules.privacy.redaction import WEIGHT, weight
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.analyze import hashed_plain as plain
-from yiku.rules.text.sure import Range, pieces, spans, sure_sentences
+from yiku.rules.text.safe_ends import Range, pieces, safe_sentences, spans
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
@@ -35,7 +35,7 @@ _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with tur
 
 
 def of_statement(memory: SemanticMemory) -> list[str]:
-    """A statement by its words, and by its slot and value."""
+    """Return the seals of a statement: by its words, and by its slot and value."""
     found = [f"text\0{plain(memory.content)}"]
     if memory.predicate and memory.object:
         found.append(f"slot\0{memory.subject}\0{memory.predicate}\0{plain(memory.object)}")
@@ -43,7 +43,7 @@ def of_statement(memory: SemanticMemory) -> list[str]:
 
 
 def of_turn(turn: Turn) -> list[str]:
-    """A turn by its external id, by its place and words, and by its words alone when they say something."""
+    """Return the seals of a turn: by its external id, its place and words, and its words alone if they say enough."""
     words = plain(turn.content)
     found = [f"turn\0{turn.session}\0{turn.role}\0{turn.said_at.timestamp():.6f}\0{words}"]
     if turn.external_id is not None:
@@ -54,28 +54,28 @@ def of_turn(turn: Turn) -> list[str]:
 
 
 def of_session(session: str) -> str:
-    """A session by its name."""
+    """Return the seal of a session."""
     return f"session\0{session}"
 
 
 def of_record(id: str) -> str:
-    """An episode, a scratchpad or an attachment by its id."""
+    """Return the seal of an episode, a scratchpad or an attachment."""
     return f"record\0{id}"
 
 
 def of_sentences(text: str) -> list[str]:
-    """The sentences of a text that say something, cut only where their ends are sure: what is sealed."""
-    return of_parts(sure_sentences(text))
+    """Return the seals of the telling sentences of a text, cut at ends beyond doubt."""
+    return of_parts(safe_sentences(text))
 
 
 def of_parts(texts: Iterable[str]) -> list[str]:
-    """Sentences as they are, those that say something."""
+    """Return the seals of telling sentences."""
     return [f"text\0{words}" for words in dict.fromkeys(map(plain, texts)) if weight(words) >= WEIGHT]
 
 
 def runs(text: str) -> dict[str, list[Range]]:
     """
-    Where each sentence may stand that was sealed, by the text that stands for it.
+    Map the seal of every possible sentence of a text to its spans.
 
     What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
     clauses is tried, each sentence and each that is surely one.
@@ -91,7 +91,7 @@ def runs(text: str) -> dict[str, list[Range]]:
     for first in range(len(parts)):
         for last in range(first, min(first + RUN_PIECES, len(parts))):
             tried(" ".join(filter(None, words[first : last + 1])), places[first][0], places[last][1])
-    for sentences in (pieces(text), sure_sentences(text)):
+    for sentences in (pieces(text), safe_sentences(text)):
         for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
             tried(plain(sentence), start, end)
     return found
@@ -101,7 +101,7 @@ def runs(text: str) -> dict[str, list[Range]]:
 
 
 def telling_words(texts: Iterable[str]) -> set[str]:
-    """The words of the index that say what texts are about: names, numbers, things; not those of any talk."""
+    """Return the index terms that are specific to texts: names, numbers, things; no everyday words."""
     told = {word for text in texts for word in analyze.tokens(text).words if len(word) > 1}
     return {word for word in told - _of_any_talk() if lists.words("erasing.binding").isdisjoint(word)}
 
@@ -112,7 +112,7 @@ def _of_any_talk() -> frozenset[str]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text inside a value: a JSON value with the names of its fields, or one of our words without ids."""
+    """Yield every text inside a JSON value or one of our dataclasses, without ids."""
     if isinstance(value, Enum):
         return
     if isinstance(value, str):
@@ -132,7 +132,7 @@ def strings(value: Any) -> Iterator[str]:
 
 def looked_for(texts: Iterable[str]) -> dict[str, str]:
     """
-    What to look for in a file, the most telling first, and which word of the index it is, if it is one.
+    Return what to search files for, most specific first, with its index term if it is one.
 
     Whole texts; their words as said, folded and stemmed; pairs of Chinese characters; and the ends of words,
     since an index keeps of a word only what it has beyond its neighbour.

@@ -1,5 +1,5 @@
 """
-Credentials that are known by their own form, wherever they stand: what begins with `ghp_` is a token of GitHub.
+Detect credentials by their own form: what begins with `ghp_` is a token of GitHub.
 
 The forms are the lines of credentials.py. Each pattern begins with its literal, which the engine looks for fastest,
 and a pattern is tried only if its literal can be in the text at all: all are in long runs of letters and digits, and
@@ -71,13 +71,13 @@ _WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 
 @cache
 def issuers() -> tuple[Issuer, ...]:
-    """Credentials that begin with something of their own."""
+    """Return the credentials with a prefix of their own."""
     return tuple(Issuer(kind, tuple(prefixes.split()), *rest) for kind, prefixes, *rest in _rows(LINES))
 
 
 @cache
 def inner() -> tuple[Inner, ...]:
-    """Credentials that are known by a literal within them, or right before them."""
+    """Return the credentials known by a literal inside or right before them."""
     return tuple(Inner(*row) for row in _rows(INNER_LINES))
 
 
@@ -87,7 +87,7 @@ def _rows(lines: str) -> list[list[str]]:
 
 @cache
 def _by_head() -> dict[str, list[_Form]]:
-    """The forms with a prefix of their own, by its first letters and digits, at most three."""
+    """Group forms by the first letters and digits of their prefix, at most three."""
     found = {"eyJ": [_form("jwt", "eyJ", _JWT, begins=True)]}
     for issuer in issuers():
         end = "" if issuer.body.endswith("+") else r"(?![^\W_])"
@@ -99,7 +99,7 @@ def _by_head() -> dict[str, list[_Form]]:
 
 @cache
 def _by_signs() -> dict[frozenset[int], list[_Form]]:
-    """The other forms, by the signs in their literals."""
+    """Group the other forms by the signs in their literals."""
     found: dict[frozenset[int], list[_Form]] = {}
     for line in inner():
         form = _form(*line[:4])
@@ -115,7 +115,7 @@ def _form(kind: str, literal: str, rest: str, before: str = "", *, begins: bool 
 @cache
 def _pattern(form: _Form) -> re.Pattern[str]:
     """
-    A form's pattern; most are never needed, and to compile them all takes 60 ms.
+    Compile the pattern of a form on demand; all of them take 60 ms.
 
     It begins with the literal, and looks back from behind it: no letter or digit, unless it ends an escape.
     """
@@ -130,7 +130,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def found(text: str) -> Iterator[Span]:
-    """The credentials of a known form. Some may overlap."""
+    """Yield credentials of a known form; spans may overlap."""
     runs = b" ".join(run for run in text.encode("utf-8", "replace").translate(_RUNS).split() if len(run) >= _RUN)
     if not runs:
         return
@@ -143,7 +143,7 @@ def found(text: str) -> Iterator[Span]:
 
 
 def _heads(text: str, runs: bytes) -> set[str]:
-    """How the words in the long runs begin."""
+    """Return the beginnings of the words in long runs."""
     words = runs.translate(_WORDS).decode("ascii").split()
     heads = {word[:3] for word in words}
     if "\\" in text:  # the n of an escape

@@ -1,5 +1,5 @@
 """
-What a person fenced off with <private>…</private> or <私密>…</私密>, and the text without it.
+Remove parts between <private>…</private> or <私密>…</私密>.
 
     The plan is <private>to leave in May</private>, 别告诉他   →   The plan is [private], 别告诉他
 
@@ -21,13 +21,13 @@ _CLOSES_ITSELF = re.compile(r"[/／]\s*$")
 
 
 def is_nothing(text: str) -> bool:
-    """Whether a text is what is left of one that was wholly private."""
+    """Whether a text is the mark of a wholly private one."""
     return text in map(_mark, words("records.private"))
 
 
 def without(text: str, *, keep_lines: bool = False) -> str:
     """
-    The text with a mark in place of each private part; the mark alone when nothing else is left but space.
+    Replace each private part by a mark; return the mark alone if only space is left.
 
     keep_lines: every line break stays, so that what follows stands in the line in which it stood
     """

@@ -1,5 +1,5 @@
 """
-A text as it may stand in a prompt: what it says, without anything that a model would obey and a person would not see.
+Make a text inert for a prompt: no invisible characters, no marks that a model would obey.
 
 Two things are taken out. Invisible characters, and sequences that steer a terminal. And the marks by which a prompt is cut
 into roles, sections and calls of tools: they lose their brackets and stand in quotes, so what a memory says stays a
@@ -57,7 +57,7 @@ _CONTROLS, _UNSEEN = lazy.compile(f"[{CONTROLS}]"), lazy.compile(f"[{UNSEEN}]")
 
 
 def visible(text: str) -> str:
-    """The text without what nobody sees: sequences for a terminal, controls, direction marks, tags. Line feeds and tabs stay."""
+    """Remove invisible characters: terminal sequences, controls, direction marks, tags. Line feeds and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
@@ -68,7 +68,7 @@ def visible(text: str) -> str:
 
 def inert(text: str) -> str:
     """
-    The text as it may stand in a prompt: nothing in it is invisible, and no mark in it is one any more.
+    Return the text without invisible characters and with all marks disarmed.
 
     The fence's own name behind any bracket, and the marks of roles and tools of ROLES, lose their brackets:
     `</yiku-memory>` becomes `'/yiku-memory>`, `<|im_end|>` becomes `'im_end'`.
@@ -84,7 +84,7 @@ def inert(text: str) -> str:
 
 
 def _replaced(read: Seen, changes: Iterator[tuple[int, int, str]]) -> Seen:
-    """The text with other words in place of some spans, which are given in order."""
+    """Replace spans, given in order."""
     kept: list[str] = []
     position = 0
     for start, end, said in changes:
@@ -95,7 +95,7 @@ def _replaced(read: Seen, changes: Iterator[tuple[int, int, str]]) -> Seen:
 
 
 def _ours(read: Seen) -> Iterator[tuple[int, int, str]]:
-    """The brackets in front of the fence's name, as a quotation mark."""
+    """Yield the brackets before the fence's name, to become a quotation mark."""
     for opened in _OPENED.finditer(read.text):
         first = spelled(read.text, opened.end(), _OURS[0])
         between = _BETWEEN.match(read.text, first) if first else None
@@ -104,7 +104,7 @@ def _ours(read: Seen) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(read: Seen, pattern: re.Pattern[str], names: frozenset[str] | None) -> Iterator[tuple[int, int, str]]:
-    """The marks of these names as a word in quotes; of any name where none are given."""
+    """Yield the marks of these names, or of any name, to become quoted words."""
     for mark in pattern.finditer(read.text):
         if names is None or _bare(mark[2]) in names:
             name, more = read.said(*mark.span(2)).strip(), read.said(*mark.span(3)).rstrip("/／ ")
@@ -112,5 +112,5 @@ def _named(read: Seen, pattern: re.Pattern[str], names: frozenset[str] | None) -
 
 
 def _bare(name: str) -> str:
-    """A name without what makes no difference; <x:invoke> is one, too."""
+    """Normalize a name; the prefix of <x:invoke> is dropped."""
     return re.sub(f"[{DASH}]", "-", unicodedata.normalize("NFKC", name).casefold()).split(":")[-1]

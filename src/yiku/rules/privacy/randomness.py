@@ -1,5 +1,5 @@
 """
-Whether a value looks randomly generated, as credentials are: digits amid letters, and few pairs of letters that words have.
+Tell random values from words: digits among letters, and few letter pairs of natural words.
 
 `Xk9mP2vLq8wZ` does. `GoogleCredentialV2Factory`, `projects/x/secrets/db/versions/latest`, a path, a placeholder such as
 `<your-key>` or `${TOKEN}` and a password that a person thought of do not.
@@ -39,7 +39,7 @@ _MIXED = lazy.compile(r"[0-9][^0-9]++[0-9]++[^0-9]|[^0-9][0-9]++[^0-9]++[0-9]") 
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands for a secret in an example, and is none."""
+    """Whether a value is a placeholder for a secret."""
     low = value.casefold()
     if len({*value}) < 5 or low in words("secrets.placeholder_whole") or _PLACEHOLDER.search(value):
         return True
@@ -47,19 +47,19 @@ def is_placeholder(value: str) -> bool:
 
 
 def wordlike(value: str) -> float:
-    """The share of its pairs of letters and digits that words have, in [0, 1]; words have no capital behind a small letter."""
+    """Return the share of character pairs that occur in words, in [0, 1]; words have no inner capitals."""
     pairs = [one + other for one, other in pairwise(value) if one.isalnum() and other.isalnum()]
     known = sum(pair.lower() in _PAIRS and not (pair[0].islower() and pair[1].isupper()) for pair in pairs)
     return known / len(pairs) if pairs else 0.0
 
 
 def is_name(value: str) -> bool:
-    """Whether a value is made of words: a name in code, a path, a few words with signs between; few of its characters are digits."""
+    """Whether a value is made of words: an identifier, a path, words with signs between, few digits."""
     return 5 * len(_DIGIT.findall(value)) <= len(value) and _PLAIN.fullmatch(value) is not None and wordlike(value) >= WORDLIKE
 
 
 def looks_random(value: str, *, at_least: int) -> bool:
-    """Whether a value of at least so many characters looks as if no person thought of it."""
+    """Whether a value of at least so many characters looks machine-made."""
     if len(value) < at_least or not _LETTERS.search(value):
         return False
     sorts = (value != value.upper()) + (value != value.lower()) + (_DIGIT.search(value) is not None)
@@ -74,7 +74,7 @@ def _is_file(value: str) -> bool:
 
 
 def looks_strong(value: str, *, at_least: int, every: bool = False) -> bool:
-    """The same where less speaks for it: no words, and lower case, upper case and digits, or (unless `every`) twice as long."""
+    """Whether a value looks machine-made even with a weak announcement: mixed case and digits, or (unless `every`) twice as long."""
     if not looks_random(value, at_least=at_least) or wordlike(value) >= WORDLIKE or not _DIGIT.search(value):
         return False
     return (value != value.upper() and value != value.lower()) or (not every and len(value) >= 2 * at_least)

@@ -1,5 +1,5 @@
 """
-Where a text says a statement, and what is left of the text without it.
+Find where a text says a statement, and cut it out.
 
 Three ways to find it, the most exact first: the span that the statement's source names; the statement's words, or those of its
 source, wherever they stand (case, width, accents, punctuation and Chinese writing do not matter); and a sentence that says it in
@@ -24,7 +24,7 @@ from yiku.rules.deciding import slots
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN, fold, plain
-from yiku.rules.text.sure import pieces, spans, sure
+from yiku.rules.text.safe_ends import pieces, spans, to_safe_ends
 from yiku.types import SemanticMemory
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ _GAPS = re.compile(r"[\s.,;:!?。，；：！？、~…\"'“”‘’「」『�
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """What is cut out of a text, in order; `widened`: whole paragraphs, since it is said there in other words."""
+    """The ranges cut out of a text, in order; `widened`: whole paragraphs, where it is paraphrased."""
 
     ranges: tuple[Range, ...]
     widened: bool = False
@@ -51,7 +51,7 @@ class Cuts:
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """
-    What some statements are found by, taken apart once for many texts.
+    What statements are found by, prepared once for many texts.
 
     wordings: the words in which they were said, by the run of each that the fewest of them have
     contents: what they say, as plain words, behind each other
@@ -64,7 +64,7 @@ class Phrases:
 
 
 def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
-    """What these statements are found by."""
+    """Prepare what these statements are found by."""
     said = {words: _runs(words) for statement in statements for words in wordings(statement)}
     shared = Counter(run for runs in said.values() for run in runs)
     by_run: dict[str, list[str]] = {}
@@ -79,16 +79,16 @@ def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
 
 
 def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
-    """What of a text says one of the statements; `spans` are known to."""
+    """Find the ranges of a text that say one of the statements; `spans` are known to."""
     known = Folded(text)
-    found = [sure(text, *span) for span in spans]
+    found = [to_safe_ends(text, *span) for span in spans]
     for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
-        found += [sure(text, *place) for place in known.places(words)]
+        found += [to_safe_ends(text, *place) for place in known.places(words)]
     ranges, widened = joined(found), False
     for start, end in _rest(text, ranges):
         words = plain(text[start:end])
         if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
-            ranges = joined([*ranges, sure(text, *stripped(text, start, end))])
+            ranges = joined([*ranges, to_safe_ends(text, *stripped(text, start, end))])
         elif words and _fills(text[start:end], words, told, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
             ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True
@@ -96,26 +96,26 @@ def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str],
 
 
 def wordings(statement: SemanticMemory) -> Iterator[str]:
-    """The words in which a statement was said: its own, and those of its sources that tell enough."""
+    """Yield the wordings of a statement: its own, and those of its sources that say enough."""
     yield statement.content
     yield from (source.text for source in statement.sources if source.text and weight(plain(source.text)) >= WEIGHT)
 
 
 def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
-    """The paragraphs that hold one of these words of the index; all where no words are given."""
+    """Return the paragraphs that hold one of these index terms, all if none are given."""
     told = {(start, end): analyze.tokens(text[start:end]) for start, end in _paragraphs(text)}
     return [block for block, has in told.items() if not words or not {*has.words, *has.characters}.isdisjoint(words)]
 
 
 def _paragraphs(text: str) -> list[Range]:
-    """The blocks of lines between empty lines, without white space at their ends."""
+    """Return the paragraphs of a text, stripped."""
     ends = [0, *(place for match in _BLANK_LINE.finditer(text) for place in match.span()), len(text)]
     blocks = (stripped(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
     return [(start, end) for start, end in blocks if start < end]
 
 
 def says(sentence: str, told: Phrases, *, speaker: str | None, names: Sequence[str]) -> bool:
-    """Whether a sentence says one of the statements: with its words, or by filling its slot with its value."""
+    """Whether a sentence says one of the statements: by its words, or by its slot and value."""
     return bool(cuts(sentence, told, speaker=speaker, names=names).ranges)
 
 
@@ -130,7 +130,7 @@ def _fills(sentence: str, words: str, told: Phrases, speaker: str | None, names:
 
 
 def _stands_in(part: str, whole: str) -> bool:
-    """Whether words stand among others as words: "tea" is not in "teapot", 我喜欢茶 not in 我喜欢茶叶."""
+    """Whether words occur as whole words: "tea" is not in "teapot", 我喜欢茶 not in 我喜欢茶叶."""
     at = whole.find(part)
     while at >= 0 and not _is_apart(whole, at, at + len(part)):
         at = whole.find(part, at + 1)
@@ -138,7 +138,7 @@ def _stands_in(part: str, whole: str) -> bool:
 
 
 def _is_apart(whole: str, start: int, end: int) -> bool:
-    """Whether a part of a folded text ends where words end; a Chinese one may go on behind its last character."""
+    """Whether a part of a folded text has word boundaries at both ends."""
     before, after, part = whole[start - 1 : start] if start else "", whole[end : end + 1], whole[start:end]
     joints = (before + part[:1], part[-1:] + after)
     if any(len(joint) == 2 and joint.isalnum() and not UNSPACED_RUN.search(joint) for joint in joints):
@@ -150,13 +150,13 @@ def _is_apart(whole: str, start: int, end: int) -> bool:
 
 
 def weight(words: str) -> int:
-    """How much a text says: its characters, a Chinese one twice."""
+    """Return the length of a text, Chinese characters counted twice."""
     return len(words) + sum(map(len, UNSPACED_RUN.findall(words)))
 
 
 @dataclass(slots=True)
 class Folded:
-    """A text in the form in which words are compared, and the way back to its own characters."""
+    """A folded text with a map back to its own characters."""
 
     text: str
     folded: str = field(init=False)
@@ -168,7 +168,7 @@ class Folded:
         self.folded = fold(self.text) if self.text.isascii() else "".join(map(fold, self._lines))
 
     def places(self, words: str) -> list[Range]:
-        """Where words stand in the text, as words, in whatever case, width, accents and punctuation."""
+        """Return where words occur as whole words, in any case, width, accents and punctuation."""
         runs = _runs(words)
         if not runs or not all(run in self.folded for run in runs):
             return []
@@ -180,7 +180,7 @@ class Folded:
         return found
 
     def _own(self, start: int, end: int) -> Range:
-        """The characters of the text that some of its folded form stand for."""
+        """Map a folded range back to the text."""
         if self.text.isascii():
             return start, end
         if not self._origins:
@@ -192,7 +192,7 @@ class Folded:
 
 
 def _origins(line: str) -> list[Range]:
-    """For each character of the folded line the characters that it came from; where none can be told, the whole line."""
+    """Map each character of a folded line to its origin, to the whole line if that is unclear."""
     found: list[Range] = []
     made: list[str] = []
     start = 0
@@ -210,18 +210,18 @@ def _origins(line: str) -> list[Range]:
 
 
 def forget() -> None:
-    """Empty what a process remembers of the words that were sought."""
+    """Clear the cache of wordings."""
     _runs.cache_clear()
 
 
 @lru_cache(maxsize=KNOWN_WORDINGS)
 def _runs(words: str) -> tuple[str, ...]:
-    """Words in the form in which they are compared, Chinese apart from others."""
+    """Split words into comparable runs, Chinese apart from others."""
     return tuple(run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run)
 
 
 def _stand(runs: Sequence[str], folded: str, at: int) -> Range | None:
-    """The first place from there on where words stand behind each other; between Chinese and others there may be a space or none."""
+    """Find the first place where runs follow each other; between Chinese and others space is optional."""
     while (start := folded.find(runs[0], at)) >= 0:
         end = start + len(runs[0])
         for left, right in pairwise(runs):
@@ -241,7 +241,7 @@ def _stand(runs: Sequence[str], folded: str, at: int) -> Range | None:
 
 
 def joined(ranges: Iterable[Range]) -> list[Range]:
-    """Ranges in order, those that overlap as one, without empty ones."""
+    """Merge overlapping ranges, sorted, without empty ones."""
     found: list[Range] = []
     for start, end in sorted(each for each in ranges if each[0] < each[1]):
         if found and start < found[-1][1]:
@@ -252,7 +252,7 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
 
 
 def without(text: str, ranges: Iterable[Range], kept: Sequence[Range]) -> list[Range]:
-    """Ranges, less what of them is kept, and no white space at their ends."""
+    """Subtract kept ranges, and strip white space."""
     found: list[Range] = []
     for at, end in ranges:
         left = at
@@ -264,13 +264,13 @@ def without(text: str, ranges: Iterable[Range], kept: Sequence[Range]) -> list[R
 
 
 def stripped(text: str, start: int, end: int) -> Range:
-    """A range without white space at its ends."""
+    """Strip white space from a range."""
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
 
 
 def _rest(text: str, ranges: Sequence[Range]) -> Iterator[Range]:
-    """The sentences of what stands outside of ranges."""
+    """Yield the sentences outside of ranges."""
     start = 0
     for first, last in [*ranges, (len(text), len(text))]:
         yield from ((start + at, start + end) for at, end in spans(pieces(text[start:first])))
@@ -278,18 +278,18 @@ def _rest(text: str, ranges: Sequence[Range]) -> Iterator[Range]:
 
 
 def marks() -> tuple[str, ...]:
-    """What may stand where a text was, in each language."""
+    """Return the redaction marks of all languages."""
     return built_in().lists["erasing.mark"]
 
 
 def mark(text: str) -> str:
-    """What stands where a text was, in its language."""
+    """Return the redaction mark in the language of a text."""
     unspaced = UNSPACED_RUN.search(text) is not None
     return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is unspaced)
 
 
 def cut_out(text: str, ranges: Iterable[Range]) -> str:
-    """The text with a mark in the place of each range."""
+    """Replace each range by a mark."""
     parts, at = [], 0
     for start, end in ranges:
         parts += [text[at:start], mark(text[start:end])]
@@ -298,14 +298,14 @@ def cut_out(text: str, ranges: Iterable[Range]) -> str:
 
 
 def around(text: str, ranges: Iterable[Range]) -> list[str]:
-    """The whole sentences that ranges lie in: by these the text is known when it comes again."""
+    """Return the whole sentences that ranges lie in, by which the text is recognized when it comes back."""
     sentences = spans(pieces(text))
     inside = [[each for each in sentences if each[0] < end and start < each[1]] for start, end in joined(ranges)]
     return [text[each[0][0] : each[-1][1]] for each in inside if each]
 
 
 def rewritten(value: T, text: Callable[[str], str]) -> T:
-    """A JSON value with each text in it, names of fields too, as a function has it."""
+    """Map every text of a JSON value, names of fields too."""
     if isinstance(value, str):
         return text(value)  # type: ignore[return-value]
     if isinstance(value, Mapping):

@@ -1,5 +1,5 @@
 """
-Scope names: what may be one.
+Validate the names of scopes.
 
 A scope is a privacy boundary, so two names are two scopes, whatever they look like: nothing is folded, trimmed or
 mended. The ids that users have elsewhere are taken as they are (`auth0|Ab12`, `T02/U7`, `ann@example.com`, a name in
@@ -24,7 +24,7 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\
 
 
 def allowed(name: object) -> bool:
-    """Whether this is a scope's name, exactly as it stands."""
+    """Whether this is a valid scope name as it stands."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_CHARS:
         return False
     if _PLAIN.fullmatch(name):
@@ -39,12 +39,12 @@ def allowed(name: object) -> bool:
 
 
 def _alphabets(name: str) -> set[str]:
-    """Which of the alphabets that share shapes a name has letters of."""
+    """Return the look-alike alphabets that a name has letters of."""
     begins = {unicodedata.name(c, "").partition(" ")[0] for c in name if c.isalpha()}
     return begins & {*_LIKE_ONE_ANOTHER}
 
 
 def folded(name: str) -> str:
-    """The nearest plain name to a login or title; may be empty."""
+    """Return a plain scope name for a login or title; may be empty."""
     kept = re.sub(r"[^a-z0-9._:@-]+", "-", name.lower())
     return re.sub(r"^[^a-z0-9]+", "", kept)[:100].rstrip("-")

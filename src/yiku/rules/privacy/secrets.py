@@ -1,5 +1,5 @@
 """
-Which parts of a text are credentials of machines, and the text with a mark in their place.
+Find machine credentials in a text and mask them.
 
     export GITHUB_TOKEN=<forty characters>   →   export GITHUB_TOKEN=[secret github-token 3f9a1c2e]
 
@@ -44,7 +44,7 @@ _INVISIBLE = lazy.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]
 
 def masked(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = False) -> tuple[str, tuple[str, ...]]:
     """
-    The text with a mark in place of each secret, and their kinds in order.
+    Mask each secret; return the text and the kinds, in order.
 
     seal: a keyed hash; its first four bytes become the fingerprint
     keep_lines: every line break stays
@@ -69,13 +69,13 @@ def masked(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = False)
 
 
 def _spans(text: str) -> Iterator[Span]:
-    """Every secret, those of a known form first. Some may overlap."""
+    """Yield every secret, known forms first; spans may overlap."""
     found = chain(forms.found(text), announced.in_commands(text), announced.found(text))
     return chain(_private_keys(text), found) if "-----BEGIN" in text else found
 
 
 def _joined(found: Iterator[Span]) -> list[Span]:
-    """The spans in the order of the text; those that overlap are one, of the kind that was found first."""
+    """Sort spans and merge overlapping ones; the kind found first wins."""
     kept: list[Span] = []
     for _, span in sorted(enumerate(found), key=lambda one: (one[1].start, one[0])):
         if kept and span.start < kept[-1].end:
@@ -86,7 +86,7 @@ def _joined(found: Iterator[Span]) -> list[Span]:
 
 
 def _private_keys(text: str) -> Iterator[Span]:
-    """Private keys, from their first line to their last, or to the end of what looks like their body."""
+    """Yield private keys, to their last line or the end of their body."""
     position = 0
     while begin := _PEM.search(text, position):
         body = _PEM_BODY.match(text, begin.end())

@@ -1,1 +1,1 @@
-"""What grows out of a running session: its task, episode, scratchpad and files."""
+"""Derive records from a session: its task, episode, scratchpad and attachments."""

@@ -1,5 +1,5 @@
 """
-Files in what was said and done: those that the user sent, those that a tool made, and which of them a question wants.
+Find files in turns: those the user sent, those tools made, and which of them a question wants.
 
 What was sent is named in a turn: in its metadata, in parts of its content as hosts write them, as a picture in
 Markdown, or as `[file: report.pdf]`. What was made is named in a tool's call: the verb is in the tool's name
@@ -49,7 +49,7 @@ MIME = {
 
 
 def found(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
-    """Every file that the turns sent or made, in order, without ids; one place once, as it was named last."""
+    """Return every file that the turns sent or made, in order, each path once as named last."""
     every = [*(one for turn in turns for one in sent(turn)), *made(turns)]
     places = {(one.direction, one.local_path or one.url): one for one in every}
     order = {turn.id: place for place, turn in enumerate(turns)}
@@ -57,12 +57,12 @@ def found(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
 
 
 def mime(name: str) -> str | None:
-    """The type of a file, by how its name ends."""
+    """Return the MIME type of a file by its suffix."""
     return MIME.get(name.partition("?")[0].rpartition(".")[2].lower())
 
 
 def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Attachment | None:
-    """A file by its path or address; None where the place is none."""
+    """Build an attachment from a path or URL, None if it is neither."""
     place = place.strip().strip("\"'<>`")
     if not place or len(place) > PATH_CHARS or "\n" in place or place.startswith("data:") or place.endswith(("/", "\\")):
         return None
@@ -97,7 +97,7 @@ _A_TYPE = lazy.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
 
 
 def sent(turn: Turn) -> tuple[Attachment, ...]:
-    """The files that a message carries: those of the user are inbound, those of the assistant outbound."""
+    """Return the files that a message carries: inbound from the user, outbound from the assistant."""
     if turn.role not in ("user", "assistant"):
         return ()
     direction: Direction = "inbound" if turn.role == "user" and turn.origin is Origin.USER else "outbound"
@@ -120,7 +120,7 @@ def _list(given: object) -> Sequence[object]:
 
 
 def _part(turn: Turn, part: object, direction: Direction) -> Attachment | None:
-    """A file from an entry: its bare name, a mapping, or a part of a message with the file inside."""
+    """Build an attachment from an entry: a name, a mapping, or a message part."""
     if isinstance(part, str):
         return _named(turn, part, direction) if mime(part) or "/" in part else None
     if not isinstance(part, Mapping) or part.get("type") in ("text", "input_text", "output_text", "tool_use", "tool_result"):
@@ -153,7 +153,7 @@ _REACH = 60  # characters behind "saved", in which its place begins
 
 
 def made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
-    """The files that tools made: each path once, as the last call made it."""
+    """Return the files that tools made, each path once, as the last call made it."""
     places: dict[str, Attachment] = {}
     for call in calls(turns):
         shown = _text(call.params, "description", "caption", "title", "prompt")
@@ -166,7 +166,7 @@ def made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
 
 
 def _written(call: Call) -> Iterator[str]:
-    """The paths that a call wrote to."""
+    """Yield the paths that a call wrote to."""
     if call.error is not None:
         return
     given = (call.params.get(key) for key in ("command", "action", "operation", "method"))
@@ -183,7 +183,7 @@ def _written(call: Call) -> Iterator[str]:
 
 
 def _saved(result: str) -> Iterator[str]:
-    """The places where a result says that something was saved: "saved to /tmp/a.png", 已保存到 /tmp/a.png."""
+    """Yield the paths that a result reports as saved: "saved to /tmp/a.png", 已保存到 /tmp/a.png."""
     told = folded(result)
     for match in looked_for("records.saved").finditer(told):
         linked = False
@@ -217,7 +217,7 @@ _TYPES: dict[Sort, tuple[str, ...]] = {  # how the type of a file of that sort b
 
 
 def wants(question: Question) -> Sort | None:
-    """Which sort of file a question asks for; None when it asks for none."""
+    """Return the sort of file that a question asks for, None if it asks for none."""
     if not question.wants_file:
         return None
     return sort_of_file(question.text) or "file"
@@ -233,7 +233,7 @@ def fits(sort: Sort, attachment: Attachment) -> bool:
 
 
 def text(attachment: Attachment) -> str:
-    """What an attachment is found by: what it shows, says and holds, its names and tags."""
+    """Return the searchable text of an attachment: description, transcription, content, names and tags."""
     names = dict.fromkeys(name for name in (attachment.filename, attachment.original_filename) if name)
     document = (attachment.extracted_text or "")[:INDEXED_CHARS]
     parts = (attachment.description, attachment.transcription, document, *names, " ".join(attachment.tags))
@@ -241,7 +241,7 @@ def text(attachment: Attachment) -> str:
 
 
 def stale(attachment: Attachment, now: datetime) -> bool:
-    """Whether it may be dropped: older than EMPTY_DAYS, and nothing is known of it, kept of it or linked to it."""
+    """Whether an attachment may be dropped: older than EMPTY_DAYS and without content, tags or links."""
     told = (attachment.description, attachment.transcription, attachment.extracted_text)
     known = any((*told, attachment.linked_memory_ids, attachment.blob, attachment.tags))
     return not known and now - attachment.said_at > timedelta(days=EMPTY_DAYS)

@@ -1,5 +1,5 @@
 """
-What tools were asked, what they gave back, and whether it went wrong.
+Pair tool calls with their results, and tell whether they failed.
 
 A host writes a call as {"name", "input", "id"} or as {"id", "function": {"name", "arguments": JSON text}}; a result
 names the call it belongs to (`tool_use_id`, `tool_call_id`), or belongs to the first call that still waits for one.
@@ -40,7 +40,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 @dataclass(frozen=True, slots=True)
 class Call:
     """
-    One call of a tool: the turn that made it, and what came back.
+    A tool call with its turn and its result.
 
     result:     the text that came back, None while nothing did
     answered:   the place, among the turns, of the one that brought it
@@ -57,7 +57,7 @@ class Call:
 
 
 def calls(turns: Sequence[Turn]) -> tuple[Call, ...]:
-    """Every call that the turns make, in order, each with its result where the turns have it."""
+    """Return every tool call of the turns, in order, with its result if there is one."""
     made = [(given, turn, place) for place, turn in enumerate(turns) for given in turn.tool_calls]
     named: dict[str, deque[int]] = {}  # some hosts give one id to several calls
     for number, (given, _, _) in enumerate(made):
@@ -93,7 +93,7 @@ def _call(given: Mapping[str, Any], turn: Turn, place: int, answer: tuple[Mappin
 
 
 def _parsed(text: str) -> object:
-    """The value of a JSON text; None if it is none."""
+    """Parse JSON, None if the text is not JSON."""
     if len(text) > JSON_CHARS or not text.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -103,7 +103,7 @@ def _parsed(text: str) -> object:
 
 
 def plain(content: object) -> str:
-    """The text of a result: itself, the texts of its parts, or its JSON; without the colours of a terminal."""
+    """Return the text of a result, or its parts or JSON as text, without terminal escapes."""
     if isinstance(content, str):
         return _ESCAPES.sub("", content) if "\x1b" in content else content
     if isinstance(content, Sequence):
@@ -115,7 +115,7 @@ def plain(content: object) -> str:
 
 
 def failure(name: str, result: Mapping[str, Any], said: str) -> str | None:
-    """What went wrong, on one line; None when the result does not say that anything did."""
+    """Return the error of a result on one line, None if it reports none."""
     lines = [line for line in map(str.strip, said.splitlines()) if line]
     reads = any(word in name.casefold() for word in words("records.reading_tools"))
     for given in (result, _parsed(said)):
@@ -133,7 +133,7 @@ def failure(name: str, result: Mapping[str, Any], said: str) -> str | None:
 
 
 def _flagged(given: Mapping[str, Any], reads: bool) -> str | None:
-    """The message of a result that is marked as failed, perhaps an empty one; None of any other."""
+    """Return the message of a result flagged as failed, perhaps empty; None for any other."""
     message = next((given[key] for key in ("error", "error_message", "stderr") if isinstance(given.get(key), str)), "")
     failed = given.get("is_error") is True or given.get("success") is False or given.get("ok") is False
     failed = failed or any(isinstance(code := given.get(key), int) and code != 0 for key in _CODES)
@@ -149,7 +149,7 @@ def _exit_code(said: str) -> int | None:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line begins as a message of an error does: `ValueError: …`, `fatal: …`, "could not …"."""
+    """Whether a line begins like an error message: `ValueError: …`, `fatal: …`, "could not …"."""
     begins = _BEGINS.match(told := folded(line))
     if begins is None or has(told, "records.all_well"):
         return False
@@ -157,18 +157,18 @@ def _begins(line: str) -> bool:
 
 
 def _counts(line: str) -> bool:
-    """Whether a line sums up how many went wrong: `2 failed, 10 passed`."""
+    """Whether a line counts failures: `2 failed, 10 passed`."""
     counts = _COUNT.finditer(told := folded(line))
     return _tells(line, "records.counted") and any(at_start(told, "records.counted", at=each.end()) > each.end() for each in counts)
 
 
 def _tells(said: str, name: str) -> bool:
-    """Whether a text has a word of a list, and none that says that all is well."""
+    """Whether a text has a word of a list and none that says that all is well."""
     return has(told := folded(said), name) and not has(told, "records.all_well")
 
 
 def _telling(lines: Sequence[str]) -> str:
-    """The line that names the error: of a traceback the last, else the first that reads like one, else the first."""
+    """Return the line that names the error: the last of a traceback, else the first that reads like one."""
     if any(_TRACEBACK in line for line in lines):
         return lines[-1]
     naming = (line for line in lines if _begins(line) or has(folded(line), "records.failed"))

@@ -1,5 +1,5 @@
 """
-The story of a session, or of a part of it, told from its turns without a model.
+Summarize a session, or a part of it, as an episode, without a model.
 
     goal        the first thing that the user asked for (tasks.py)
     actions     every call of a tool: its telling parameters, what came back, whether it went wrong (calls.py), and
@@ -28,7 +28,7 @@ from yiku.rules.lexicon.lists import at_start, has, label, looked_for, words
 from yiku.rules.sessions import outcomes, tasks
 from yiku.rules.sessions.calls import Call, calls
 from yiku.rules.sessions.tasks import sentences, short, width
-from yiku.rules.text.analyze import is_cjk
+from yiku.rules.text.analyze import language_of
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import ASKING, STOPS
 from yiku.types import ActionNode, Episode, EpisodeOutcome, EpisodeSource, Turn
@@ -52,7 +52,7 @@ def tell(
     source: EpisodeSource = "session_end",
 ) -> Episode:
     """
-    The episode of some turns of one session, oldest first; at least one.
+    Build the episode of turns of one session, oldest first, at least one.
 
     source:     an episode at a compression tells of a session that goes on, so only a clear end is one
     """
@@ -87,18 +87,13 @@ def tell(
 
 
 def spoken(turns: Sequence[Turn]) -> str:
-    """The language of the user's turns, en or zh; of all turns where the user said nothing."""
+    """Return the language of the user's turns, of all turns if the user said nothing."""
     said = [turn.content[:READ_CHARS] for turn in turns if outcomes.by_user(turn)] or [turn.content[:READ_CHARS] for turn in turns]
     return language_of(" ".join(said))
 
 
-def language_of(text: str) -> str:
-    """The language that most of a text is in, en or zh."""
-    return "zh" if is_cjk(text) else "en"
-
-
 def _goal(turns: Sequence[Turn]) -> str:
-    """The first message that asks for something, or that tools were called for; else the first that says something."""
+    """Return the first request, or the first message that led to tool calls, else the first that says something."""
     said = [(place, turn.content) for place, turn in enumerate(turns) if outcomes.by_user(turn)]
     ends = [place for place, _ in said[1:]] + [len(turns)]
     asked = (
@@ -136,7 +131,7 @@ def _node(call: Call, decision: str | None) -> ActionNode:
 
 
 def _key_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that say what was done: places, commands, names first; bodies only where there is nothing else."""
+    """Choose the parameters that say what was done: paths, commands and names before bodies."""
     given = {str(key): value for key, value in params.items() if value not in (None, "", [], {}, False)}
     telling = {key: value for key, value in given.items() if key.lower() not in _TUNING and value is not True}
     brief = {key: value for key, value in telling.items() if key.lower() not in _BODIES}
@@ -153,7 +148,7 @@ def _shortened(value: Any) -> Any:
 
 
 def _gist(call: Call) -> str:
-    """What came back, in some RESULT_CHARS: what went wrong, else the first lines that have words."""
+    """Shorten a result to RESULT_CHARS: its error, else its first lines."""
     if call.error is not None:
         return short(call.error, RESULT_CHARS)
     lines = [_LINE_NUMBER.sub("", line).strip() for line in (call.result or "").splitlines()]
@@ -162,7 +157,7 @@ def _gist(call: Call) -> str:
 
 def _decided(made: Sequence[Call], turns: Sequence[Turn]) -> list[str | None]:
     """
-    For each call, what was decided because of its result: a sentence of the first words behind it.
+    Return for each call the decision that followed from its result.
 
     Of several results before the same words, the last one that went wrong has it, else the last.
     """
@@ -183,12 +178,12 @@ def _decided(made: Sequence[Call], turns: Sequence[Turn]) -> list[str | None]:
 
 
 def _decides(told: str) -> bool:
-    """Whether a sentence says what its speaker will do now."""
+    """Whether a sentence announces a next action."""
     return has(told, "records.decides") or at_start(told, "records.decides_first") > 0
 
 
 def _plain(sentence: str) -> str:
-    """A sentence without the marks of Markdown."""
+    """Strip Markdown from a sentence."""
     return re.sub(r"^(?:[#>*\-•\s]|\d{1,2}[.)]\s)*|\*\*|__|[:：]\s*$", "", sentence)
 
 
@@ -196,7 +191,7 @@ def _plain(sentence: str) -> str:
 
 
 def _chooses(told: str) -> bool:
-    """Whether a sentence says what somebody chose."""
+    """Whether a sentence states a choice."""
     if has(told, "records.chooses"):
         return True
     for match in looked_for("records.choosing").finditer(told):
@@ -207,7 +202,7 @@ def _chooses(told: str) -> bool:
 
 
 def _gives_reason(told: str) -> bool:
-    """Whether a sentence says why; "since" may also say since when."""
+    """Whether a sentence gives a reason; "since" may also be temporal."""
     if has(told, "records.why"):
         return True
     ends = (match.end() for match in looked_for("records.why_or_when").finditer(told))
@@ -219,7 +214,7 @@ def _supposes(told: str) -> bool:
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
-    """Sentences that choose something and say why, in the order in which they were said; each once."""
+    """Yield the sentences that state a choice with its reason, in order, each once."""
     seen: set[str] = set()
     for turn in turns:
         if turn.role not in ("user", "assistant"):
@@ -239,7 +234,7 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
 
 
 def _entities(turns: Sequence[Turn], made: Sequence[Call], goal: str) -> tuple[str, ...]:
-    """Projects, then what was named most; of names named as often, the first. At most ENTITIES."""
+    """Return projects, then the most frequent names, at most ENTITIES."""
     counts: Counter[str] = Counter()
     for turn in turns:
         if turn.role in ("user", "assistant"):
@@ -258,7 +253,7 @@ def _entities(turns: Sequence[Turn], made: Sequence[Call], goal: str) -> tuple[s
 
 
 def _names(text: str) -> list[str]:
-    """What a text names: files, names in code, and names in its prose; in order."""
+    """Return the files, code names and entities of a text, in order."""
     found = {*entities.files(text), *entities.in_code(text), *entities.found(tasks.typed(text))}
     parts = {part for name in found for part in re.split(r"[ /\\]", name) if part != name}  # the longer name says it
     return sorted(found - parts, key=lambda name: (text.find(name), name))
@@ -268,7 +263,7 @@ def _names(text: str) -> list[str]:
 
 
 def _summary(goal: str, made: Sequence[Call], ended: tuple[str, str], decisions: Sequence[str], language: str) -> str:
-    """One paragraph of some SUMMARY_CHARS: what was wanted, done, reached and decided."""
+    """Write a summary of about SUMMARY_CHARS: goal, actions, outcome and decision."""
 
     def told(name: str, text: object) -> str:
         return label(f"episode.{name}", language).format(text)
@@ -290,14 +285,14 @@ def _summary(goal: str, made: Sequence[Call], ended: tuple[str, str], decisions:
 
 
 def _importance(made: Sequence[Call], outcome: EpisodeOutcome, decisions: Sequence[str]) -> float:
-    """From 0.3 for talk to 0.9: decisions, work done, and what went wrong are worth coming back to."""
+    """Score an episode from 0.3 for talk to 0.9 for decisions, work and failures."""
     worth = 0.3 + 0.2 * bool(decisions) + 0.1 * bool(made) + 0.1 * (len(made) >= 5)
     worth += 0.1 * any(call.error for call in made) + 0.1 * (outcome in ("success", "failed"))
     return round(min(worth, 0.9), 2)
 
 
 def to_markdown(episode: Episode, language: str) -> str:
-    """The episode as Markdown, under the label that S2 gives it."""
+    """Format an episode as Markdown, under S2's label."""
 
     def title(name: str) -> str:
         return label(f"episode_title.{name}", language)

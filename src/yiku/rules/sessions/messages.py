@@ -1,5 +1,5 @@
 """
-Messages in the shapes of chat APIs, as turns and back: OpenAI's (chat completions and responses) and Anthropic's.
+Convert chat API messages to turns and back: OpenAI's (chat completions and responses) and Anthropic's.
 
 A turn has one text, calls of tools as {"id", "name", "input"} and results as {"tool_use_id", "content"}. Whatever else a
 message has, and how it was put together, is its *frame*, kept in the turn's metadata under FRAME:
@@ -59,7 +59,7 @@ Part = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A long text or a file that stood in a message: its content, its type, its own name, and what it is called without one."""
+    """A long text or file moved out of a message: its content, type and name."""
 
     content: bytes
     mime_type: str
@@ -70,7 +70,7 @@ class File:
 
 @dataclass(slots=True)
 class Draft:
-    """A message taken apart: texts in order, calls, results, the frame, and what cannot be taken, if anything."""
+    """A parsed message: texts, calls, results, the frame, and the first problem, if any."""
 
     role: str
     texts: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Draft:
 
 
 def plain(value: Any, levels: int = 4) -> Any:
-    """The value, with objects of a chat library's own types as the mappings that they stand for, down to the parts of a result."""
+    """Convert a chat library's own objects to mappings, down to the parts of a result."""
     if isinstance(value, Mapping):
         if levels and any(map(_is_nested, value.values())):
             return {key: plain(inner, levels - 1) if _is_nested(inner) else inner for key, inner in value.items()}
@@ -101,7 +101,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def is_simple(message: Mapping[str, Any], known: frozenset[str]) -> bool:
-    """Whether a message is a turn already: a text, and no field beyond those of turns."""
+    """Whether a message is already a turn: a text, and no field beyond those of turns."""
     role = message.get("role")
     return (
         isinstance(message.get("content", ""), str)
@@ -114,19 +114,19 @@ def is_simple(message: Mapping[str, Any], known: frozenset[str]) -> bool:
 
 
 def is_item(message: Mapping[str, Any]) -> bool:
-    """Whether it is an item of OpenAI's responses API that is no message: a call, what came back, a thought."""
+    """Whether it is a non-message item of OpenAI's responses API: a call, an output, reasoning."""
     sort = message.get("type")
     return "role" not in message and isinstance(sort, str) and (sort in _ITEMS or sort.endswith(("_call", "_call_output")))
 
 
 def holds(metadata: Mapping[str, Any]) -> bool:
-    """Whether a turn without a text, calls or results has something all the same: a picture, a thought."""
+    """Whether a turn without text, calls or results still has content: a picture, reasoning."""
     frame = metadata.get(FRAME)
     return isinstance(frame, Mapping) and bool(frame.get("parts") or frame.get("item"))
 
 
 def taken_apart(message: Mapping[str, Any], known: frozenset[str]) -> Draft:
-    """A message in any of the shapes; `known` are the fields of turns."""
+    """Parse a message of any shape; `known` are the fields of turns."""
     given = message.get("role")
     if is_item(message):
         return _item(message)
@@ -154,7 +154,7 @@ def taken_apart(message: Mapping[str, Any], known: frozenset[str]) -> Draft:
 
 
 def _item(item: Mapping[str, Any]) -> Draft:
-    """An item of the responses API that is no message: a call, its output, or something else the model did."""
+    """Parse a non-message item of the responses API: a call, its output, or something else."""
     rest = dict(item)
     sort = item["type"]
     if sort == "function_call":
@@ -204,7 +204,7 @@ def _parts(draft: Draft, parts: Sequence[Any]) -> None:
 
 
 def _calls(draft: Draft, calls: Any) -> None:
-    """The calls of tools: in OpenAI's shape the arguments are JSON in a text, behind `function`."""
+    """Parse tool calls; in OpenAI's shape the arguments are JSON text in `function`."""
     framed: list[Any] = []
     for call in _listed(calls, "tool_calls", draft):
         inner = call.get("function") if isinstance(call, Mapping) else None
@@ -225,7 +225,7 @@ def _calls(draft: Draft, calls: Any) -> None:
 
 
 def _older_call(draft: Draft, fields: dict[str, Any]) -> None:
-    """The one call of OpenAI's older shape, without an id."""
+    """Parse the single `function_call` of OpenAI's older shape, without an id."""
     inner = fields.get("function_call")
     if isinstance(inner, Mapping):
         del fields["function_call"]
@@ -235,7 +235,7 @@ def _older_call(draft: Draft, fields: dict[str, Any]) -> None:
 
 
 def _answers(draft: Draft, fields: dict[str, Any], role: str) -> None:
-    """A message that is the result of one call: what it says belongs to the call, and is said by nobody."""
+    """Turn a message that is the result of one call into a result."""
     if draft.role != "tool" or draft.results or not ("tool_call_id" in fields or role == "function"):
         return
     named = {"tool_use_id": fields["tool_call_id"]} if fields.get("tool_call_id") else {}
@@ -259,7 +259,7 @@ def _said(part: Part, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _result(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tool gave back: its text, and how that was put together where it came in parts."""
+    """Normalize a tool result: its text, and its parts by length."""
     kept = {key: value for key, value in result.items() if (key, value) != ("type", "tool_result")}
     content = kept.get("content")
     if not isinstance(content, (list, tuple)):
@@ -286,7 +286,7 @@ def _listed(given: Any, name: str, draft: Draft) -> Sequence[Any]:
 
 
 def _arguments(given: Any) -> tuple[Any, int | None]:
-    """The arguments of a call, and in which style they were written; those that are no JSON stay a text."""
+    """Parse the arguments of a call, and their JSON style; text that is not JSON stays text."""
     if not isinstance(given, str):
         return given, None
     with suppress(ValueError, RecursionError):
@@ -298,7 +298,7 @@ def _arguments(given: Any) -> tuple[Any, int | None]:
 
 
 def measured(draft: Draft) -> dict[str, Any]:
-    """The frame, once its texts are as they will be kept: of each its length instead of its number."""
+    """Return the frame with the final length of each text instead of its number."""
 
     def part(one: Any) -> Any:
         if not isinstance(one, Mapping):
@@ -311,7 +311,7 @@ def measured(draft: Draft) -> dict[str, Any]:
 
 
 def without_files(value: Any, keep: Callable[[File], str], around: Mapping[str, Any] | None = None) -> Any:
-    """A frame or a part in which no long text and no file stands any more; each is handed to `keep`, which names it."""
+    """Move long texts and files out of a frame; `keep` stores each and returns its name."""
     around = around or {}
     if isinstance(value, Mapping):
         names = {key: value[key] for key in ("filename", "title", "name") if isinstance(value.get(key), str)}
@@ -347,7 +347,7 @@ def _mime(around: Mapping[str, Any]) -> str:
 
 
 def _decoded(text: str) -> bytes | None:
-    """The bytes of a base64 text, if it can be written again just so."""
+    """Decode base64 that encodes back to the same text, else None."""
     with suppress(binascii.Error, ValueError):
         found = base64.b64decode(text, validate=True)
         return found if base64.b64encode(found).decode() == text else None
@@ -361,7 +361,7 @@ Lookup = Callable[[str], bytes | None]
 
 def shown(turn: Turn, kept: Lookup) -> list[dict[str, Any]]:
     """
-    The message or messages that a turn was, its long texts whole.
+    Restore the message or messages of a turn, with long texts.
 
     kept: gives the content of a file by its name; None where it is gone, and then the part says so
     """
@@ -391,7 +391,7 @@ def shown(turn: Turn, kept: Lookup) -> list[dict[str, Any]]:
 
 
 def _without_frame(turn: Turn) -> list[dict[str, Any]]:
-    """A turn that came otherwise than from a chat API, in OpenAI's shape: each result is a message."""
+    """Format a turn that was no chat message in OpenAI's shape: each result is a message."""
     calls = [_in_style(call, {"type": "function"}) for call in turn.tool_calls]
     answers = [
         {"role": "tool", "tool_call_id": result.get("tool_use_id"), "content": _text_of(result)} for result in turn.tool_results
@@ -419,7 +419,7 @@ def _whole_item(turn: Turn, item: Mapping[str, Any], results: Sequence[Mapping[s
 
 
 def _in_style(call: Mapping[str, Any], style: Any) -> dict[str, Any]:
-    """A call in OpenAI's shape; as it was given where that was another."""
+    """Restore a call in the shape it was given in."""
     if not isinstance(style, Mapping):
         return dict(call)
     more = {key: value for key, value in style.items() if key != "style"}
@@ -437,7 +437,7 @@ def _function(call: Mapping[str, Any], style: Any) -> dict[str, Any]:
 def _whole_parts(
     text: str, parts: Sequence[Any], calls: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], kept: Lookup
 ) -> list[Any]:
-    """Parts with their texts, calls and results. A text that was changed since, by an erasure, stands whole in the first."""
+    """Restore parts with texts, calls and results. Text changed since by an erasure goes whole into the first part."""
     lengths = [length for part in parts if (length := _length(part)) is not None]
     whole = sum(lengths) + len(lengths) - 1 == len(text) if lengths else not text
     found: list[Any] = []
@@ -474,7 +474,7 @@ def _at(items: Sequence[Mapping[str, Any]], place: Any) -> Mapping[str, Any] | N
 
 
 def _content_of(result: Mapping[str, Any], kept: Lookup) -> Any:
-    """What a tool gave back, as it gave it."""
+    """Restore the content of a tool result."""
     parts = result.get("parts")
     return _whole_parts(_text_of(result), parts, (), (), kept) if isinstance(parts, Sequence) else result.get("content")
 
@@ -490,7 +490,7 @@ def _text_of(result: Mapping[str, Any]) -> str:
 
 
 def _put_back(value: Any, kept: Lookup) -> Any:
-    """A frame in which every file stands again where it stood; where one is gone, the mark says so."""
+    """Put files back into a frame; a missing one leaves a mark."""
     if isinstance(value, Mapping):
         if isinstance(name := value.get("kept"), str) and value.keys() <= {"kept", "lead"}:
             content = kept(name)

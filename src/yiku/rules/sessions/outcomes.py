@@ -23,12 +23,12 @@ NOT_CHARS = 20  # in front of a happy word, in which a "not" stands
 
 
 def by_user(turn: Turn) -> bool:
-    """Whether a person said it: what a subagent was told has a user's role only."""
+    """Whether a person wrote the turn; prompts for subagents only have the role of a user."""
     return turn.role == "user" and turn.origin is Origin.USER and bool(turn.content.strip())
 
 
 def outcome(turns: Sequence[Turn], made: Sequence[Call], language: str) -> tuple[EpisodeOutcome, str]:
-    """How it ended, and what says so."""
+    """Return the outcome of a session and its reason."""
 
     def because(outcome: EpisodeOutcome, why: str, words: str = "") -> tuple[EpisodeOutcome, str]:
         return outcome, label(f"episode_reason.{why}", language).format(short(words, 60))
@@ -64,7 +64,7 @@ def outcome(turns: Sequence[Turn], made: Sequence[Call], language: str) -> tuple
 
 
 def _verdict(said: str) -> str | None:
-    """What the user's words say of what was done: happy, unhappy, gave up; None when they ask for something else."""
+    """Return the user's verdict: happy, unhappy, gave up; None if they ask for something else."""
     text = folded(said[:VERDICT_CHARS])
     if at_start(text.lstrip(f" ,{STOPS}"), "records.gives_up"):
         return "gave up"
@@ -78,20 +78,20 @@ def _verdict(said: str) -> str | None:
 
 
 def _falls_short(text: str) -> bool:
-    """Whether something does not do what it should: "doesn't work", "that's not what I wanted"."""
+    """Whether a text reports a failure: "doesn't work", "that's not what I wanted"."""
     denials = (match.end() for match in looked_for("records.denies").finditer(text))
     return any(at_start(text[end:].lstrip(), "records.should") for end in denials)
 
 
 def _is_denied(before: str) -> bool:
-    """Whether what stands before a happy word takes it back: "not great", 不太好了."""
+    """Whether a happy word is negated: "not great", 不太好了."""
     clause = re.split(rf"[,;{MARKS}]", before[-NOT_CHARS:])[-1]
     denials = looked_for("records.not_happy").finditer(clause)
     return any(not UNSPACED_RUN.match(match[0]) or match.end() == len(clause) for match in denials)
 
 
 def _wants_more(text: str) -> bool:
-    """Whether a request stands in the breath of the thanks: "great, now add tests"."""
+    """Whether thanks come with another request: "great, now add tests"."""
     if text.rstrip().endswith(tuple(ASKING)) or at_start(text, "records.more_first"):
         return True
     return any(at_start(part.lstrip(), "records.more") for part in re.split("[,!]", text)[1:])

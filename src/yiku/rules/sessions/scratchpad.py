@@ -1,5 +1,5 @@
 """
-The working memory of one user: the current work, what was done last, what is open, what comes next.
+The scratchpad of a user: current focus, recent tasks, open questions and next steps.
 
 The focus follows from what the user says (tasks.py): a request for more of the same renews it; one that leaves it
 puts it among the recent tasks, with its times, and whether it was done or only left. Questions and
@@ -53,14 +53,14 @@ _DATED = re.compile(r"(?:(\d{4})[-/.\u4e00-\u9fff])?(\d{1,2})[-/.\u4e00-\u9fff](
 
 @cache
 def _fields() -> dict[str, str]:
-    """The field of a section by each of its names, folded."""
+    """Map section titles, folded, to fields."""
     shown = {folded(label(f"scratchpad.{field}", language)): field for field in SECTIONS for language in languages()}
     return shown | {name: field for field in SECTIONS for name in (field, *words(f"records.section_{field}"))}
 
 
 @cache
 def _omitted() -> re.Pattern[str]:
-    """A line that says how many lines are left out."""
+    """Pattern of the line that counts omitted lines."""
     return re.compile(
         "|".join(re.escape(label("scratchpad.omitted", language)).replace(r"\{\}", r"\d+") for language in languages())
     )
@@ -77,7 +77,7 @@ def compiled(
     session: str | None = None,
     project: str | None = None,
 ) -> Scratchpad:
-    """The scratchpad after the user said something. A message that asks for nothing new leaves it as it is."""
+    """Update the scratchpad after a user message; one that asks for nothing new changes nothing."""
     task = tasks.task(message)
     projects = (
         tuple(dict.fromkeys((short(project, LINE_CHARS), *pad.active_projects)))[:PROJECTS] if project else pad.active_projects
@@ -94,12 +94,12 @@ def compiled(
 
 
 def finished(pad: Scratchpad, *, now: datetime, session: str | None = None) -> Scratchpad:
-    """The scratchpad when what the user was at is done."""
+    """Mark the current focus as done."""
     return bounded(replace(_put_by(pad, now, session, done=True), updated_at=now))[0] if pad.current_focus else pad
 
 
 def _put_by(pad: Scratchpad, now: datetime, session: str | None, *, done: bool) -> Scratchpad:
-    """What the user was at goes to the recent tasks; the same task stands there once."""
+    """Move the current focus to the recent tasks, each task once."""
     if not pad.current_focus:
         return pad
     task = Task(text=pad.current_focus, since=pad.focus_since or pad.updated_at, until=now, session=session, done=done)
@@ -109,7 +109,7 @@ def _put_by(pad: Scratchpad, now: datetime, session: str | None, *, done: bool) 
 
 def patched(pad: Scratchpad, patch: ScratchpadPatch, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
     """
-    The scratchpad with lines added and settled, and the lines of the patch that could not be used.
+    Apply a patch; return the scratchpad and the lines that could not be used.
 
     Each section takes PATCH_LINES new lines of LINE_CHARS, the newest first, and holds LINES. To settle a line is to
     repeat it, whatever its case and punctuation.
@@ -143,7 +143,7 @@ def _lines(known: Sequence[str], add: Sequence[str], settle: Sequence[str]) -> t
 
 def from_markdown(text: str) -> dict[str, str]:
     """
-    The sections of a text, by the field that each stands for; one of another name by that name.
+    Parse Markdown into sections by field; unknown sections by their title.
 
     Headings are known in both languages. What stands before the first is the current task.
     """
@@ -162,7 +162,7 @@ def from_markdown(text: str) -> dict[str, str]:
 
 def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
     """
-    The scratchpad after the user wrote it, or a part of it, and the lines for which there was no room.
+    Apply the user's edit; return the scratchpad and the lines that did not fit.
 
     A section that reads otherwise than it was shown is theirs from now on. A section that they left out is no longer
     theirs; an empty one stays empty.
@@ -182,7 +182,7 @@ def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tu
 
 
 def _cut(text: str, at_most: int) -> tuple[str, list[str]]:
-    """As many whole lines as there is room for, and the others; of one that is too long by itself, its beginning."""
+    """Cut a text to whole lines that fit, and return the rest."""
     lines = [short(line, at_most - 1) if len(line) >= at_most else line for line in text.splitlines()]
     kept = 0
     while kept < len(lines) and len("\n".join(lines[: kept + 1])) <= at_most:
@@ -191,7 +191,7 @@ def _cut(text: str, at_most: int) -> tuple[str, list[str]]:
 
 
 def applied(pad: Scratchpad) -> Scratchpad:
-    """The scratchpad with what the user wrote read into its fields: the current work, by their own word."""
+    """Parse the user's own sections into the fields of the scratchpad."""
     fields: dict[str, object] = {}
     for name, body in pad.overrides.items():
         lines = [line for raw in body.splitlines() if (line := _BULLET.sub("", raw).strip())]
@@ -205,7 +205,7 @@ def applied(pad: Scratchpad) -> Scratchpad:
 
 
 def _task(line: str, now: datetime) -> Task:
-    """A dated line as a task; a day without a year is the last one of that name."""
+    """Parse a dated line as a task; a date without a year is the latest one."""
     match = _DATED.match(line)
     at = now
     if match:
@@ -227,7 +227,7 @@ def _task(line: str, now: datetime) -> Task:
 
 
 def to_markdown(pad: Scratchpad, language: str) -> str:
-    """The scratchpad as Markdown, of at most STORED_CHARS; a last line says how many lines had no room."""
+    """Format the scratchpad as Markdown of at most STORED_CHARS; a last line counts omitted lines."""
     if len(text := _shown(pad, language)) <= STORED_CHARS:
         return text
     kept, dropped = bounded(pad, STORED_CHARS - 40)
@@ -239,7 +239,7 @@ def _shown(pad: Scratchpad, language: str) -> str:
 
 
 def _sections(pad: Scratchpad, language: str) -> list[tuple[str, str, list[str]]]:
-    """Title, field and lines of each section that has any, or that the user wants empty."""
+    """Return title, field and lines of each section that has any, or that the user left empty."""
     found = []
     for field in SECTIONS:
         body = pad.overrides[field].splitlines() if field in pad.overrides else _body(pad, field, language)
@@ -263,7 +263,7 @@ def _day(task: Task) -> date:
 
 def for_prompt(pad: Scratchpad, language: str, max_tokens: int = PROMPT_TOKENS) -> str:
     """
-    What fits a prompt: the task, then next steps, open questions, recent tasks, projects; what has no room is named.
+    Format the scratchpad for a prompt: focus, next steps, open questions, recent tasks, projects; omissions are named.
 
     A line that is too long for what is left is passed over for a shorter one. Empty when there is nothing to say.
     """
@@ -291,7 +291,7 @@ def for_prompt(pad: Scratchpad, language: str, max_tokens: int = PROMPT_TOKENS) 
 
 def bounded(pad: Scratchpad, at_most: int = STORED_CHARS) -> tuple[Scratchpad, tuple[str, ...]]:
     """
-    The scratchpad within so many characters, in both languages, and the lines that had to go.
+    Trim the scratchpad to so many characters in every language; return it and the dropped lines.
 
     The oldest recent task goes first; of each section one line stays as long as others can go, and what the user
     wrote goes last.

@@ -1,5 +1,5 @@
 """
-From a user's message to the task in it: one line, without greetings, politeness and what was pasted.
+Extract the task from a user's message: one line, without greetings, politeness and pasted text.
 
     Hi! I'm on Windows. Could you please help me fix the login page? Thanks!     fix the login page
     你好，麻烦帮我把上周的会议记录整理成表格，谢谢啦～                                   把上周的会议记录整理成表格
@@ -38,7 +38,7 @@ GOING_ON_WORDS = 4  # for one that seems to go on with the last
 
 
 def short(text: str, at_most: int = TASK_CHARS) -> str:
-    """The text on one line of at most so many characters, cut between words; a Chinese character counts as 4/3."""
+    """Shorten a text to one line, cut between words; a Chinese character counts as 4/3."""
     flat = " ".join(text.split())
     if width(flat) <= at_most:
         return flat
@@ -52,12 +52,12 @@ def short(text: str, at_most: int = TASK_CHARS) -> str:
 
 
 def width(text: str) -> float:
-    """How wide a text is in Latin letters; a Chinese character counts as 4/3."""
+    """Return the width of a text in Latin letters; a Chinese character counts as 4/3."""
     return len(text) + sum(map(len, UNSPACED_RUN.findall(text))) / 3
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, in order, without the space around them; a line ends one."""
+    """Return the stripped sentences of a text, in order."""
     return [sentence for one in split(text, built_in()) if (sentence := one.strip())]
 
 
@@ -74,7 +74,7 @@ _PLACED = re.compile(r"!?\[[^\[\]\n]{0,200}\]\((?:data:|https?:)[^)\s]*\)|\[([^\
 
 
 def task(message: str) -> str:
-    """What a message asks for, on one line of at most TASK_CHARS; empty when it asks for nothing new."""
+    """Return the task of a message, at most TASK_CHARS; empty if it asks for nothing new."""
     return _task(_head(message))
 
 
@@ -102,7 +102,7 @@ def asks(message: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a sentence is more than thanks, a yes, "go on", or the report that something went well."""
+    """Whether a sentence is more than thanks, a yes, "go on" or a report of success."""
     told = folded(text)
     if not any(map(str.isalnum, told)) or made_of(told, "records.noise", "records.nothing"):
         return False
@@ -111,12 +111,12 @@ def _says_something(text: str) -> bool:
 
 
 def typed(message: str) -> str:
-    """What a person wrote: without recalled memories, code, quoted lines, logs and pictures."""
+    """Return what a person typed, without recalled memories, code, quotations, logs and pictures."""
     return _typed(_head(message))
 
 
 def _head(message: str) -> str:
-    return fence.without(message)[:READ_CHARS]
+    return fence.strip_all(message)[:READ_CHARS]
 
 
 @lru_cache(maxsize=2)
@@ -127,25 +127,25 @@ def _typed(head: str) -> str:
 
 
 def _without_places(text: str) -> str:
-    """The text without pictures, addresses and the names of files that came with it."""
+    """Drop pictures, links and names of attached files."""
     return _PLACED.sub(lambda place: " " if not place[1] or folded(place[1]) in words("records.attached") else place[0], text)
 
 
 @lru_cache(maxsize=2)
 def _read(head: str) -> tuple[tuple[str, bool], ...]:
-    """The sentences at the beginning and at the end of what was typed that say something."""
+    """Return the telling sentences at the beginning and end of what was typed."""
     said = sentences(_typed(head))
     said = said if len(said) <= READ_FIRST + READ_LAST else [*said[:READ_FIRST], *said[-READ_LAST:]]
     return _told(said)
 
 
 def _told(said: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-    """The sentences that say something, each stripped, and whether it asks for something."""
+    """Return the telling sentences, stripped, each with whether it asks for something."""
     return tuple((text, asked) for text, asked in map(_stripped, said) if _says_something(text))
 
 
 def _stripped(sentence: str) -> tuple[str, bool]:
-    """The sentence without greetings and politeness, and whether it asks for something."""
+    """Strip greetings and politeness; return whether the sentence asks for something."""
     text = sentence.strip(" \t-*•·")
     told = folded(text)
     at, requested = 0, False
@@ -164,7 +164,7 @@ def _stripped(sentence: str) -> tuple[str, bool]:
 
 
 def _opened(text: str, told: str, at: int) -> int:
-    """Behind what says nothing: a greeting, a word that leads on, a change of topic, the name of who is spoken to."""
+    """Skip a greeting, a filler, a change of topic or an address."""
     behind = at_start(told, "records.opening", at=at)
     if behind > at and (_FOLLOWED.match(told, behind) or _asked(told, behind) > behind):
         return _skipped(told, behind)
@@ -178,7 +178,7 @@ def _opened(text: str, told: str, at: int) -> int:
 
 
 def _asked(told: str, at: int) -> int:
-    """Behind the words that make a request, and are no part of it."""
+    """Skip the words that make a request."""
     if at_start(told, "records.no_asking", at=at) > at:
         return at
     behind = at_start(told, "records.asking", at=at)
@@ -192,7 +192,7 @@ def _skipped(told: str, at: int) -> int:
 
 
 def _closed(told: str, at: int) -> int:
-    """Where the politeness at the end begins."""
+    """Return where the closing politeness begins."""
     end = len(told)
     while word := at_end(bare := told[at:end].rstrip(_AROUND + MARKS), "records.closing"):
         end = at + len(bare[: -len(word)].rstrip(_AROUND))
@@ -207,7 +207,7 @@ def _is_question(told: str) -> bool:
 
 
 def _firm(told: str, at: int, end: int) -> int:
-    """The end of a request without what only makes it polite: "can you …?" is no question."""
+    """Return the end of a request without polite particles: "can you …?" is no question."""
     bare = told[at:end].rstrip(_AROUND + ASKING)
     while word := at_end(bare, "records.closing_particles"):
         bare = bare.removesuffix(word)
@@ -220,7 +220,7 @@ def _firm(told: str, at: int, end: int) -> int:
 
 
 def switched(previous_task: str, message: str) -> bool:
-    """Whether a message leaves the running task, one line as `task` gives it, for another one."""
+    """Whether a message leaves the running task (a line from `task`) for another."""
     if not previous_task:
         return False
     said = folded(typed(message))
@@ -240,7 +240,7 @@ def switched(previous_task: str, message: str) -> bool:
 
 
 def renewed(previous_task: str, message: str) -> bool:
-    """Whether a message asks, in words that need nothing said before, for something more of the running task."""
+    """Whether a self-contained message asks for more of the running task."""
     telling = _telling(task(message))
     if _weight(telling) < ENOUGH_WORDS or telling.isdisjoint(_words(previous_task)):
         return False
@@ -248,7 +248,7 @@ def renewed(previous_task: str, message: str) -> bool:
 
 
 def _leaves(told: str) -> bool:
-    """Whether a sentence says that it is about something else."""
+    """Whether a sentence announces another topic."""
     begin = _skipped(told, 0)
     while _left(told, begin) == begin:
         if (behind := at_start(told, "records.opening", at=begin)) == begin:
@@ -258,7 +258,7 @@ def _leaves(told: str) -> bool:
 
 
 def _left(told: str, at: int) -> int:
-    """Behind the words that leave the topic."""
+    """Skip the words that change the topic."""
     if (behind := at_start(told, "records.leaves", at=at)) > at:
         return behind
     behind = at_start(told, "records.leaves_alone", at=at)
@@ -266,7 +266,7 @@ def _left(told: str, at: int) -> int:
 
 
 def _leans(told: str) -> bool:
-    """Whether a message means something only behind what was said before."""
+    """Whether a message depends on what was said before."""
     told = looked_for("records.no_leaning").sub(" ", told)
     begin, bare = _skipped(told, 0), told.rstrip(_AROUND + ASKING)
     return (
@@ -282,16 +282,16 @@ def _generic() -> frozenset[str]:
 
 
 def _telling(text: str) -> set[str]:
-    """The words of a text that not any task may have."""
+    """Return the search tokens of a text without generic ones."""
     return _words(text) - _generic()
 
 
 def _words(text: str) -> set[str]:
-    """The words of a text that carry meaning, as search tokens; of Chinese the pairs of neighbours."""
+    """Return the meaningful search tokens of a text."""
     return {word for word in analyze.tokens(text[:READ_CHARS]).words if not analyze.FUNCTION_CHARACTERS.issuperset(word)}
 
 
 def _weight(words: Collection[str]) -> float:
-    """How many words these are. A Chinese word of two characters gives a pair, and another with its neighbour."""
+    """Count words; a Chinese bigram counts half."""
     told = (word for word in words if not word.isdecimal() and analyze.FUNCTION_CHARACTERS.isdisjoint(word))
     return sum(0.5 if UNSPACED_RUN.match(word) else 1 for word in told)

@@ -1,1 +1,1 @@
-"""What a sentence states: read once into clauses (read.py), with subject, mood, time, values and slot."""
+"""The reader: sentences to clauses (read.py) with subject, mood, tense, values and slots."""

@@ -1,5 +1,5 @@
 """
-What a reading gives: the clauses of a text, and what a question asks for.
+Types of the reader's output: clauses, values, slots and parsed questions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOWHERE = (0, 0)  # where a clause names its subject that leaves it out
 
 
 class Mood(StrEnum):
-    """How a clause is said."""
+    """Grammatical and pragmatic mood of a clause."""
 
     ASSERTED = "asserted"
     ASKED = "asked"
@@ -28,7 +28,7 @@ class Mood(StrEnum):
 
 
 class Tense(StrEnum):
-    """Of which time a clause tells."""
+    """Tense of a clause."""
 
     NOW = "now"
     PAST = "past"
@@ -38,7 +38,7 @@ class Tense(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Value:
     """
-    Something that a clause names as a value.
+    A value in a clause.
 
     sort:        time, amount, place, person, name or thing
     start, end:  its place in the text
@@ -58,7 +58,7 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Slot:
     """
-    What a clause fills.
+    A slot filled by a clause.
 
     subject:    USER, `user's sister`, a name; empty where unknown
     predicate:  of the lexicon
@@ -88,7 +88,7 @@ class _Has:
 @dataclass(frozen=True, slots=True)
 class Clause:
     """
-    One clause of a text, where it stands.
+    A clause with its place in the text.
 
     start:    where its own words begin, behind what joins it to what stands before
     sentence: where its sentence stands, as (start, end)
@@ -132,12 +132,12 @@ class Clause:
 
     @property
     def plain(self) -> bool:
-        """Whether it asserts something of now, without a doubt."""
+        """Whether it asserts something about the present without a hedge."""
         return self.mood is Mood.ASSERTED and self.tense is Tense.NOW and not self.hedged
 
     @property
     def who(self) -> frozenset[str]:
-        """All names of its subject; none where it is unknown."""
+        """All names of its subject; empty if unknown."""
         return self.called | {self.subject} if self.subject else frozenset()
 
     @property
@@ -157,14 +157,14 @@ class Clause:
 
     @property
     def alone(self) -> bool:
-        """Whether it points at nothing outside of it: no `this`, no `he`."""
+        """Whether it is self-contained: no `this`, no `he`."""
         return not self.flags & (F.IT | F.OTHER | F.YOU | F.YOUR)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """
-    What a question asks for.
+    A parsed question.
 
     sort:      of the value: time, amount, place, person, thing, or yes (or no)
     subjects:  whom it names; empty where nobody

@@ -1,5 +1,5 @@
 """
-Where the clauses of a sentence begin: behind a comma, a colon or a joining word where something follows that can stand alone.
+Split a sentence into clauses: after a comma, colon or conjunction if what follows can stand alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNSPACED_CLAUSE = 4  # characters that tell something; so much between commas is
 
 
 def without_asides(found: Sequence[Word]) -> list[Word]:
-    """The words without a mark in square brackets, which stands for what was taken out."""
+    """Drop marks in square brackets, which stand for redacted text."""
     if not any(word.text == "[" for word in found):
         return [*found]
     kept: list[Word] = []
@@ -32,7 +32,7 @@ def without_asides(found: Sequence[Word]) -> list[Word]:
 
 
 def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]:
-    """The words of a sentence, clause by clause; a quotation is one by itself."""
+    """Return the words of a sentence by clause; a quotation is a clause of its own."""
     parts: list[list[Word]] = [[]]
     for place, word in enumerate(found):
         if not (word.sign or word.flags & F.JOIN):
@@ -54,7 +54,7 @@ def parts_of(found: Sequence[Word], quotes: Collection[int]) -> list[list[Word]]
 
 
 def _joined(parts: list[list[Word]]) -> list[list[Word]]:
-    """A part that states nothing by itself goes with the one behind it, or the last with the one before."""
+    """Merge parts that state nothing into the next one, the last into the one before."""
     whole: list[list[Word]] = []
     waiting: list[Word] = []
     for part in parts:
@@ -71,7 +71,7 @@ def _joined(parts: list[list[Word]]) -> list[list[Word]]:
 
 
 def _states(part: Sequence[Word]) -> bool:
-    """Whether words have something like a verb, or a noun with its value."""
+    """Whether words have a verb, or a noun with a value."""
     if flags_of(part) & _STATES:
         return True
     telling = [word for word in part if not word.sign and not is_number(word) and not word.flags & (F.EMPTY | F.TIME)]
@@ -81,7 +81,7 @@ def _states(part: Sequence[Word]) -> bool:
 
 
 def _stands_alone(found: Sequence[Word], place: int) -> bool:
-    """Whether what begins here may be a clause: somebody and a verb, or a verb alone behind a joining word."""
+    """Whether a clause may begin here: a subject and a verb, or a verb after a conjunction."""
     joined = False
     while place < len(found) and (found[place].sign or found[place].flags & (F.JOIN | F.ALSO)):
         joined, place = joined or bool(found[place].flags & F.JOIN), place + 1

@@ -1,5 +1,5 @@
 """
-Subjects, predicates and keys in canonical form: what makes two slots one, in either language.
+Canonical subjects, predicates and slot keys, equal across both languages.
 
 The key of a slot says what cannot both hold. A known predicate has its name of the lexicon in it; of any other its words
 count, in any order, without the owner: "the retry limit of the gateway", "the gateway's retry limit" and 网关的 retry
@@ -32,7 +32,7 @@ def _words(text: str) -> tuple[Word, ...]:
 
 
 def forget() -> None:
-    """Empty what a process remembers of the words of slots."""
+    """Clear the cache of slot words."""
     _words.cache_clear()
 
 
@@ -40,7 +40,7 @@ def forget() -> None:
 
 
 def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
-    """The canonical subject: USER for the owner, `x's y` for what belongs to somebody, folded otherwise."""
+    """Return the canonical subject: USER for the owner, `x's y` for what belongs to somebody, else folded."""
     folded = fold(text).strip(EDGES)
     owner = {fold(name) for name in names}
     if folded in owner or folded in lists.words("slots.owner"):
@@ -59,14 +59,14 @@ def subject_of(text: str, speaker: str | None = None, names: Sequence[str] = ())
     return _relative(folded)
 
 
-def told_of(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
-    """The canonical subject of a statement, of which a term of kinship alone is one's own: "mum lives in Leith", 妹妹对花生过敏."""
+def statement_subject(text: str, speaker: str | None = None, names: Sequence[str] = ()) -> str:
+    """Return the canonical subject of a statement, where a bare kinship term is one's own: "mum lives in Leith"."""
     subject = subject_of(text, speaker, names)
     return f"{subject_of('', speaker, names)}{_OF}{subject}" if subject in kin() else subject
 
 
 def _owned(folded: str) -> Iterator[tuple[str, str]]:
-    """Whose and what, of words with a possessive between them."""
+    """Yield owner and owned around each possessive."""
     for word in _words(folded):
         whose, what = folded[: word.start], folded[word.end :].strip()
         if word.flags & POSSESSIVE and whose and what and (word.cjk or folded[word.end] == " "):
@@ -74,7 +74,7 @@ def _owned(folded: str) -> Iterator[tuple[str, str]]:
 
 
 def _relative(folded: str) -> str:
-    """A term of kinship by its one name; other words without their article."""
+    """Return the canonical kinship term, other words without their article."""
     found = _words(folded)
     kept = found[1:] if len(found) > 1 and found[0].flags & ARTICLE else found
     if len(kept) == 1 and kept[0].entry.kin:
@@ -84,7 +84,7 @@ def _relative(folded: str) -> str:
 
 @cache
 def kin() -> frozenset[str]:
-    """What people are to somebody, by their one name in both languages."""
+    """Return the canonical kinship terms."""
     return frozenset(entry.kin for entry in built_in().words.values() if entry.kin)
 
 
@@ -93,18 +93,18 @@ def kin() -> frozenset[str]:
 
 @cache
 def _known() -> dict[str, Predicate]:
-    """The predicates of the lexicon by all their names."""
+    """Predicates of the lexicon by all their names."""
     predicates = built_in().predicates.values()
     return {name: predicate for predicate in predicates for name in (*predicate.names, predicate.name)}
 
 
 def known(predicate: str) -> Predicate | None:
-    """The predicate of the lexicon that goes by this name, if one does."""
+    """Return the lexicon predicate of this name, if any."""
     return _known().get(predicate)
 
 
 def predicate_name(text: str) -> str:
-    """The name under which a predicate is kept: that of the lexicon, else its words without article and case."""
+    """Return the stored name of a predicate: that of the lexicon, else its folded words."""
     folded = " ".join(fold(text).replace("_", " ").split()).strip(EDGES)
     found = _words(folded)
     name = folded[found[1].start :] if len(found) > 1 and found[0].flags & ARTICLE else folded
@@ -113,7 +113,7 @@ def predicate_name(text: str) -> str:
 
 
 def family(predicate: str) -> str:
-    """What a predicate and its denial have in common: the known one that it is or denies, else the stem of its verb."""
+    """Return the family of a predicate and its denial: the lexicon predicate, else the stem of its verb."""
     if meant := known(predicate):
         return meant.opposite or meant.name
     affirmed = [word for word in _words(predicate) if not (word.flags & (DENY | NO_LONGER | END | AUX) or word.inside)]
@@ -143,14 +143,14 @@ def denies(predicate: str) -> bool:
 
 
 def attribute(name: str) -> str:
-    """The one name of an attribute that both languages know, or nothing: "line manager" and 直属主管 are `manager`."""
+    """Return the canonical name of an attribute, or empty: "line manager" and 直属主管 are `manager`."""
     found, loose = _words(name), lists.words("slots.loose")
     telling = [word for word in found if not (word.text in loose or word.flags & (ARTICLE | LIGHT) or word.inside)]
     return _has(telling[0]) if len(telling) == 1 else ""
 
 
 def tail(text: str) -> str:
-    """The attribute that a name ends in: `limit` of "retry limit", `budget` of 年会预算."""
+    """Return the attribute that a name ends in: `limit` of "retry limit", `budget` of 年会预算."""
     last = next((word for word in reversed(_words(text)) if not word.inside), None)
     return _has(last) if last else ""
 
@@ -165,7 +165,7 @@ def holds_one(predicate: str) -> bool:
 
 
 def cardinality_of(predicate: str, object_: str) -> Cardinality:
-    """What the lexicon says; else an attribute, a number, a date has one value at a time, and of the rest nobody knows."""
+    """Return the cardinality: by the lexicon, else single for attributes, numbers and dates, else unknown."""
     if meant := known(predicate):
         return Cardinality.SINGLE if meant.one else Cardinality.MULTI
     return Cardinality.SINGLE if holds_one(predicate) or canonical.sort_of(object_) else Cardinality.UNKNOWN
@@ -175,7 +175,7 @@ def cardinality_of(predicate: str, object_: str) -> Cardinality:
 
 
 def topic(subject: str, predicate: str) -> str:
-    """What a slot outside the lexicon is about: its words in one order, by one name in both languages, without the owner."""
+    """Return the topic of a slot outside the lexicon: its canonical words, sorted, without the owner."""
     meant = attribute(predicate)
     found = [*_names(_words(subject)), *([meant] if meant else _names(_words(predicate)))]
     telling = {each for name in found for each in name.split()} - {USER} - lists.words("slots.groups")
@@ -183,7 +183,7 @@ def topic(subject: str, predicate: str) -> str:
 
 
 def _names(found: Sequence[Word]) -> list[str]:
-    """The words that tell something, each by its one name: of the lexicon, its stem, or as it is written."""
+    """Return the canonical names of content words: lexicon name, stem, or as written."""
     short = _short()
     telling = [word for word in found if not (word.inside or word.flags & (POSSESSIVE | ARTICLE | MY | SPEAKER))]
     names = []
@@ -199,14 +199,14 @@ def _short() -> dict[str, str]:
 
 
 def _again(subject: str, predicate: str) -> list[str]:
-    """The relations that a subject goes through twice: "my boss's boss", 我师父的师父."""
+    """Return the relations that occur twice in a subject: "my boss's boss", 我师父的师父."""
     links = [attribute(link) or link for link in (*subject.split(_OF), predicate)]
     return [f"{name}*{times}" for name, times in sorted(Counter(links).items()) if times > 1]
 
 
 def finished(subject: str, predicate: str, object_: str, cardinality: Cardinality, *, told: bool = False) -> Slot:
     """
-    The slot with its key.
+    Return a slot with its key.
 
     told: its cardinality was given by the caller, so that a number is a number whatever it counts
     """

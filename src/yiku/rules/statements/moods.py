@@ -1,5 +1,5 @@
 """
-How a clause is said: asked, asked for, supposed, told as somebody else's words; of which time; what it denies, corrects, orders.
+Mood, tense and cue of a clause: asked, requested, supposed, quoted; past, planned; denial, correction, order.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: S
 
 
 def tells_when(last: Word) -> bool:
-    """Whether the word that ends a clause makes it the time of another: 开会时."""
+    """Whether the last word makes the clause the time of another: 开会时."""
     return last.cjk and bool(lists.at_end(last.text, "forms.hangs")) and not lists.at_end(last.text, "forms.hangs_else")
 
 
 def _inverted(own: Sequence[Word]) -> bool:
-    """Whether somebody or something stands behind the first word, as in a question: `do you`, and not `do not`."""
+    """Whether a subject follows the first word, as in a question: `do you`, not `do not`."""
     return any(word.flags & (F.PERSON | F.OWN | F.ARTICLE | F.KIN) for word in own[1:3])
 
 
 def tense_of(flags: int, cue: str, timed: bool) -> Tense:
     """
-    Of which time it tells. A verb of change tells of what holds since; a date to come is what holds of an appointment.
+    Return the tense. A verb of change tells what holds since; a future date is what holds of an appointment.
     """
     if flags & F.PLAN:
         return Tense.PLANNED
@@ -55,7 +55,7 @@ def tense_of(flags: int, cue: str, timed: bool) -> Tense:
 
 
 def cue_of(flags: int) -> str:
-    """What the clause does to what was said before."""
+    """Return what the clause does to earlier ones: retracts, corrects, ends, changes, remembers or nothing."""
     for bits, cue in (
         (F.RETRACT, "retracts"),
         (F.CORRECT, "corrects"),
@@ -69,18 +69,18 @@ def cue_of(flags: int) -> str:
 
 
 def denies(own: Sequence[Word]) -> bool:
-    """Whether a clause denies; what it sets apart at its end is not what it denies: on Tuesday, not Monday."""
+    """Whether a clause is negated; a contrast at its end does not count: on Tuesday, not Monday."""
     verb = next((place for place, word in enumerate(own) if word.flags & (F.VERB | F.TIME)), len(own))
     return any(word.flags & F.DENY and not (place > verb and is_apart(own[place - 1], word)) for place, word in enumerate(own))
 
 
 def is_apart(before: Word, word: Word) -> bool:
-    """Whether a sign stands between two words, beside a space where these are written."""
+    """Whether punctuation stands between two words."""
     return word.start - before.end > (0 if word.cjk else 1)
 
 
 def order_in(own: Sequence[Word]) -> int | None:
-    """Where a clause without a subject has the verb of an order: use, 别用; None where it has none."""
+    """Return the place of an imperative verb in a clause without a subject: use, 别用; None if there is none."""
     begins = 0
     if not own[0].flags & (F.SPEAKER | F.MY | F.KIN) and own[0].cjk:  # what stands before 一律 says when
         begins = next((place for place, word in enumerate(own) if word.flags & F.STANDING), 0)
@@ -98,7 +98,7 @@ def order_in(own: Sequence[Word]) -> int | None:
 
 
 def is_told_the_agent(own: Sequence[Word], subject: str) -> bool:
-    """Whether the agent is told what it must always do: you should, 你以后要."""
+    """Whether the clause is a standing order to the agent: you should, 你以后要."""
     flags = flags_of(own)
     ruled = (
         subject == AGENT and bool(flags & F.STANDING) and bool(flags & (F.OUGHT | F.TASK)) and not flags & (F.WAS | F.ONCE | F.CAN)
@@ -107,7 +107,7 @@ def is_told_the_agent(own: Sequence[Word], subject: str) -> bool:
 
 
 def to_remember_from(own: Sequence[Word]) -> int:
-    """Where the words begin that are to be remembered; 0 where the clause does not begin with asking for that."""
+    """Return where the words to be remembered begin, 0 if the clause does not ask for that."""
     place = 0
     while place < len(own) and not own[place].flags & F.REMEMBER:
         if (
@@ -127,7 +127,7 @@ def to_remember_from(own: Sequence[Word]) -> int:
 
 
 def material_of(flags: int, mood: Mood, *, follows_colon: bool) -> str:
-    """What a clause makes of the turn that it stands in, if it does."""
+    """Return what a clause reveals about its turn: text to work on, fiction, an assistant's words, or nothing."""
     if flags & (F.FICTION | F.ASSISTANT):
         return "fiction" if flags & F.FICTION else "assistant"
     if flags & F.WORKS_ON and mood is Mood.REQUESTED and follows_colon:

@@ -1,5 +1,5 @@
 """
-What a question asks for: the sort of value, whom it names, which predicates, and whether for how it was.
+Parse what a question asks for: the sort of value, subjects, predicates, and whether it is about the past.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from yiku.rules.lexicon import Lexicon, built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import slots
 from yiku.rules.statements.clause import Asked
-from yiku.rules.statements.subjects import Spoken, name_of, who_is_named
+from yiku.rules.statements.subjects import Discourse, name_of, who_is_named
 from yiku.rules.text.folding import folded
 from yiku.rules.text.words import Word, content, flags_of, words
 
@@ -19,7 +19,7 @@ QUESTION_CHARS = 1_000
 
 
 def question(text: str, lexicon: Lexicon) -> Asked:
-    """What a question asks for."""
+    """Parse a question."""
     said = text[:QUESTION_CHARS]
     small = folded(said)
     found = [word for word in words(small, 0, len(small), lexicon) if not word.sign]
@@ -38,7 +38,7 @@ def question(text: str, lexicon: Lexicon) -> Asked:
 
 def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> bool:
     """
-    Whether a question asks for how it was: previously; earlier, of what was. The past month and three days before are times.
+    Whether a question asks about the past: previously, earlier. The past month and three days before are times.
 
     asking: the words of the folded text that ask
     """
@@ -58,7 +58,7 @@ def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> boo
 
 
 def _is_counted(following: Sequence[Word]) -> bool:
-    """Whether so much of something follows, within two words: the past month, 过去三天."""
+    """Whether a unit follows within two words: the past month, 过去三天."""
     for word in following[:2]:
         if word.flags & F.UNIT:
             return True
@@ -68,20 +68,20 @@ def _is_counted(following: Sequence[Word]) -> bool:
 
 
 def stated(text: str) -> frozenset[str]:
-    """The content words of a text, as those of a question are told."""
+    """Return the content words of a text."""
     small = folded(text)
     return content(words(small, 0, len(small), built_in()))
 
 
 def names_of(name: str) -> Sequence[str]:
-    """What an attribute with this name is called, in all languages: boss, 主管 … for manager; nothing for another word."""
+    """Return all names of an attribute: boss, 主管 … for manager; empty for any other word."""
     known = built_in().words.get(name)
     return _attributes().get(known.has if known is not None and known.has else name, ())
 
 
 @cache
 def _attributes() -> dict[str, list[str]]:
-    """All names of each attribute."""
+    """Names of each attribute."""
     found: dict[str, list[str]] = {}
     for word, entry in built_in().words.items():
         if entry.has:
@@ -90,10 +90,10 @@ def _attributes() -> dict[str, list[str]]:
 
 
 def _asked_of(said: str, found: Sequence[Word]) -> set[str]:
-    """Whom a question names: the first somebody in it."""
+    """Return the first person that a question names."""
     for place, word in enumerate(found):
         if word.flags & (F.KIN | F.OWN | F.PERSON) and not word.flags & (F.IT | F.YOU | F.YOUR):
-            subject = who_is_named(said, found[place:], len(found) - place, Spoken())[0]
+            subject = who_is_named(said, found[place:], len(found) - place, Discourse())[0]
             if subject:
                 return {subject}
         elif _is_named(said, found, place):

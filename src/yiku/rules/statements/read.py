@@ -1,5 +1,5 @@
 """
-A text read once: its sentences cut into clauses, and of each who it speaks of, how it is said, of when, and what it states.
+The reader: cut sentences into clauses and give each its subject, mood, tense, values and slots, in one pass.
 
 Everything is found over the words of a sentence, left to right, by their classes in the lexicon; no language is known
 here. A clause begins behind a comma, a colon or a joining word where something follows that can stand alone. A clause
@@ -31,7 +31,7 @@ from yiku.rules.statements.moods import (
     tense_of,
     to_remember_from,
 )
-from yiku.rules.statements.subjects import Spoken, is_pronoun, subject_of, whom_it_follows
+from yiku.rules.statements.subjects import Discourse, is_pronoun, subject_of, whom_it_follows
 from yiku.rules.statements.values import is_number, values
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
@@ -48,35 +48,37 @@ LONG_QUOTE = 16  # characters; a shorter one is a name or a title, and the speak
 
 @lru_cache(maxsize=2_000)
 def read(text: str) -> tuple[Clause, ...]:
-    """The clauses of a text in the built-in languages. The last readings are kept; an erasure empties them."""
+    """Return the clauses of a text in the built-in languages. Cached; an erasure clears the cache."""
     return clauses(text, built_in())
 
 
 def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
-    """The clauses of a text, in order; nothing of what is no prose."""
-    small, spoken = folded(text), Spoken()
+    """Return the clauses of the prose of a text, in order."""
+    small, discourse = folded(text), Discourse()
     found: list[Clause] = []
     for block in blocks(text):
         if block.kind is Kind.PROSE:
-            spoken.quoted = [match.span() for match in _QUOTATION.finditer(small, block.start, block.end) if _is_saying(match[0])]
+            discourse.quoted = [
+                match.span() for match in _QUOTATION.finditer(small, block.start, block.end) if _is_saying(match[0])
+            ]
             for sentence in sentences(text[block.start : block.end], lexicon):
                 start, stop = sentence.start + block.start, sentence.stop + block.start
-                found += _clauses(text, words(small, start, stop, lexicon), sentence, lexicon, spoken)
+                found += _clauses(text, words(small, start, stop, lexicon), sentence, lexicon, discourse)
     return tuple(found)
 
 
 def _is_saying(quotation: str) -> bool:
-    """Whether a quotation is what somebody says, and no name or title: longer, or with a sign in it."""
+    """Whether a quotation is speech, not a name or title: long, or with punctuation."""
     if quotation[-2] in ",，":  # "…," said Ann
         return True
     weight = sum(2 if is_wide(character) else 1 for character in quotation) - 2
     return weight >= LONG_QUOTE or any(mark in quotation[1:-1].strip(", ") for mark in ",.!?。")
 
 
-def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, spoken: Spoken) -> list[Clause]:
-    """The clauses of a sentence; the last of them asks where the sentence does."""
+def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, discourse: Discourse) -> list[Clause]:
+    """Return the clauses of a sentence; if it asks, the last of them does."""
     found = without_asides(found)
-    parts = parts_of(found, {place for start, end in spoken.quoted for place in (start, end - 1)})
+    parts = parts_of(found, {place for start, end in discourse.quoted for place in (start, end - 1)})
     jest = _last_in_jest(found, parts)
     reported = supposed = past = False
     result: list[Clause] = []
@@ -92,10 +94,10 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         flags = flags if not flags & F.JOKE or _is_jest(own) else flags & ~F.JOKE
         verb = first_with(own, F.VERB)
         order = None if sentence.asks and not flags & F.REQUESTED else _order(lead, own, flags, result)
-        subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, spoken, bool(result))
+        subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, discourse, bool(result))
         if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
-            subject = whom_it_follows(text, parts[place - 1], spoken)  # my grandma, who turned 75
-        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, spoken.quoted)
+            subject = whom_it_follows(text, parts[place - 1], discourse)  # my grandma, who turned 75
+        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, discourse.quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
         if mood is Mood.ASSERTED and flags_of(lead) & F.WHEN:
@@ -112,8 +114,8 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         elided = named is None and own_self and any(before.explicit and before.subject == subject for before in result)
         cue = cue_of(flags)
         cue = "corrects" if refused and cue != "retracts" else cue
-        spoken.corrects = spoken.corrects or cue == "corrects"
-        cue = "corrects" if spoken.corrects and cue in ("", "changes") else cue
+        discourse.corrects = discourse.corrects or cue == "corrects"
+        cue = "corrects" if discourse.corrects and cue in ("", "changes") else cue
         telling = [word for word in own if _tells(word)]
         about = _about([*lead, *own[:verb]])
         result.append(
@@ -123,16 +125,16 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 sentence=(found[0].start, found[-1].end),
                 flags=flags & KEPT,
                 subject=subject,
-                called=spoken.called(subject),
+                called=discourse.called(subject),
                 named=named or NOWHERE,
-                meant=_meant(own, subject, named, spoken, bool(result)),
+                meant=_meant(own, subject, named, discourse, bool(result)),
                 mood=mood,
                 tense=Tense.PAST if past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
                 denied=bool(flags & F.DENY) and denies(own),
-                hedged=bool(flags & F.HEDGE) and not spoken.corrects,
+                hedged=bool(flags & F.HEDGE) and not discourse.corrects,
                 cue=cue,
                 values=told,
-                slots=tuple(slots.filled(slots.Told(text, part, subject, named, told, elided), lexicon)),
+                slots=tuple(slots.filled(slots.PartialClause(text, part, subject, named, told, elided), lexicon)),
                 content=content(own),
                 about=about | result[-1].about if result and not named else about,
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
@@ -146,19 +148,19 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
 
 
 def _after_something(own: Sequence[Word]) -> None:
-    """Words for an earlier time are none behind a verb, where no spaces are written: before a meeting, 开会之前."""
+    """Clear past flags after a verb in Chinese: 开会之前 is before a meeting, not formerly."""
     for before, word in pairwise(own):
         if word.cjk and word.flags & F.ONCE and before.flags & F.VERB:
             word.flags &= ~F.ONCE
 
 
 def _is_jest(own: Sequence[Word]) -> bool:
-    """Whether words say that something was a joke: kidding, and not that somebody is not kidding."""
+    """Whether words say that something was a joke: kidding, not `not kidding`."""
     return any(word.flags & F.JOKE and not flags_of(own[max(0, place - 1) : place]) & F.DENY for place, word in enumerate(own))
 
 
 def _possessives(own: Sequence[Word]) -> None:
-    """Of what may be a possessive or a verb (Ann's) a clause that has another verb for its noun makes a possessive."""
+    """Resolve 's to a possessive where the clause has another verb for its noun."""
     for place, word in enumerate(own):
         if word.flags & F.POSSESSIVE and word.flags & F.BE and place + 1 < len(own):
             behind = own[place + 1 :]
@@ -168,14 +170,14 @@ def _possessives(own: Sequence[Word]) -> None:
 
 
 def _last_in_jest(found: Sequence[Word], parts: Sequence[Sequence[Word]]) -> int:
-    """Which is the last of the parts of a sentence that says it was a joke; -1 where none does."""
+    """Return the last part of a sentence that says it was a joke, -1 if none does."""
     if not flags_of(found) & F.JOKE:
         return -1
     return max((place for place, part in enumerate(parts) if _is_jest(part)), default=-1)
 
 
 def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequence[Clause]) -> int | None:
-    """Where a clause has the verb of a standing order; not where its speaker goes on to say what they do, may or must themselves."""
+    """Return the place of the verb of a standing order; None where speakers go on about themselves."""
     order = order_in(own) if flags & F.STANDING and not flags & F.CAN else None
     if order is None or flags & (F.PLAN | F.ASKS) or (flags & F.WILL and not flags & F.YOU):
         return None
@@ -190,32 +192,32 @@ def _order(lead: Sequence[Word], own: Sequence[Word], flags: int, before: Sequen
 
 
 def _is_own_story(own: Sequence[Word], before: Sequence[Clause]) -> bool:
-    """Whether Chinese words go on with what their speaker tells: 我担心…，以后写散文时…, 我在想…，方便以后整理."""
+    """Whether a Chinese clause continues the speaker's own story: 我担心…，以后写散文时…"""
     of_speaker = own[0].cjk and any(clause.subject == USER and clause.explicit for clause in before)
     return of_speaker and (not own[0].flags & F.STANDING or tells_when(own[-1]))
 
 
-def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, spoken: Spoken, follows: bool) -> str:
-    """The words for a subject that the clause names by a pronoun, or leaves out behind another clause."""
+def _meant(own: Sequence[Word], subject: str, named: tuple[int, int] | None, discourse: Discourse, follows: bool) -> str:
+    """Return the words for a subject that is a pronoun or omitted."""
     if named is None:
-        return spoken.words.get(subject, "") if follows else ""
-    return spoken.words.get(subject, "") if is_pronoun(own, named) else ""
+        return discourse.words.get(subject, "") if follows else ""
+    return discourse.words.get(subject, "") if is_pronoun(own, named) else ""
 
 
 def _plans(before: Sequence[Clause]) -> bool:
-    """Whether the speaker says earlier in the sentence what they plan: what follows is theirs, and asked of nobody."""
+    """Whether the speaker states a plan earlier in the sentence; then nothing after it is a request."""
     return any(clause.explicit and clause.subject == USER and clause.tense is Tense.PLANNED for clause in before)
 
 
 def _closed(text: str, start: int, end: int) -> int:
-    """Where a clause ends with the brackets and quotes that close behind it and were opened in it."""
+    """Extend a clause over the closing brackets and quotes that were opened in it."""
     while end < len(text) and text[end] in CLOSES and text.count(CLOSES[text[end]], start, end) > text.count(text[end], start, end):
         end += 1
     return end
 
 
 def _begins(own: Sequence[Word], part: Sequence[Word]) -> int:
-    """The place of the first word that is the clause's own, behind a heading and what joins, corrects or merely leads to it."""
+    """Return the first word of the clause proper, after headings, conjunctions and lead-ins."""
     behind = 0
     if colons := [word.end for word in part if word.text == ":" and word.start > own[0].start]:
         verb = first_with(own, F.VERB | _LEADS_ON)
@@ -233,5 +235,5 @@ def _tells(word: Word) -> bool:
 
 
 def _about(before: Sequence[Word]) -> frozenset[str]:
-    """The content words before a verb, without amounts."""
+    """Return the content words before the verb, without amounts."""
     return content(word for word in before if not word.flags & (F.NUMBER | F.UNIT) and not is_number(word))

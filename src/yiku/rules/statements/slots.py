@@ -1,5 +1,5 @@
 """
-Which slots a clause fills: by the templates of the lexicon, and by the attribute form (a possessor, a noun, a value).
+Fill slots from a clause: by the templates of the lexicon and by the attribute form (possessor, noun, value).
 
 A template is tried only where its anchor stands, left to right; a gap ends at the next word that the template or the
 lexicon knows for an end, and is no longer than MOST_WORDS. So nothing is tried twice, and nothing backtracks.
@@ -45,9 +45,9 @@ _BETWEEN |= F.CORRECT | F.DENY | F.PLACE | F.ONCE | F.PERSON
 _BETWEEN |= F.CHANGE | F.LIGHT | F.SUPPOSE | F.PLAN | F.REMEMBER
 
 
-class Told(NamedTuple):
+class PartialClause(NamedTuple):
     """
-    A clause as far as it was read: its words and signs, whom it speaks of, what values it names.
+    A clause before its slots are known: its words, subject and values.
 
     named:  where the clause names its subject, if it does: between that and what is said of it stands nothing that tells
     elided: it leaves out the subject that a clause before it in the sentence names
@@ -61,8 +61,8 @@ class Told(NamedTuple):
     elided: bool = False
 
 
-def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
-    """The slots that the words of a clause fill."""
+def filled(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
+    """Yield the slots that a clause fills."""
     seen: set[tuple[str, int]] = set()
     said = _may_be_said(told)
     listed = {sort for word in told.own for sort in word.entry.sorts}
@@ -90,7 +90,7 @@ def filled(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
 
 
 def wanted(found: Sequence[Word], small: str, lexicon: Lexicon) -> frozenset[str]:
-    """The predicates that a question asks for."""
+    """Return the predicates that a question asks for."""
     there = {word.text for word in found}
     return frozenset(
         predicate.name for predicate in lexicon.predicates.values() if any(_has_all(line, there, small) for line in predicate.asks)
@@ -98,7 +98,7 @@ def wanted(found: Sequence[Word], small: str, lexicon: Lexicon) -> frozenset[str
 
 
 def _has_all(line: Sequence[str], there: Collection[str], small: str) -> bool:
-    """Whether all words of a line are there, one of several words or without spaces wherever it stands."""
+    """Whether all words of a line occur; phrases and Chinese words anywhere in the text."""
     for each in line:  # noqa: SIM110  (a generator takes twice as long, and each question tries every line)
         if each not in there and not (each in small and (" " in each or is_wide(each[0]))):
             return False
@@ -108,15 +108,15 @@ def _has_all(line: Sequence[str], there: Collection[str], small: str) -> bool:
 # ------------------------------------------------------------------ of whom
 
 
-def _may_be_said(told: Told) -> Collection[str]:
-    """What may be said of the subject: of somebody all, and little of what is only theirs (my flat is in Oslo)."""
+def _may_be_said(told: PartialClause) -> Collection[str]:
+    """Return which predicates may apply: all to a person, few to their things (my flat is in Oslo)."""
     if told.subject == USER or "'s " in told.subject or told.subject == AGENT:
         return (_CLOSE, _PERSON, _ANYTHING)
     return (_PERSON, _ANYTHING) if told.subject in ("", "?") or told.subject.startswith("@") else (_ANYTHING,)
 
 
-def _follows(told: Told, place: int) -> bool:
-    """Whether nothing that tells stands before the subject, or between it and what stands here."""
+def _follows(told: PartialClause, place: int) -> bool:
+    """Whether no content word stands before the subject, or between it and this place."""
     start, end = told.named or (told.own[0].start, told.own[0].start)
     heading = max((word.end for word in told.own if word.sign and word.start < start), default=0)  # Big news: I live in …
     away = {word.start for before, word in pairwise(told.own) if before.flags & F.FROM}  # from Oslo, 从奥斯陆
@@ -126,7 +126,7 @@ def _follows(told: Told, place: int) -> bool:
 
 
 def _ends_clause(behind: Sequence[Word]) -> bool:
-    """Whether nothing that tells stands behind a template: I am 40, and not 40 to 50 year olds."""
+    """Whether no content word follows a template: I am 40, not 40 to 50 year olds."""
     return all(word.inside or word.sign or word.flags & (F.LIGHT | F.NOW | F.UNIT | F.TIME | F.PLACE) for word in behind)
 
 
@@ -135,7 +135,7 @@ def _place_of(own: Sequence[Word], value: Value) -> int:
 
 
 def _denies(template: Template, own: Sequence[Word]) -> bool:
-    """Whether the denial of a clause is the predicate's own: does not like, any more or not."""
+    """Whether the negation is part of the predicate: does not like."""
     denials = [word for word in own if word.flags & F.DENY]
     if not denials:
         return False
@@ -148,7 +148,7 @@ def _denies(template: Template, own: Sequence[Word]) -> bool:
 
 
 def _matched(template: Template, own: Sequence[Word], place: int) -> tuple[Value, int] | None:
-    """The value of a template whose anchor stands here, and where the template ends, or None. What stands before it is matched backwards."""
+    """Match a template at its anchor and return its value and end, or None. Parts before the anchor match backwards."""
     value: Value | None = None
     at = place
     for part in reversed(template.parts[: template.anchor]):
@@ -186,7 +186,7 @@ def _stands(choice: Sequence[str], own: Sequence[Word], at: int) -> bool:
 
 
 def _literal(part: Literal, own: Sequence[Word], at: int) -> int | None:
-    """Where the literal ends that stands here; None where none does and one must."""
+    """Return the end of a literal here, None if a required one is missing."""
     here = own[at].text if at < len(own) else ""
     for choice in part.words:
         if choice[0] == here and (len(choice) == 1 or _stands(choice, own, at)):
@@ -199,7 +199,7 @@ def _literal_before(part: Literal, own: Sequence[Word], at: int) -> int:
 
 
 def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> int:
-    """Where the words of a gap end: at the next literal of the template, or where a value cannot go on."""
+    """Return the end of a gap: at the next literal, or where the value cannot continue."""
     following = template.parts[index + 1] if index + 1 < len(template.parts) else None
     for end in range(at, min(len(own), at + MOST_WORDS)):
         if isinstance(following, Literal) and _literal(following, own, end) not in (None, end):
@@ -219,8 +219,8 @@ def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
     return Value(sort, own[start].start, own[end - 1].end, " ".join(word.text for word in own[start:end]))
 
 
-def _exactly(told: Told, value: Value) -> Value | None:
-    """The value of a gap as it was read, without what stands around it; None where it is not of the sort that is taken."""
+def _exactly(told: PartialClause, value: Value) -> Value | None:
+    """Return the exact value in a gap, None if it is not of the required sort."""
     inside = [word for word in told.own if value.start <= word.start < value.end]
     if not inside or inside[0].flags & (F.PERSON | F.ASKS | F.OUGHT | F.POSSESSIVE):
         return None  # 住的这个房子
@@ -243,7 +243,7 @@ def _exactly(told: Told, value: Value) -> Value | None:
 
 
 def _listed(value: Value, inside: Sequence[Word]) -> Value:
-    """The value without what stands behind the word of its closed list: golf of `golf on Sundays`."""
+    """Trim a value after the word of its closed list: golf of `golf on Sundays`."""
     last = next((place for place, word in enumerate(inside) if value.sort in word.entry.sorts), len(inside) - 1)
     while last + 1 < len(inside) and inside[last + 1].inside:
         last += 1
@@ -251,7 +251,7 @@ def _listed(value: Value, inside: Sequence[Word]) -> Value:
 
 
 def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
-    """Whether words are a value of a sort that has no form of its own."""
+    """Whether words are a value of a sort without a form of its own."""
     flags = flags_of(inside)
     if sort in _NAMED:
         return _is_named(text, inside)
@@ -272,13 +272,13 @@ def _fits(text: str, sort: str, inside: Sequence[Word]) -> bool:
 
 
 def _is_arranged(thing: Sequence[Word], verb: Word) -> bool:
-    """Whether something is arranged for a time: an event or an attribute of time, or what is moved to another time."""
+    """Whether a clause arranges something: an event, a time attribute, or something rescheduled."""
     named = any("event" in word.entry.sorts or word.entry.has for word in thing)
     return named or bool(_noun(thing) and verb.flags & F.SHIFT and not flags_of(thing) & (F.PERSON | F.VERB))
 
 
 def _is_a_brand(name: str) -> bool:
-    """Whether a name is written as no place is: PostgreSQL."""
+    """Whether a name has inner capitals, as no place has: PostgreSQL."""
     return not name.isupper() and any(word[1:] != word[1:].lower() for word in name.split())
 
 
@@ -302,8 +302,8 @@ def _is_named(text: str, inside: Sequence[Word]) -> bool:
 # ------------------------------------------------------------------ the attribute form
 
 
-def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
-    """A noun of the lexicon with whose or which it is, then a copula or a verb of change, then a value: my spot is C03."""
+def _attributes(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
+    """Yield slots of the attribute form: possessor, noun, copula or verb of change, value: my spot is C03."""
     own = told.own
     for place, word in enumerate(own):
         if not (noun := word.entry.has):
@@ -330,8 +330,8 @@ def _attributes(told: Told, lexicon: Lexicon) -> Iterator[Slot]:
             yield Slot(whose, noun, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
 
 
-def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
-    """The thing that has an attribute, in words, and the words that say which attribute of it: the gateway's retry limit."""
+def _whose(told: PartialClause, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
+    """Return the holder of an attribute and the words that specify it: the gateway's retry limit."""
     named = told.named if told.named and told.subject.startswith("@") else (0, 0)
     which = [each for each in before if not named[0] <= each.start < named[1]]
     cut = next((place + 1 for place in reversed(range(len(which))) if which[place].flags & F.POSSESSIVE), 0)
@@ -340,7 +340,7 @@ def _whose(told: Told, before: Sequence[Word], between: Sequence[Word]) -> tuple
 
 
 def _holder(own: Sequence[Word], place: int) -> Value | None:
-    """Who is somebody's something: Greta of `Greta is my landlady`, 老宋 of 老宋是我房东."""
+    """Return who fills a role: Greta of `Greta is my landlady`, 老宋 of 老宋是我房东."""
     if place < 3 or not own[place - 1].flags & (F.MY | F.SPEAKER) or not own[place - 2].flags & F.BE:
         return None
     before = own[: place - 2]
@@ -348,16 +348,16 @@ def _holder(own: Sequence[Word], place: int) -> Value | None:
 
 
 def _copula(noun: Word, rest: Sequence[Word], told: Sequence[Value]) -> int | None:
-    """Which of the words behind a noun gives its value; -1 where that stands beside it, as it may without spaces: 身高180."""
+    """Return the place of the verb after a noun, -1 if the value follows directly: 身高180."""
     if rest and noun.cjk and any(each.start == rest[0].start and each.sort in ("amount", "time") for each in told):
         return -1
     verb = next((i for i, each in enumerate(rest) if each.flags & (F.BE | F.CHANGE | F.END) or each.sign), None)
     return None if verb is None or (rest[verb].sign and rest[verb].text != ":") else verb
 
 
-def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sort: str, *, beside: bool) -> bool:
+def _says_which(told: PartialClause, before: Sequence[Word], between: Sequence[Word], sort: str, *, beside: bool) -> bool:
     """
-    Whether it is said whose or which a noun is: my spot, the retry limit, 年会预算. A bare noun is anybody's.
+    Whether a noun is specified: my spot, the retry limit, 年会预算. A bare noun is anybody's.
 
     beside: the value stands beside the noun, without a verb, or behind a colon
     """
@@ -372,8 +372,8 @@ def _says_which(told: Told, before: Sequence[Word], between: Sequence[Word], sor
     return which and of_it and not beside
 
 
-def _given(told: Told, noun: str, sort: str, after: Sequence[Word]) -> Value | None:
-    """The value behind the verb: of the sort of the noun, or where that is a thing whatever looks like a value."""
+def _given(told: PartialClause, noun: str, sort: str, after: Sequence[Word]) -> Value | None:
+    """Return the value after the verb: of the noun's sort, or for things whatever looks like a value."""
     start, near = after[0].start, after[min(3, len(after) - 1)].start
     for sorts in _EXACT.get(sort, (("amount", "name"),)):
         if exact := next((each for each in told.values if start <= each.start <= near and each.sort in sorts), None):
@@ -392,7 +392,7 @@ def _given(told: Told, noun: str, sort: str, after: Sequence[Word]) -> Value | N
 
 
 def _looks_like_a_value(text: str, noun: str, sort: str, inside: Sequence[Word]) -> bool:
-    """Whether words name something, rather than say how it is: a capital, a digit, a word of a closed list, quotation marks."""
+    """Whether words name a value rather than describe: a capital, a digit, a word of a closed list."""
     if len(inside) > MOST_IN_A_VALUE or flags_of(inside) & (F.LIGHT | F.DENY | F.PERSON | F.ASKS | F.VERB):
         return False
     if inside[0].cjk and (sort in _NAMED or (len(inside) == 1 and not inside[0].known)):
@@ -405,7 +405,7 @@ def _looks_like_a_value(text: str, noun: str, sort: str, inside: Sequence[Word])
 
 
 def _noun(words: Sequence[Word]) -> str:
-    """What is spoken of, without whose it is and without what binds."""
+    """Return the noun phrase without possessors and function words."""
     told: list[Word] = []
     kept = False
     last = max((place + 1 for place, word in enumerate(words) if word.sign or word.flags & (F.OWN | F.REMEMBER)), default=0)

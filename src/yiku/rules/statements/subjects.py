@@ -1,5 +1,5 @@
 """
-Of whom a clause speaks: the speaker, somebody of theirs, a name, a thing; what a pronoun or a left-out subject stands for.
+Resolve the subject of a clause: the speaker, a relative, a name, a thing; pronouns and omitted subjects.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from yiku.rules.text.words import Word, content, flags_of
 
 
 @dataclass(slots=True)
-class Spoken:
-    """Of whom a text has come to speak: its last subject, the persons named, in which words, and what they are called."""
+class Discourse:
+    """Discourse state of a text: its last subject, the persons named, their words and names."""
 
     subject: str = ""
     persons: list[str] = field(default_factory=list)
@@ -25,32 +25,34 @@ class Spoken:
     corrects: bool = False  # whether something was corrected: what should be is then no doubt
 
     def called(self, subject: str) -> frozenset[str]:
-        """The names of a subject that were told; none of one that is unknown."""
+        """Return the names given to a subject."""
         return frozenset([name for name, whose in self.names.items() if whose == subject] if subject else ())
 
     def they(self) -> str:
-        """The only person named so far; `?` where there are none or several."""
+        """Return the only person named so far, `?` if there is none or several."""
         return self.persons[0] if len(self.persons) == 1 else "?"
 
 
-def subject_of(text: str, own: Sequence[Word], verb: int, spoken: Spoken, follows: bool) -> tuple[str, tuple[int, int] | None]:
-    """Its subject, empty where it is unknown, and where the clause names it, if it does; remembered for what follows."""
-    subject, first, last = who_is_named(text, own, verb, spoken)
+def subject_of(
+    text: str, own: Sequence[Word], verb: int, discourse: Discourse, follows: bool
+) -> tuple[str, tuple[int, int] | None]:
+    """Return the subject, empty if unknown, and the span that names it; update the discourse state."""
+    subject, first, last = who_is_named(text, own, verb, discourse)
     if subject is None:
         unspaced = own[0].cjk
-        return (spoken.subject if follows and spoken.subject else USER if unspaced or verb == 0 else ""), None
+        return (discourse.subject if follows and discourse.subject else USER if unspaced or verb == 0 else ""), None
     named = own[first].start, own[last].end
     if subject:
-        spoken.subject = subject
-        if is_person(subject) and subject not in spoken.persons:
-            spoken.persons.append(subject)
+        discourse.subject = subject
+        if is_person(subject) and subject not in discourse.persons:
+            discourse.persons.append(subject)
         if not is_pronoun(own, named):
-            spoken.words[subject] = text[slice(*named)]
+            discourse.words[subject] = text[slice(*named)]
     return subject, named
 
 
-def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
-    """Whose the words behind `who` are: of the speaker's relative or the name that they follow, or else nobody knows."""
+def whom_it_follows(text: str, before: Sequence[Word], discourse: Discourse) -> str:
+    """Resolve a relative `who`: the relative or name before it, else `?`."""
     own = [word for word in before if not word.sign]
     if len(own) > 1 and own[-1].flags & F.KIN and own[-2].flags & F.MY:
         subject, first = f"{USER}'s {own[-1].entry.kin or own[-1].text}", own[-2]
@@ -58,32 +60,32 @@ def whom_it_follows(text: str, before: Sequence[Word], spoken: Spoken) -> str:
         subject, first = name_of(own[-1]), own[-1]
     else:
         return "?"
-    spoken.words.setdefault(subject, text[first.start : own[-1].end])
+    discourse.words.setdefault(subject, text[first.start : own[-1].end])
     return subject
 
 
 def is_person(subject: str) -> bool:
-    """Whether a subject is somebody, and neither the speaker nor the agent nor a thing."""
+    """Whether a subject is a person other than the speaker and the agent."""
     return "'s " in subject or subject.startswith("@")
 
 
 def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
-    """Whether the words that name a subject are a pronoun: `he`, 她的."""
+    """Whether the subject is named by a pronoun: `he`, 她的."""
     return any(
         word.start == named[0] and word.flags & (F.OTHER | F.IT | F.OWN) and not word.flags & (F.MY | F.YOUR) for word in own
     )
 
 
-def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> tuple[str | None, int, int]:
+def who_is_named(text: str, own: Sequence[Word], verb: int, discourse: Discourse) -> tuple[str | None, int, int]:
     """
-    Whom the words before the verb name, or right behind it where a language puts them there, and from which to which word.
+    Return the subject that the words before the verb name (or after an inverted verb), and its words.
 
     None where nobody, empty where a pronoun leads nowhere.
     """
     if flags_of(own[verb + 1 : verb + 2]) & F.INVERTED and not flags_of(own[:verb]) & (F.PERSON | F.OWN | F.KIN):
         behind = own[verb + 1 :]
         ends = next((place for place, word in enumerate(behind) if word.flags & (F.VERB | F.PLACE)), len(behind))
-        subject, first, last = who_is_named(text, behind, ends, spoken)
+        subject, first, last = who_is_named(text, behind, ends, discourse)
         return subject, first + verb + 1, last + verb + 1
     owner, first = "", -1
     for place, word in enumerate(own[: max(verb, 1)]):
@@ -97,22 +99,22 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, spoken: Spoken) -> t
                 owner, first = subject, begins
                 continue
             if after is not None and _is_name(text, own, place + 1):
-                spoken.names[name_of(after)] = subject
+                discourse.names[name_of(after)] = subject
                 return subject, begins, place + 1
             return subject, begins, place
         if word.flags & F.OWN or (word.flags & F.SPEAKER and leads_on):
-            owner = USER if word.flags & (F.MY | F.SPEAKER) else AGENT if word.flags & F.YOUR else spoken.they()
+            owner = USER if word.flags & (F.MY | F.SPEAKER) else AGENT if word.flags & F.YOUR else discourse.they()
             if leads_on:
                 first = begins
                 continue
             return owner, begins, place
         if word.flags & F.PERSON:
             if word.flags & (F.SPEAKER | F.YOU | F.OTHER):
-                return USER if word.flags & F.SPEAKER else AGENT if word.flags & F.YOU else spoken.they(), begins, place
-            it = spoken.subject if word.flags & F.IT else ""
+                return USER if word.flags & F.SPEAKER else AGENT if word.flags & F.YOU else discourse.they(), begins, place
+            it = discourse.subject if word.flags & F.IT else ""
             return "" if it in (USER, AGENT) or is_person(it) else it, begins, place
         if place < verb and _is_name(text, own, place):
-            subject = spoken.names.get(name_of(word), name_of(word))
+            subject = discourse.names.get(name_of(word), name_of(word))
             if _owns_kin(own, place):
                 owner, first = subject, begins
                 continue
@@ -127,12 +129,12 @@ def _owns_kin(own: Sequence[Word], place: int) -> bool:
 
 
 def name_of(word: Word) -> str:
-    """The subject that a name is, in one form: `@khan` for Khan and the Khans."""
+    """Return the canonical subject of a name: `@khan` for Khan and the Khans."""
     return f"@{next(iter(analyze.tokens(word.text).words), word.text) if not word.cjk else word.text}"
 
 
 def _is_name(text: str, own: Sequence[Word], place: int) -> bool:
-    """Whether a word is a name: a capital that its place does not ask for, or two or three unknown characters."""
+    """Whether a word is a name: an unexpected capital, or two or three unknown characters."""
     word = own[place]
     if word.inside or word.flags & (F.CORRECT | F.LEAD | F.STANDING | F.JOKE | F.REMEMBER):
         return False

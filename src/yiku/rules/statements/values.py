@@ -1,5 +1,5 @@
 """
-The values that a clause names, by sort: times, amounts, places and names, each with its place in the text.
+Find the values in a clause by sort: times, amounts, places and names, with offsets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _INSIDE_TIME = frozenset("-/:,")
 
 
 def values(text: str, part: Sequence[Word]) -> tuple[Value, ...]:
-    """The values of a clause, in order."""
+    """Return the values of a clause, in order."""
     return tuple(_values(text, part))
 
 
@@ -67,14 +67,14 @@ def _is_clock(word: Word) -> bool:
 
 
 def _is_date(word: Word) -> bool:
-    """4th, 2026-11-04, 5/4; a range such as 3-6 is none."""
+    """Whether a word is a date: 4th, 2026-11-04, 5/4; not a range such as 3-6."""
     if not word.text[0].isdigit():
         return False
     return bool(word.flags & F.ORDINAL) or word.text.count("-") > 1 or "/" in word.text
 
 
 def _time_until(part: Sequence[Word], place: int) -> int:
-    """Where a time that begins here ends; here, where none does."""
+    """Return the end of a time that begins here, the place itself if there is none."""
     end = last = place
     sure = False
     while end < len(part):
@@ -90,7 +90,7 @@ def _time_until(part: Sequence[Word], place: int) -> int:
 
 
 def _amount_until(part: Sequence[Word], place: int) -> int:
-    """Where an amount that begins here ends: a number with its unit."""
+    """Return the end of an amount that begins here: a number with its unit."""
     end = place + 1 if part[place].flags & F.CURRENCY else place
     if end >= len(part) or not is_number(part[end]):
         return place
@@ -106,7 +106,7 @@ def _amount_until(part: Sequence[Word], place: int) -> int:
 
 
 def _name_until(text: str, part: Sequence[Word], place: int) -> int:
-    """Where a name that begins here ends: words with capitals, or unknown characters behind a word that leads to a place."""
+    """Return the end of a name that begins here: capitalised words, or unknown characters after a preposition."""
     end, word = place, part[place]
     if word.inside:
         return place

@@ -1,1 +1,1 @@
-"""How a text is cut: folding letter for letter, words with their places, sentences, and what is not prose."""
+"""Fold, tokenize and split text; tell prose from quotations, code, logs and tables."""

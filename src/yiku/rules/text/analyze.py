@@ -1,5 +1,5 @@
 """
-How a text becomes search tokens: one analyzer for writing and for asking.
+The search analyzer: text to tokens, the same for indexing and for queries.
 
 Text is folded (NFKC, case, accents of Latin letters) and cut into runs. A run of Latin letters and
 digits gives one word; a compound of them (a path, a version, an address: python-3.10, foo@bar.com)
@@ -69,7 +69,7 @@ _NOT_PLAIN = re.compile(r"[øæœđðþłı\\’_]")  # to look is ten times fas
 
 
 class _Words(dict[str, tuple[str, ...]]):
-    """From a raw word to its tokens; a word seen before costs one look-up."""
+    """Cache from raw words to their tokens."""
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
         tokens = tuple(_word(raw))
@@ -123,12 +123,12 @@ def _in_order(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """The text in one form of width, case, accent and Chinese writing: what is compared, never what is shown."""
+    """Fold width, case, accents and Chinese variants: for comparing, never for showing."""
     return _folded(text) if text.isascii() else simple(_folded(text))
 
 
 def _folded(text: str) -> str:
-    """The text in one form of width, case and accent: what search tokens are made of."""
+    """Fold width, case and accents: the input of search tokens."""
     if text.isascii():
         return text.lower().translate(_PLAIN)
     text = normal(text).casefold()
@@ -140,13 +140,13 @@ def _folded(text: str) -> str:
 
 
 def simple(text: str) -> str:
-    """The text in simplified characters, each in its place."""
+    """Return the text in simplified characters, one for one."""
     return text.translate(_TO_SIMPLE)
 
 
 def writings(word: str) -> list[str]:
     """
-    How else a word may be written, at most MOST_WRITINGS ways: 过敏 also 過敏, 發票 also 发票.
+    Return other writings of a word, at most MOST_WRITINGS: 过敏 also 過敏, 發票 also 发票.
 
     The index keeps each word as it was written, so a question looks for it in all.
     """
@@ -157,17 +157,17 @@ def writings(word: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """The words of a text alone, in one form: two texts that only differ in case, width or punctuation are one."""
+    """Return the folded words of a text without punctuation."""
     return _PUNCTUATION.sub(" ", fold(text)).strip()
 
 
 def hashed_plain(text: str) -> str:
-    """The same in the form that stays: what is kept of it is a hash, and only the first table of characters made those."""
+    """Like `plain`, in the frozen form that stored hashes were made of."""
     return _PUNCTUATION.sub(" ", _folded(text).translate(_TO_HASHED)).strip()
 
 
 def tokens(text: str) -> Tokens:
-    """The search tokens of a text that is kept; of at most INDEXED_CHARS characters."""
+    """Return the search tokens of a stored text, of at most INDEXED_CHARS characters."""
     folded = _folded(text[:INDEXED_CHARS])[:INDEXED_CHARS]
     if folded.isascii():
         return Tokens([token for raw in _ASCII.findall(folded) for token in _WORDS[raw]], [])
@@ -182,14 +182,14 @@ def tokens(text: str) -> Tokens:
     return Tokens(words, characters)
 
 
-def is_cjk(text: str) -> bool:
-    """Whether most of a text is Chinese, or in another script without spaces: a character counts as a word."""
-    return sum(map(len, UNSPACED_RUN.findall(text))) > len(_LATIN_WORD.findall(text))
+def language_of(text: str) -> str:
+    """Return the language that most of a text is in, en or zh: a Chinese character counts as a word."""
+    return "zh" if sum(map(len, UNSPACED_RUN.findall(text))) > len(_LATIN_WORD.findall(text)) else "en"
 
 
 def question(text: str) -> Tokens:
     """
-    The distinct search terms of a question, in order; at most QUESTION_TERMS of each sort.
+    Return the distinct search terms of a question, in order, at most QUESTION_TERMS of each sort.
 
     Chinese function characters, and pairs made of them alone, ask for nothing and are left out,
     unless the question has nothing else.

@@ -1,5 +1,5 @@
 """
-What of a text is prose, and what is quoted, code, a log, a table or generated: told line by line, in one pass.
+Classify the lines of a text as prose, quotation, code, log or table, in one pass.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some lines of a text of one kind; blocks tile their text."""
+    """Consecutive lines of one kind; blocks tile their text."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ _CODE = (
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a text, in order."""
+    """Return the blocks of a text, in order."""
     lines = [*_lines(text)]
     pasted = [place for place, (_, _, kind) in enumerate(lines) if kind is not Kind.PROSE]
     if len(pasted) >= FEW and len(pasted) * SPREAD >= len(lines):
@@ -73,7 +73,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
-    """Each line with its kind."""
+    """Yield each line with its kind."""
     told = [match for match in _LINE.finditer(text) if match[0]]
     filled = [match for match in told if match[0].strip()]
     spoken = len(filled) >= FEW and 2 * sum(_SPEAKS.match(match[0][:MOST_CHARS].strip()) is not None for match in filled) >= len(
@@ -101,7 +101,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
 
 
 def _is_role(line: str) -> bool:
-    """Whether a line says who speaks in the transcript of a chat."""
+    """Whether a line names a role in the transcript of a chat."""
     role = _ROLE.match(line)
     return role is not None and folded(role[1]) in words("records.roles")
 

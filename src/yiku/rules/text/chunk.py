@@ -1,5 +1,5 @@
 """
-What a model embeds of a text: windows that it can take whole, and a short turn once more behind the one before.
+Cut texts into windows for embedding, and give short turns the turn before as context.
 
 A text of up to WINDOW_TOKENS is one window; a longer one is cut at its sentences. A turn of a few words ("Yes,
 that one.") means little alone, so it is embedded twice, alone and behind the end of the turn before, and the
@@ -20,7 +20,7 @@ TOKENS_PER_UNSPACED = 0.75
 
 
 def tokens(text: str) -> int:
-    """Tokens of a text to a multilingual embedding model, estimated."""
+    """Estimate the tokens of a text for a multilingual embedding model."""
     return round(cost(text))
 
 
@@ -30,7 +30,7 @@ def is_cjk(text: str) -> bool:
 
 
 def windows(text: str, at_most: int = WINDOW_TOKENS) -> list[str]:
-    """The text in pieces of at most so many tokens, in order, cut between sentences where that is possible; all of it."""
+    """Cut a text into windows of at most so many tokens, between sentences where possible."""
     if tokens(text) <= at_most:
         return [text]
     pieces, piece, spent = [], "", 0.0
@@ -45,7 +45,7 @@ def windows(text: str, at_most: int = WINDOW_TOKENS) -> list[str]:
 
 
 def behind(before: str, text: str) -> str | None:
-    """A short turn behind the end of the turn before it; None for a turn that says enough alone."""
+    """Return a short turn after the end of the turn before it, None for a turn that is long enough."""
     if not before or tokens(text) >= SHORT_TOKENS:
         return None
     tail = " ".join(before.split())
@@ -63,7 +63,7 @@ def cost(text: str) -> float:
 
 
 def _sentences(text: str, at_most: int) -> list[str]:
-    """Sentences with the space behind them; one that is too long by itself is cut by its characters."""
+    """Return sentences with trailing space; one that is too long is cut by characters."""
     longest = int(at_most / max(TOKENS_PER_UNSPACED, 1 / CHARS_PER_TOKEN))
     found = []
     for sentence in split(text, built_in()):

@@ -1,5 +1,5 @@
 """
-One form of case, width and Chinese writing, letter for letter: a place in the folded text is the place in the text.
+Fold case, width and Chinese variants one for one, so that offsets stay valid.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _ONE_FORM = {**_FULL_WIDTH, **_QUOTES, **_MARKS, **str.maketrans(HASHED + FURTHE
 
 
 def folded(text: str) -> str:
-    """The text in small letters, narrow and simplified forms; as long as before."""
+    """Return the text in lower case, half width and simplified characters, of the same length."""
     if text.isascii():
         return text.lower()
     told = text.translate(_ONE_FORM)

@@ -1,4 +1,4 @@
-"""Patterns of a module that are compiled when the first text needs them: a process that asks one question needs few."""
+"""Patterns compiled on first use: a process that asks one question needs few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class Lazy:
-    """A pattern that is not compiled yet. Once it is, its methods are the pattern's own, found without a detour."""
+    """A pattern compiled on first use; then its methods are the pattern's own."""
 
     def __init__(self, source: str, flags: int) -> None:
         self._given = (source, flags)

@@ -1,5 +1,5 @@
 """
-Tags in a text as a language model reads them, however they were typed.
+Recognize tags in a text as a language model reads them, in any spelling.
 
     <private>   < PRIVATE >   ＜ｐｒｉｖａｔｅ＞   &lt;private&gt;   &#60;private&#62;   <pri\u200bvate>   <private reason="…">
 
@@ -37,7 +37,7 @@ _REST = lazy.compile(rf"[^<＜﹤{SHUT}]{{0,300}}+[{SHUT}]")
 
 class Seen(NamedTuple):
     """
-    A text as it reads, and where its characters stand.
+    A text without invisible and escaped characters, and the offsets of the rest.
 
     source: as it was typed
     places: of each character its beginning and its end in the source; None where all stand where they are
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A tag in a text: whether it closes, and what stands behind its name."""
+    """A tag: whether it closes, and what follows its name."""
 
     start: int
     end: int
@@ -71,14 +71,14 @@ class Tag(NamedTuple):
 
 
 def may_hold(text: str, word: str) -> bool:
-    """Whether a tag may stand in a text whose name has this word, in small letters: what can be told at once."""
+    """Whether a text may hold a tag with this lower-case word in its name; a cheap test."""
     if not BRACKET.search(text):
         return False
     return not text.isascii() or _CONTROL.search(text) is not None or word in text.lower()
 
 
 def seen(text: str) -> Seen:
-    """The text as it reads."""
+    """Normalize a text as a model reads it."""
     escaped = _ESCAPED.finditer(text) if "&" in text or "\\" in text else ()
     cuts = [(*match.span(), _character(match)) for match in escaped]
     if not cuts and not _INVISIBLE.search(text):
@@ -106,7 +106,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def spelled(text: str, at: int, name: str) -> int:
-    """Where a name ends that stands at a place of a text as it reads, in any case and width; 0 where it does not."""
+    """Return the end of a name at a place, in any case and width; 0 if it is not there."""
     for letter in name:
         character = text[at : at + 1]
         if letter == "-":
@@ -119,7 +119,7 @@ def spelled(text: str, at: int, name: str) -> int:
 
 
 def tags(text: str, *names: str) -> Iterator[Tag]:
-    """The opening and closing tags of these names, in order; a dash in a name may be another one, a space or nothing."""
+    """Yield the tags of these names, in order; a dash in a name matches any dash, a space or nothing."""
     read, behind = seen(text), 0
     for opened in _OPENED.finditer(read.text):
         name, end = next(((name, end) for name in names if (end := spelled(read.text, opened.end(), name))), ("", 0))

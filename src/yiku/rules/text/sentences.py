@@ -1,5 +1,5 @@
 """
-The one splitter: a text as sentences that stand side by side and together are the text.
+The sentence splitter: sentences with offsets that tile the text.
 
 A sentence ends at a mark that ends one, with the quotes and brackets that close behind it and the space up to the
 next, or at a line break. A full stop ends none behind an abbreviation, an initial, a number in front of a small letter
@@ -37,7 +37,7 @@ BEFORE = 24  # characters in front of a stop in which its word is looked for
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """
-    Where a sentence stands in its text, and how it ends.
+    The span of a sentence, and whether it asks.
 
     start, end:  with the space behind it: sentences tile their text
     stop:        where its words end, before the space
@@ -51,7 +51,7 @@ class Sentence:
 
 
 def sentences(text: str, lexicon: Lexicon) -> list[Sentence]:
-    """The sentences of a text, in order; together they are the text. None is longer than LONGEST."""
+    """Return the sentences of a text, tiling it, none longer than LONGEST."""
     found: list[Sentence] = []
     start = 0
     for end in ends(text, lexicon):
@@ -61,12 +61,12 @@ def sentences(text: str, lexicon: Lexicon) -> list[Sentence]:
 
 
 def split(text: str, lexicon: Lexicon) -> list[str]:
-    """The words of each sentence, however long, with the space behind it; together they are the text."""
+    """Return the text of each sentence with trailing space, however long."""
     return [text[start:end] for start, end in pairwise((0, *ends(text, lexicon)))]
 
 
 def ends(text: str, lexicon: Lexicon) -> Iterator[int]:
-    """Where the sentences of a text end, the space behind each included; the last ends where the text does."""
+    """Yield the ends of sentences, trailing space included; the last is the end of the text."""
     end = 0
     for stop in _STOPS.finditer(text):
         if stop.start() < end:  # a line break in the space behind the last sentence
@@ -80,7 +80,7 @@ def ends(text: str, lexicon: Lexicon) -> Iterator[int]:
 
 
 def possible_ends(text: str) -> Iterator[int]:
-    """Where a sentence may end, behind an abbreviation, too; each end of `ends` is among them."""
+    """Yield every place where a sentence may end, even after an abbreviation; a superset of `ends`."""
     end = 0
     for stop in _STOPS.finditer(text):
         if stop.start() < end:
@@ -93,7 +93,7 @@ def possible_ends(text: str) -> Iterator[int]:
 
 
 def _is_end(text: str, stop: re.Match[str], lexicon: Lexicon) -> bool:
-    """Whether a mark that may stand inside a sentence ends one here."""
+    """Whether an ambiguous mark ends a sentence here."""
     mark, after = stop[0], text[stop.end() : stop.end() + 1]
     if after and not after.isspace() and not is_wide(after):
         return not _WIDE.isdisjoint(mark)
@@ -105,7 +105,7 @@ def _is_end(text: str, stop: re.Match[str], lexicon: Lexicon) -> bool:
 
 
 def _goes_on(text: str, stop: re.Match[str], lexicon: Lexicon) -> bool:
-    """Whether a full stop belongs to the word before it: an abbreviation, an initial, an ordinal."""
+    """Whether a full stop belongs to its word: an abbreviation, an initial, an ordinal."""
     at = stop.start()
     word = text[max(0, at - BEFORE) : at].rpartition(" ")[2]
     if not (word.isascii() and word.isalpha()):
@@ -125,17 +125,17 @@ def _goes_on(text: str, stop: re.Match[str], lexicon: Lexicon) -> bool:
 
 
 def _opens_a_line(text: str, place: int) -> bool:
-    """Whether nothing but some space stands before a place on its line."""
+    """Whether only space precedes a place on its line."""
     return text[max(0, place - BEFORE) : place].rpartition("\n")[2].isspace()
 
 
 def is_wide(character: str) -> bool:
-    """Whether a character is of East Asia, and twice as wide as a letter."""
+    """Whether a character is East Asian, twice as wide as a letter."""
     return character >= "\u2e80"
 
 
 def _pieces(text: str, start: int, end: int, lexicon: Lexicon) -> Iterator[Sentence]:
-    """A sentence, or its pieces where it is too long; nothing of an empty one."""
+    """Yield a sentence, or its pieces if it is too long."""
     while end - start > LONGEST:
         window = text[start + LONGEST // 2 : start + LONGEST]
         place = max((match.end() for match in _SOFT.finditer(window)), default=len(window))

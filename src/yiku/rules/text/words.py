@@ -1,5 +1,5 @@
 """
-The words of a sentence with their places and their classes in the lexicon: one pass, longest phrase first.
+The tokenizer: words with offsets and lexicon classes, in one pass, longest phrase first.
 
 Where words are written without spaces the longest word of the lexicon is taken at each place, and what it does not know
 stays together as one unknown word. A contraction gives its two words, both at its place.
@@ -41,7 +41,7 @@ _RUN, _WORD = 1, 2  # groups of it
 @dataclass(slots=True, eq=False)
 class Word:
     """
-    A word where it stands in the text.
+    A token with its place in the text.
 
     text:   folded
     flags:  the bits of its classes (lexicon/flags.py); those of a phrase stand at its first word, its other words have none
@@ -66,7 +66,7 @@ class Word:
 
 
 def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
-    """The words of folded[start:end]."""
+    """Return the words of folded[start:end]."""
     found: list[Word] = []
     for match in _TOKEN.finditer(folded, start, end):
         if match.lastindex == _WORD:
@@ -86,7 +86,7 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
 
 
 def _tell_month(found: Sequence[Word], place: int) -> None:
-    """Whether a word that is a month and a verb (may) is the one or the other, as its neighbours say."""
+    """Disambiguate a word that is a month and a verb (may) by its neighbours."""
     word, beside = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
     if any(each.text[0].isdigit() for each in beside) or (place and found[place - 1].flags & PLACE):
         word.flags &= TIME
@@ -96,7 +96,7 @@ def _tell_month(found: Sequence[Word], place: int) -> None:
 
 
 def _by_form(word: Word, lexicon: Lexicon) -> int:
-    """The bits that its form gives a word: a number that ends as an hour or a day, characters that may be a name."""
+    """Return the flags that a word's form implies: an hour, an ordinal, a Chinese name."""
     text = word.text
     if text[0].isdigit():
         return (HOUR if text.endswith(lexicon.endings["hour"]) else 0) | (
@@ -106,7 +106,7 @@ def _by_form(word: Word, lexicon: Lexicon) -> int:
 
 
 def flags_of(some: Iterable[Word]) -> int:
-    """The bits of all these words."""
+    """Return the flags of all these words."""
     bits = 0
     for word in some:
         bits |= word.flags
@@ -114,7 +114,7 @@ def flags_of(some: Iterable[Word]) -> int:
 
 
 def first_with(some: Sequence[Word], bits: int) -> int:
-    """The place of the first word with one of these bits; behind the last where none has."""
+    """Return the place of the first word with one of these flags, the length if there is none."""
     for place, word in enumerate(some):
         if word.flags & bits:
             return place
@@ -122,7 +122,7 @@ def first_with(some: Sequence[Word], bits: int) -> int:
 
 
 def content(some: Iterable[Word]) -> frozenset[str]:
-    """What words are about, by one name in both languages, without those that bind, ask, or tell of time and change."""
+    """Return the content words under one name in both languages, without function words and words of time and change."""
     found: set[str] = set()
     for word in some:
         if word.about is None:
@@ -132,7 +132,7 @@ def content(some: Iterable[Word]) -> frozenset[str]:
 
 
 def _about(word: Word) -> Sequence[str]:
-    """A concept of the lexicon, a stem, the pairs of unknown characters."""
+    """Return the concepts of a word, else its stem, else the bigrams of unknown characters."""
     if word.entry.means:
         return word.entry.means
     if word.sign or word.flags & (EMPTY | DAY):
@@ -151,7 +151,7 @@ def _word(start: int, end: int, text: str, lexicon: Lexicon) -> Word:
 
 
 def _singular(text: str, lexicon: Lexicon) -> Entry | None:
-    """What the lexicon knows of a thing that is named in the plural."""
+    """Look up a plural by its singular."""
     for ending, singular in lexicon.plurals:
         if text.endswith(ending) and (entry := lexicon.words.get(text.removesuffix(ending) + singular)) is not None:
             return entry if entry.means or entry.sorts else None
@@ -170,7 +170,7 @@ def _spaced(text: str, start: int, lexicon: Lexicon) -> list[Word]:
 
 
 def _run(run: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
-    """The words of a run without spaces."""
+    """Segment a run without spaces, longest word first."""
     place = unknown = 0
     while place < len(run):
         for size in lexicon.runs.get(run[place], ()):
@@ -190,7 +190,7 @@ def _run(run: str, start: int, lexicon: Lexicon) -> Iterator[Word]:
 
 
 def _may_be_alone(before: str, entry: Entry, lexicon: Lexicon) -> bool:
-    """Whether one character is a word here: a unit is one behind a number only, and none in 阿司匹林."""
+    """Whether a single character is a word here: a unit only after a number, none in 阿司匹林."""
     if not entry.flags & UNIT or entry.flags & (VERB | LIGHT | NUMBER):
         return True
     number = lexicon.words.get(before)
@@ -198,7 +198,7 @@ def _may_be_alone(before: str, entry: Entry, lexicon: Lexicon) -> bool:
 
 
 def _phrases(found: list[Word], lexicon: Lexicon) -> None:
-    """Give the classes of a phrase to its first word, and take those of the others."""
+    """Move the classes of each phrase to its first word."""
     texts = tuple([word.text for word in found])
     place, last = 0, len(found) - 1
     while place < last:

@@ -1,1 +1,1 @@
-"""Numbers, amounts, dates and names as values, and the times in questions."""
+"""Compare values across spellings, units and languages; parse the times in questions."""

@@ -1,5 +1,5 @@
 """
-Values as values: three and 3, 30 s and 30000 ms, 国庆节 and 1 October, 深圳 and Shenzhen are one.
+Canonical form of values: three and 3, 30 s and 30000 ms, 国庆节 and 1 October, 深圳 and Shenzhen are equal.
 
 A value is brought into one form, token by token: dates, times of day, amounts and numbers (rules/values/measures.py), and
 what remains as words under their one name. Two values are the same when their forms are, or fit each other: a date told
@@ -37,7 +37,7 @@ _IS_HOUR = re.compile(r"#\d{1,2}")
 
 
 def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
-    """Whether two values mean the same, each as it was said at its time."""
+    """Whether two values are equal, each as of the time it was said."""
     first, second = form(one, said_at), form(other, other_at)
     if first == second or _fit(first.split(), second.split()) or _nearly(first, second, one, other):
         return True
@@ -49,7 +49,7 @@ def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
 
 
 def _fit(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether two values mean the same, token by token, whatever is counted; level 4 is the 4th level."""
+    """Whether two values match token by token, ignoring counters; level 4 is the 4th level."""
     first, second = ([token for token in tokens if token != COUNTED] for tokens in (first, second))
     if len(first) == 2 and sum(token[0] == "#" for token in first) == 1 and first[::-1] == second:
         return True
@@ -57,7 +57,7 @@ def _fit(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def _fits(told: str, full: str) -> bool:
-    """Whether a token that leaves something open may be this one: a day of any year, an hour by day or by night."""
+    """Whether a partial token matches a full one: a day of any year, an hour of either half of the day."""
     if told[0] == full[0] == "@" and "-" in told and "-" in full:
         day, other = _YEAR.sub("", told), _YEAR.sub("", full)
         return other in (day, f"{day[3:]}-{day[:2]}") if told[1] == "?" else day == other and told[1] == "-"
@@ -75,12 +75,12 @@ def _fits(told: str, full: str) -> bool:
 
 @cache
 def _money() -> frozenset[str]:
-    """The sorts of amounts that have a sign of money, and are told without it, too: 一千二 and 1200元."""
+    """Currencies, whose amounts also match bare numbers: 一千二 and 1200元."""
     return frozenset(unit.partition(" ")[2] for unit in lists.named("forms.sign").values())
 
 
 def _nearly(first: str, second: str, *texts: str) -> bool:
-    """Whether two amounts of one sort are the same but for rounding: 178 lb and 81 kg, 12 miles and about 19 km."""
+    """Whether two amounts of one sort are equal up to rounding: 178 lb and 81 kg, 12 miles and about 19 km."""
     one, other = _AMOUNT.fullmatch(first), _AMOUNT.fullmatch(second)
     if one is None or other is None or not one[2] == other[2] != "":
         return False
@@ -89,7 +89,7 @@ def _nearly(first: str, second: str, *texts: str) -> bool:
 
 
 def _rounding(*texts: str) -> float:
-    """How much the amounts of some texts may differ, as a share."""
+    """Return the relative tolerance for the amounts of these texts."""
     told = [fold(text) for text in texts]
     if any(lists.has(text, "forms.about") for text in told):
         return ROUGHLY
@@ -97,14 +97,14 @@ def _rounding(*texts: str) -> float:
 
 
 def forget() -> None:
-    """Empty what a process remembers of values."""
+    """Clear the caches of values."""
     form.cache_clear()
     scan.cache_clear()
 
 
 @lru_cache(maxsize=4_096)
 def form(text: str, said_at: datetime | None = None) -> str:
-    """The one form of a value, seen from the time at which it was said."""
+    """Return the canonical form of a value as of the time it was said."""
     folded = _APART.sub("", " ".join(fold(text).split())).strip(" ,!。，！~～")
     if day := _DAY_AND_MONTH.fullmatch(folded):
         return measures.day_of(None, int(day[2]), int(day[1]))
@@ -115,7 +115,7 @@ def form(text: str, said_at: datetime | None = None) -> str:
 
 
 def _forms(pieces: Sequence[Piece], said_at: datetime | None, readers: Sequence[Reader]) -> Iterator[str]:
-    """The tokens of a value: of what a reader reads its reading, of words their names."""
+    """Yield the canonical tokens of a value: parsed amounts and dates, and names of words."""
     at, run = 0, ""
     while at < len(pieces):
         piece = pieces[at]
@@ -138,7 +138,7 @@ def _forms(pieces: Sequence[Piece], said_at: datetime | None, readers: Sequence[
 
 
 def _name(word: str) -> str:
-    """A word under its one name: peanuts and 花生, colour and color; else its stem."""
+    """Return the canonical name of a word: peanuts and 花生, colour and color; else its stem."""
     return _things().get(word) or _things().get(_stem(word), _stem(word))
 
 
@@ -161,7 +161,7 @@ def _wholes() -> Mapping[str, str]:
 
 
 def thing(text: str) -> str:
-    """The form of a thing among many, as a key holds it: no article, no plural, one name in both languages."""
+    """Return the canonical form of an item of a multi-valued slot: no article, no plural, no count."""
     folded = fold(text).strip()
     pieces = scan(folded)
     counted = len(pieces) > 2 and measures.is_digit(pieces[0]) and "counter" in pieces[1].reads  # 两只猫
@@ -170,7 +170,7 @@ def thing(text: str) -> str:
 
 
 def sort_of(text: str) -> str:
-    """What sort of value this is: a time, a date, a quantity by its unit, a count, a plain number; empty for words."""
+    """Return the sort of a value: when, a unit, count or number; empty for words."""
     told = form(text, _ANY_DAY).split()
     if any(token[0] in "@%" for token in told) and all(token[0] in "@%" or _IS_HOUR.fullmatch(token) for token in told):
         return "when"

@@ -1,5 +1,5 @@
 """
-Dates and times of day among the pieces of a value (rules/values/measures.py), as they are seen from when it was said.
+Parse dates and times of day from the pieces of a value (rules/values/measures.py), as of when it was said.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SHORT = 3  # letters of a month that is not told when it stands alone: may
 
 
 def date(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read | None:
-    """A day, a month or a weekday that begins here: 12 June, tomorrow, next Friday, 明年三月五号, 九月底."""
+    """Parse a day, month or weekday: 12 June, tomorrow, next Friday, 明年三月五号, 九月底."""
     if (told := says(pieces, at, "date")) is not None:
         return told, at + 1
     if (near := says(pieces, at, "near")) is not None and said_at is not None:
@@ -30,7 +30,7 @@ def _token(day: datetime) -> str:
 
 
 def _weekday(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read | None:
-    """A weekday; this and next ones have their date. Beside a date it says nothing."""
+    """Parse a weekday; `this` and `next` give its date. Next to a date it adds nothing."""
     week = says(pieces, at, "week")
     place = at + (week is not None)
     told = says(pieces, place, "weekday")
@@ -44,7 +44,7 @@ def _weekday(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read
 
 
 def _calendar(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read | None:
-    """A date of parts, in the order of either language: the 12th of June, March 3, 2026, 2026年国庆, 今年最后一天."""
+    """Parse a date from its parts, in the order of either language: the 12th of June, 2026年国庆, 今年最后一天."""
     found: dict[str, int | str] = {}
     end = at
     while (part := _part_of_date(pieces, past(pieces, end, "of"), said_at, found)) and found.keys().isdisjoint(part[0]):
@@ -66,7 +66,7 @@ def _calendar(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Rea
 def _part_of_date(
     pieces: Sequence[Piece], at: int, said_at: datetime | None, found: dict[str, int | str]
 ) -> tuple[dict[str, int | str], int] | None:
-    """A part of a date, and the place behind; `of`: it is told from when it was said."""
+    """Parse one part of a date; `of`: it is relative to when it was said."""
     if said_at is not None and (years := says(pieces, at, "years")) is not None:
         return {"year": said_at.year + int(years), "of": "year"}, at + 1
     if said_at is not None and (months := says(pieces, at, "months")) is not None:
@@ -84,7 +84,7 @@ def _part_of_date(
 
 
 def _number_of_date(pieces: Sequence[Piece], at: int, of_month: bool) -> tuple[dict[str, int | str], int] | None:
-    """A number as a part of a date: by what stands behind it, or beside its month."""
+    """Parse a number as part of a date, by its suffix or its month."""
     if (counted := number(pieces, at)) is None or counted[0] % 1:
         return None
     value, end = int(counted[0]), counted[1]
@@ -105,7 +105,7 @@ def _number_of_date(pieces: Sequence[Piece], at: int, of_month: bool) -> tuple[d
 
 
 def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
-    """A time of day that begins here: 3pm, 15:00, quarter past 4, eleven at night, 下午三点半, noon."""
+    """Parse a time of day: 3pm, 15:00, quarter past 4, eleven at night, 下午三点半, noon."""
     part = says(pieces, at, "part")
     place = at + (part is not None)
     named, minutes = says(pieces, place, "clock"), says(pieces, place, "past")
@@ -135,7 +135,7 @@ def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | 
 
 
 def _minutes(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
-    """The minutes behind an hour, and the place behind: 半, 一刻, 二十分."""
+    """Parse the minutes after an hour: 半, 一刻, 二十分."""
     told, end = number(pieces, at) or (0.0, at)
     each = says(pieces, end, "minute")
     minutes = told * (60 if told < 1 else int(each or 1))

@@ -1,5 +1,5 @@
 """
-Spans of days: weeks, months and their parts, how long ago, the nearest of what comes each year.
+Day ranges: weeks, months and their parts, durations ago, the nearest occurrence of yearly days.
 
 A span is half-open. A day that does not exist raises ValueError or OverflowError, as `date` does.
 """
@@ -61,7 +61,7 @@ def part_of(span: Span, part: str) -> Span:
 
 
 def ago(today: date, n: float, unit: str, *, vague: bool = False) -> Span:
-    """Return the days that are meant by so long ago: a larger unit or number is meant less exactly."""
+    """Return the days meant by a duration ago: the larger the unit, the wider the range."""
     if unit in ("hour", "minute"):
         return day_of(today - timedelta(hours=n if unit == "hour" else n / 60))
     days = round(n * UNIT_DAYS[unit])
@@ -83,7 +83,7 @@ def nth_of(month: Span, n: int, unit: str) -> Span:
 
 
 def nearest(at: Callable[[int], Span], shift: int, today: date) -> Span:
-    """Return of what comes each year the last that is over (-1), that of this year (0), or the next that has not begun (1)."""
+    """Return the last (-1), this year's (0) or the next (1) occurrence of a yearly range."""
     years = [at(today.year + n) for n in range(-3, 4)]
     if shift < 0:
         return [span for span in years if span[1] <= today][shift]
@@ -93,7 +93,7 @@ def nearest(at: Callable[[int], Span], shift: int, today: date) -> Span:
 
 
 def last_numbered(today: date, day: int) -> date:
-    """Return the last such day of a month that has begun: the 31st may be two months ago."""
+    """Return the last occurrence of a day of the month: the 31st may be two months ago."""
     for back in range(12):
         first, end = month_of(today.year, today.month - back)
         if day >= 1 and (found := first + timedelta(days=day - 1)) <= today and found < end:

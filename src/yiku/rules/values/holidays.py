@@ -1,5 +1,5 @@
 """
-The dates of a holiday in a given year, from the rule that the lexicon has it under (`[holiday]` in clock.toml).
+Dates of holidays in a given year, from their rules in the lexicon (`[holiday]` in clock.toml).
 
     12-25             month and day
     11:4:4            month, n, weekday: the fourth Thursday of November (Monday is 1; n = -1 is the last)

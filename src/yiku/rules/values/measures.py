@@ -1,5 +1,5 @@
 """
-What is counted, measured and timed, read from words and digits of either language, one piece after the other.
+Parse numbers, amounts and units from words and digits of either language.
 
 A text is scanned into pieces: digits, and the longest words that the lexicon has for values, each with all that it may
 be (`second` is a unit and the 2nd). A reader begins at a piece and gives one token and where it ended, or nothing:
@@ -39,7 +39,7 @@ _YEAR_S = 365 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, sign or run of digits; `reads`: what it may be, and what it says as that."""
+    """A word, sign or run of digits; `reads`: its possible kinds and the value as each."""
 
     text: str
     start: int
@@ -57,7 +57,7 @@ class Piece:
 
 @lru_cache(maxsize=4_096)
 def scan(folded: str) -> tuple[Piece, ...]:
-    """The pieces of a folded text; what the lexicon does not know is in pieces of words, signs and single characters."""
+    """Split a folded text into pieces; unknown text becomes words, signs and single characters."""
     known, lengths = _known()
     found: list[Piece] = []
     at = 0
@@ -75,7 +75,7 @@ def scan(folded: str) -> tuple[Piece, ...]:
 
 @cache
 def _known() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int]]]:
-    """The words that values are made of, what each may be, and by their first letter how long they are, longest first."""
+    """Return the words of values with their kinds, and their lengths by first letter, longest first."""
     known: dict[str, dict[str, str]] = defaultdict(dict)
     for name, words in built_in().lists.items():
         file, kind, *told = name.split(".", 2)
@@ -90,13 +90,13 @@ def _known() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int
 
 
 def _ends(folded: str, end: int) -> bool:
-    """Whether a known word may end here: one of letters not inside of another."""
+    """Whether a known word may end here, not inside another word."""
     around = folded[end - 1 : end + 1]
     return len(around) < 2 or UNSPACED_RUN.search(around) is not None or not (around.isalnum() or around[1] in "+#'")
 
 
 def _of_digits(text: str) -> Mapping[str, str]:
-    """What digits may be: a number, a time of day, a date; nothing of a version or an address."""
+    """Classify digits as a number, a time of day or a date; versions and addresses are none."""
     if _NUMBER.fullmatch(text) and len(text) <= MOST_DIGITS:
         whole, comma, decimals = text.rpartition(",")
         continental = comma and "." not in decimals and ("." in whole or len(decimals) != 3)  # 3.450,00
@@ -125,17 +125,17 @@ def _dated(year: str, month: int, day: int) -> Mapping[str, str]:
 
 
 def day_of(year: str | int | None, month: int, day: int) -> str:
-    """A day as a token, or a month."""
+    """Return the token of a day or a month."""
     return f"@{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
 
 
 def says(pieces: Sequence[Piece], at: int, kind: str) -> str | None:
-    """What a piece says as one of a kind, if it may be one."""
+    """Return the value of a piece as a kind, None if it is not one."""
     return pieces[at].reads.get(kind) if 0 <= at < len(pieces) else None
 
 
 def past(pieces: Sequence[Piece], at: int, *kinds: str) -> int:
-    """The first place from here on that is none of some kinds."""
+    """Skip the pieces of these kinds."""
     while any(says(pieces, at, kind) is not None for kind in kinds):
         at += 1
     return at
@@ -145,7 +145,7 @@ def past(pieces: Sequence[Piece], at: int, *kinds: str) -> int:
 
 
 def number(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
-    """A number that begins here: 12.5, three hundred and five, two and a half, half a dozen, 三千五, 二〇二六."""
+    """Parse a number: 12.5, three hundred and five, two and a half, half a dozen, 三千五, 二〇二六."""
     parts: list[float] = []
     last: list[str] = []  # what the pieces said, so far
     while (place := _next(pieces, at, parts)) is not None:
@@ -168,7 +168,7 @@ def number(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
 
 
 def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | None:
-    """Where a number goes on, behind what joins its parts."""
+    """Return the place of the next part of a number, None if it ends."""
     place = at
     while says(pieces, place, "one") is not None or (
         parts and place < len(pieces) and (pieces[place].text == "-" or not {"and", "counter"}.isdisjoint(pieces[place].reads))
@@ -194,12 +194,12 @@ def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | Non
 
 
 def is_digit(piece: Piece) -> bool:
-    """Whether it is one of the digits of a script without spaces."""
+    """Whether a piece is a Chinese digit."""
     return piece.cjk and piece.reads.get("number", "").isdecimal()
 
 
 def _lowest(value: float) -> int:
-    """The place of the last digit that is not zero."""
+    """Return the place value of the last nonzero digit."""
     place = 1
     while value >= 10 * place and value % (10 * place) == 0:
         place *= 10
@@ -210,7 +210,7 @@ def _lowest(value: float) -> int:
 
 
 def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
-    """A number with its unit, and with what it is for: $12,500, an hour and a half, 七斤二两, 90 km/h, 每月三千元."""
+    """Parse an amount with its unit and period: $12,500, an hour and a half, 七斤二两, 90 km/h, 每月三千元."""
     if (period := _period(pieces, at)) and (found := _measured(pieces, period[2])) and (found[1] or found[2] == len(pieces)):
         return _rate(*found[:2], *period[:2]), found[2]
     if (found := _measured(pieces, at)) is None:
@@ -223,7 +223,7 @@ def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
 
 
 def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
-    """How much, of which sort, and the place behind."""
+    """Parse a quantity: its size, its sort and its end."""
     if (times := says(pieces, at, "count")) is not None:
         return float(times), "times", at + 1
     before = says(pieces, at, "before") or says(pieces, at, "sign")
@@ -248,7 +248,7 @@ def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None
 
 
 def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int] | None:
-    """What is added to an amount: 30 minutes to two hours, a half to a year, its decimals to 一米七五."""
+    """Parse what is added to an amount: 30 minutes to two hours, the decimals of 一米七五."""
     factor, sort = _unit(unit)
     found = number(pieces, past(pieces, at, "and"))
     if found is None:
@@ -265,13 +265,13 @@ def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int]
 
 
 def _unit(unit: str) -> tuple[float, str]:
-    """How many of the unit of its sort it is; what is only counted has none."""
+    """Return the factor and the sort of a unit; counters have no sort."""
     factor, _, sort = unit.strip("~").rpartition(" ")
     return (float(factor), sort) if factor else (1.0, "")
 
 
 def _a_unit(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
-    """One of a unit that is spelled out: a mile, an hour."""
+    """Parse an article as one of a spelled-out unit: a mile, an hour."""
     if says(pieces, at, "one") is None or says(pieces, at + 1, "unit") is None:
         return None
     spelled = len(pieces[at + 1].text) > _LONG and "number" not in pieces[at + 1].reads
@@ -287,7 +287,7 @@ def _is_a_word(pieces: Sequence[Piece], at: int, end: int, told: float) -> bool:
 
 
 def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
-    """How often: a month, every 12 hours, 每天."""
+    """Parse a period: a month, every 12 hours, 每天."""
     if says(pieces, at, "per") is None:
         return None
     count = number(pieces, at + 1)
@@ -297,14 +297,14 @@ def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
 
 
 def _rate(told: float, sort: str, period: float, of: str) -> str:
-    """So much in a period, by the year; so many times in one as the time between two."""
+    """Return a rate by the year; a frequency as the time between two occurrences."""
     if sort == "times" and told:
         return token(period / told, of)
     return token(told * (round(_YEAR_S / period) if of == "s" else 12 / period), f"{sort}/y")
 
 
 def token(told: float, sort: str = "") -> str:
-    """An amount as a token; degrees in Celsius."""
+    """Return the token of an amount; degrees in Celsius."""
     if sort in ("degc", "degf"):
         told, sort = round((told - 32) / 1.8 if sort == "degf" else told, 1), "degc"
     return f"#{round(told, 9):.15g}{sort}"

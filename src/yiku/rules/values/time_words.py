@@ -1,5 +1,5 @@
 """
-The words of a text that may be part of a time, each with its classes in clock.toml and times.toml.
+Tokenize the time words of a text, with their classes in clock.toml and times.toml.
 
 The longest word of the lexicon is taken at each place, in a run of characters, too, so a longer word that only looks
 like a time hides it: 圣诞树. A number is read with what stands right behind it: 18th, 3月, 二〇二五年.
@@ -37,7 +37,7 @@ Pieces = Mapping[str, Any]
 
 class Token(NamedTuple):
     """
-    A word where it stands.
+    A time word in its place.
 
     pieces:  what it tells of a time, by class: {"month": 3}
     says:    its other classes: what it makes of the times beside it
@@ -119,7 +119,7 @@ def _is_sure(word: str, classes: Mapping[str, Any]) -> bool:
 
 
 def may_name_days(small: str) -> bool:
-    """Whether a folded text has a digit or a word that days may be named by: false for most questions, and cheap."""
+    """Whether a folded text may name a day; cheap, and false for most questions."""
     heads = _vocabulary().heads
     return _DIGIT.search(small) is not None or not heads.isdisjoint(_WORDS.findall(small))
 
@@ -161,13 +161,13 @@ def _numeral(small: str, start: int, digits: frozenset[str]) -> str:
 
 @cache
 def _numbers() -> dict[str, float]:
-    """What the words for numbers are worth; four for a few."""
+    """Return the values of number words; four for a few."""
     worth = {word: float(name) for word, name in lists.named("clock.number").items()}
     return {word: int(n) if n.is_integer() else n for word, n in worth.items()}
 
 
 def _worth(numeral: str) -> int:
-    """The number that digits of either script say: 25, 二十五, 二〇二五."""
+    """Return the value of digits in either script: 25, 二十五, 二〇二五."""
     if numeral.isdecimal():
         return int(numeral)
     total = ones = 0
@@ -177,7 +177,7 @@ def _worth(numeral: str) -> int:
 
 
 def _number(small: str, start: int, numeral: str, before: Token | None, vocabulary: _Vocabulary) -> Token:
-    """Return a number with what stands right behind it; without pieces where it is no part of a time."""
+    """Return a number with its suffix; without pieces if it is not part of a time."""
     end, n = start + len(numeral), _worth(numeral)
     behind = _NEXT_WORD.match(small, end)
     word = vocabulary.longest(small, behind.start(1), behind[1]) if behind else ""

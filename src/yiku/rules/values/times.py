@@ -1,5 +1,5 @@
 """
-One time of a question: words side by side as pieces, and the days that the pieces mean together.
+Parse one time expression: adjacent words as pieces, and the days they mean together.
 
 The order of the pieces does not matter, so "March 5 2024", "5 March 2024" and 2024年3月5日 are one case: a year, a month
 and a date. A time without a year is the last such that has begun, unless the question is about the future.
@@ -38,7 +38,7 @@ _Yearly = tuple[Callable[[int], Span], str]  # the days in a year, and how wide 
 
 class Days(NamedTuple):
     """
-    What a time means.
+    The meaning of a time expression.
 
     unit:  how wide "around" it is
     at:    its days in another year, where none was said
@@ -53,7 +53,7 @@ class Days(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its words of times; small is its text folded."""
+    """A question with its time words; `small` is its folded text."""
 
     text: str
     small: str
@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A time: its tokens from first up to stop, and whether it is sure to be one."""
+    """A time expression: its tokens [first, stop), and whether the context confirms it."""
 
     first: int
     stop: int
@@ -90,12 +90,12 @@ class Found:
 
 
 def read(question: Question, first: int, understood: Pieces) -> Found | None:
-    """Return the longest time that begins at a token; a lone date is one of the month that is understood."""
+    """Return the longest time that begins at a token; a bare date is completed by the understood month."""
     try:
-        for pieces, stop in reversed([*gathered(question, first)]):
+        for pieces, stop in reversed([*collected(question, first)]):
             lone = bool(understood) and pieces.keys() <= {"date", "number", "unit"}
             told = {**understood, **pieces} if lone else pieces
-            if (days := meant(question, told, first)) and not ("shift" in pieces and _is_of(question, stop)):
+            if (days := resolved(question, told, first)) and not ("shift" in pieces and _is_of(question, stop)):
                 led = lone or _is_led(question, pieces, first, stop)
                 return Found(first, stop, told, days, led)
     except (ValueError, OverflowError):  # no such day: 31 June
@@ -103,7 +103,7 @@ def read(question: Question, first: int, understood: Pieces) -> Found | None:
     return None
 
 
-def gathered(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
+def collected(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
     """Yield the pieces from a token on, each time with one more, and the token behind them."""
     pieces: dict[str, Any] = {}
     glue = 0
@@ -135,7 +135,7 @@ def _is_of(question: Question, stop: int) -> bool:
 
 
 def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
-    """Whether words around it say that this is a time, where it may be something else: may, march, 18号, 1/2."""
+    """Whether the context confirms an ambiguous time: may, march, 18号, 1/2."""
     token, doubt = question.tokens[first], question.tokens[first].says.get("doubt")
     if not doubt and len(pieces) > 1 and pieces.keys() != {"unit", "weekday"}:
         return True
@@ -166,7 +166,7 @@ def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
     return at in (("sure",) if token.says.get("name") == "unsure" else _LED_BY[name])
 
 
-def meant(question: Question, pieces: Pieces, first: int) -> Days | None:
+def resolved(question: Question, pieces: Pieces, first: int) -> Days | None:
     """
     Return the days that pieces mean together; None if they are no time.
 
@@ -185,7 +185,7 @@ def meant(question: Question, pieces: Pieces, first: int) -> Days | None:
 
 
 def _plain(pieces: Pieces, today: date) -> tuple[dict[str, Any], int | None]:
-    """Return the pieces in one form, and the year apart: what a number counts depends on the others."""
+    """Normalize the pieces, and separate the year."""
     p = dict(pieces)
     year = p.pop("year", None)
     if p.get("unit") == "year" and "shift" in p and "number" not in p:  # March of last year

@@ -1,5 +1,5 @@
 """
-The times that a question names, as windows of days: "last March", "3月5日至8日", 去年国庆前后.
+Parse the times in a question into windows of days: "last March", "3月5日至8日", 去年国庆前后.
 
 The words of times are found in the text (time_words.py), and those that stand side by side are read as one time
 (times.py). Two times with "to" or 至 between them become one window, and what stands around a time moves its ends:
@@ -30,7 +30,7 @@ from yiku.rules.text.words import Word, words
 from yiku.rules.values.days import UNIT_DAYS, week_of
 from yiku.rules.values.holidays import Span
 from yiku.rules.values.time_words import MONTHS, NAMES, may_name_days, tokens
-from yiku.rules.values.times import Days, Found, Question, gathered, meant, read
+from yiku.rules.values.times import Days, Found, Question, collected, read, resolved
 
 LONGEST_TIMED = 200  # characters; "last week" inside a long message is no filter (facts: 2 % of the gold lay inside)
 EARLIEST = date(1900, 1, 1)  # where "before 2023" begins
@@ -71,14 +71,16 @@ class Anchored:
 
 def windows(text: str, now: datetime, *, ahead: bool = False) -> tuple[Window, ...]:
     """
-    Return the times that a question names, in its order; none for a text too long to be one.
+    Return the time windows of a question, in its order; none for a text too long to be one.
 
     ahead:  it is about the future, whatever it says
     """
     question = _question(text, now.date(), may_name_days, ahead=ahead)
     if question is None or all(NAMES.isdisjoint(token.pieces) for token in question.tokens):
         return ()
-    found = [moved for one in _joined(question, _found(question)) if one.led and (moved := _moved(question, one))]
+    found = [
+        moved for one in _merge_ranges(question, _times_in(question)) if one.led and (moved := _apply_modifiers(question, one))
+    ]
     strong = [one for one in found if not one.days.weak]
     habit = any(token.says.get("mood") == "habit" for token in question.tokens)
     spans: dict[Span, str] = {}
@@ -92,7 +94,7 @@ def windows(text: str, now: datetime, *, ahead: bool = False) -> tuple[Window, .
 
 
 def _question(text: str, today: date, is_worth: Callable[[str], bool], *, ahead: bool = False) -> Question | None:
-    """Return a question with its words of times; None if it is too long, or says nothing of what is looked for."""
+    """Tokenize a question; None if it is too long or holds no time words."""
     if len(text) > LONGEST_TIMED:
         return None
     said = normal(text)
@@ -109,7 +111,7 @@ def _question(text: str, today: date, is_worth: Callable[[str], bool], *, ahead:
     return Question(said, small, found, today, past, ahead or ("ahead" in moods and not past))
 
 
-def _found(question: Question) -> list[Found]:
+def _times_in(question: Question) -> list[Found]:
     """Return the times one by one."""
     found: list[Found] = []
     place = 0
@@ -119,15 +121,15 @@ def _found(question: Question) -> list[Found]:
             continue
         last = found[-1] if found and _join(question, found[-1].stop, place) else None
         one = read(question, place, {name: last.pieces[name] for name in ("year", "month") if name in last.pieces} if last else {})
-        if one and not last and (lent := _lent(question, one)):
+        if one and not last and (lent := _time_sharing_month(question, one)):
             found.append(lent)
         found += [one] if one else []
         place = one.stop if one else place + 1
     return found
 
 
-def _lent(question: Question, one: Found) -> Found | None:
-    """Return the time of a number in front of another whose month it has, too: 3-8 March, 7、8月."""
+def _time_sharing_month(question: Question, one: Found) -> Found | None:
+    """Return the time of a number that shares the month of the next time: 3-8 March, 7、8月."""
     place = one.first - 2
     if place < 0 or "month" not in one.pieces or [*question.tokens[place].pieces] != ["number"]:
         return None
@@ -136,7 +138,7 @@ def _lent(question: Question, one: Found) -> Found | None:
         return None
     pieces = {**one.pieces, name: n}
     try:
-        days = meant(question, pieces, place) if _join(question, place + 1, one.first) else None
+        days = resolved(question, pieces, place) if _join(question, place + 1, one.first) else None
     except (ValueError, OverflowError):
         return None
     return Found(place, place + 1, pieces, days) if days else None
@@ -151,8 +153,8 @@ def _join(question: Question, stop: int, place: int) -> str:
     return "" if not all(joins) else "to" if "to" in joins else "and"
 
 
-def _joined(question: Question, found: list[Found]) -> list[Found]:
-    """Return the times with "a to b" made one, and with the year that a neighbour names."""
+def _merge_ranges(question: Question, found: list[Found]) -> list[Found]:
+    """Merge "a to b" into one time, and share the year that a neighbour names."""
     times: list[Found | None] = [*found]
     for place, b in enumerate(found[1:], 1):
         a = times[place - 1] or found[place - 1]
@@ -163,7 +165,7 @@ def _joined(question: Question, found: list[Found]) -> list[Found]:
         led = a.led or b.led or (how == "to" and a.pieces.keys() == b.pieces.keys() == {"month"})
         if ranged and a.days.weak and b.days.weak:  # Monday to Friday, each week
             led, ranged = False, False
-        a_span, b_span = (a.days.span, b.days.span) if not ranged and a.days.at and b.days.at else _spans(a, b)
+        a_span, b_span = (a.days.span, b.days.span) if not ranged and a.days.at and b.days.at else _shared_year(a, b)
         if not ranged:
             times[place - 1] = replace(a, days=a.days._replace(span=a_span), led=led)
             times[place] = replace(b, days=b.days._replace(span=b_span), led=led)
@@ -174,8 +176,8 @@ def _joined(question: Question, found: list[Found]) -> list[Found]:
     return [one for one in times if one]
 
 
-def _spans(a: Found, b: Found) -> tuple[Span, Span]:
-    """Return the days of two neighbours, in order: a year that one of them names is the other's too."""
+def _shared_year(a: Found, b: Found) -> tuple[Span, Span]:
+    """Return the days of two neighbouring times that share the year of one of them."""
     (a_span, _, a_at, _), (b_span, _, b_at, _) = a.days, b.days
     try:
         if b_at and not a_at:
@@ -192,28 +194,28 @@ def _spans(a: Found, b: Found) -> tuple[Span, Span]:
     return a_span, b_span
 
 
-def _moved(question: Question, one: Found) -> Found | None:
-    """Return a time with its ends where the words beside it put them: "since", "the week before", 前一周."""
+def _apply_modifiers(question: Question, one: Found) -> Found | None:
+    """Apply the words around a time to its ends: "since", "the week before", 前一周."""
     first, stop, reach = question.lead(one.first)[0], one.stop, None
     if how := question.says(first, "fore"):
-        reach = _reach_before(question, first) if how in ("before", "after", "of") else None
+        reach = _duration_before(question, first) if how in ("before", "after", "of") else None
         first = reach.first if reach else first
     else:
         first = one.first
         while question.beside(stop) and question.says(stop, "tail"):
             stop += 1
         how = question.says(stop, "behind") if question.beside(stop) else None
-        reach = _reach(question, stop + 1) if how in ("before", "after") and question.beside(stop + 1) else None
+        reach = _duration(question, stop + 1) if how in ("before", "after") and question.beside(stop + 1) else None
         stop = reach.stop if reach else stop + 1
     try:
-        span = _span(one.days, how, reach, question.today)
+        span = _modified_span(one.days, how, reach, question.today)
     except OverflowError:
         return None
     return one if span is None else replace(one, first=first, stop=stop, days=one.days._replace(span=span, weak=False))
 
 
-def _span(days: Days, how: str | None, reach: _Reach | None, today: date) -> Span | None:
-    """Return what a word beside a time makes of its days, with the number of days that stands beside that word."""
+def _modified_span(days: Days, how: str | None, reach: _Duration | None, today: date) -> Span | None:
+    """Return the days of a time after its modifier, with the duration next to that."""
     since, until = days.span
     tomorrow = today + timedelta(days=1)
     match how:
@@ -235,7 +237,7 @@ def _span(days: Days, how: str | None, reach: _Reach | None, today: date) -> Spa
     return None
 
 
-class _Reach(NamedTuple):
+class _Duration(NamedTuple):
     """How long "two weeks" is, and its tokens."""
 
     length: timedelta
@@ -244,12 +246,12 @@ class _Reach(NamedTuple):
     stop: int
 
 
-def _reach(question: Question, first: int) -> _Reach | None:
+def _duration(question: Question, first: int) -> _Duration | None:
     """Read a number and a unit; a unit alone is one."""
     place, found = first, None
     while question.beside(place + 1) and "glue" in question.tokens[place].says:
         place += 1
-    for pieces, stop in gathered(question, place):
+    for pieces, stop in collected(question, place):
         n, unit = (
             next((pieces[name] for name in ("number", "count", "ordinal", "date") if name in pieces), 1),
             pieces.get("unit", "day"),
@@ -257,13 +259,13 @@ def _reach(question: Question, first: int) -> _Reach | None:
         if pieces.keys() <= {"number", "count", "ordinal", "unit", "date", "vague"} and not pieces.keys().isdisjoint(
             ("unit", "date")
         ):
-            found = _Reach(timedelta(days=round(n * UNIT_DAYS.get(unit, 0))), unit, first, stop)
+            found = _Duration(timedelta(days=round(n * UNIT_DAYS.get(unit, 0))), unit, first, stop)
     return found
 
 
-def _reach_before(question: Question, stop: int) -> _Reach | None:
+def _duration_before(question: Question, stop: int) -> _Duration | None:
     """Read a number, or an article, and a unit that end in front of a token."""
-    every = (_reach(question, stop - back) for back in (3, 2) if stop >= back and question.beside(stop))
+    every = (_duration(question, stop - back) for back in (3, 2) if stop >= back and question.beside(stop))
     return next((reach for reach in every if reach and reach.stop == stop), None)
 
 
@@ -271,32 +273,32 @@ def _reach_before(question: Question, stop: int) -> _Reach | None:
 
 
 def anchored(text: str) -> Anchored | None:
-    """Return the event that a question hangs its time on; None when there is none, or when it has a date of its own."""
-    question = _question(text, _ANY_DAY.date(), _may_hang)
+    """Return the event that a time in a question is relative to, None if there is none or it has a date."""
+    question = _question(text, _ANY_DAY.date(), _may_have_anchor)
     if question is None:
         return None
     for place, token in enumerate(question.tokens):
         if (fore := token.says.get("fore")) in _HINGES and (event := _event_behind(question, token.end, fore)):
-            return _anchor(event, fore, _reach_before(question, place))
+            return _anchor(event, fore, _duration_before(question, place))
         if (behind := token.says.get("behind")) in _HINGES:
-            reach = _reach(question, place + 1) if question.beside(place + 1) else None
+            reach = _duration(question, place + 1) if question.beside(place + 1) else None
             # a single character is part of many words
             if (reach or token.end - token.start > 1) and (event := _event_before(question, token.start)):
                 return _anchor(event, behind, reach)
     return None
 
 
-def _may_hang(small: str) -> bool:
+def _may_have_anchor(small: str) -> bool:
     return lists.has(small, *(f"clock.{side}.{hinge}" for side in ("fore", "behind") for hinge in _HINGES))
 
 
-def _anchor(event: str, hinge: str, reach: _Reach | None) -> Anchored:
+def _anchor(event: str, hinge: str, reach: _Duration | None) -> Anchored:
     relation: Literal["before", "after", "around"] = "before" if hinge == "before" else "after" if hinge == "after" else "around"
     return Anchored(event, relation, reach.length.days if reach else ANCHOR_DAYS[relation])
 
 
 def _event_behind(question: Question, start: int, hinge: str) -> str:
-    """Return the event that is told behind a word: what somebody did, something of somebody's, a wedding."""
+    """Return the event after a hinge word: what somebody did, something of theirs, a wedding."""
     told: list[Word] = []
     following = words(question.small, start, min(len(question.small), start + EVENT_CHARS[1]), built_in())
     for word, after in zip_longest(following, following[1:]):
@@ -325,7 +327,7 @@ def _is_past(word: str) -> bool:
 
 
 def _event_before(question: Question, end: int) -> str:
-    """Return the event that is told in front of a word, in a script without spaces."""
+    """Return the event before a hinge word, in a script without spaces."""
     start = end
     while start and question.small[start - 1].isalnum():
         start -= 1

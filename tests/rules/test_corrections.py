@@ -2,12 +2,12 @@
 
 import pytest
 
-from yiku.rules.learning import amended
+from yiku.rules.learning import corrections
 
 
 def given(text: str) -> str | None:
-    clause = amended.correction(text) if amended.may_amend(text) else None
-    return amended.value(text, clause) if clause else None
+    clause = corrections.correction(text) if corrections.may_correct(text) else None
+    return corrections.value(text, clause) if clause else None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_anything_else_corrects_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["No, 5", "不对，是5", "Actually 5"])
 def test_what_may_answer_a_question_is_no_slip(text: str) -> None:
     """ "Three tickets?" "No, 5": nothing that was said before is meant; a typo is one's own."""
-    clause, slip = amended.correction(text), amended.correction(f"typo: {text}")
+    clause, slip = corrections.correction(text), corrections.correction(f"typo: {text}")
 
     assert clause is not None and not clause.slip
     assert slip is not None and slip.slip

@@ -21,13 +21,13 @@ REACHES = timedelta(hours=1)
 LONGEST = 80  # characters of such a turn
 
 
-def may_amend(text: str) -> bool:
-    """Whether a turn may be a correction that gives a value alone."""
+def may_correct(text: str) -> bool:
+    """Whether a turn is a correction that gives only a value."""
     return len(text) <= LONGEST and correction(text) is not None
 
 
 def correction(text: str) -> Clause | None:
-    """The only clause of a turn that tells something, if it corrects and names nobody and nothing beside its value."""
+    """Return the single clause of a turn that corrects and holds nothing but its value."""
     told = [clause for clause in read(text) if not clause.bare or clause.values]
     if len(told) != 1 or told[0].mood is not Mood.ASSERTED or told[0].cue != "corrects" or len(told[0].values) != 1:
         return None
@@ -35,7 +35,7 @@ def correction(text: str) -> Clause | None:
 
 
 def value(text: str, clause: Clause) -> str:
-    """The value that a correction gives."""
+    """Return the value of a correction."""
     return text[clause.values[0].start : clause.values[0].end]
 
 
@@ -45,7 +45,7 @@ def _sort(said: str) -> str:
 
 def draft(text: str, told: Sequence[SemanticMemory], *, answers: bool) -> Draft | None:
     """
-    What was told just before, with the new value; None unless one thing alone can be meant.
+    Return the previous statement with the new value, None if it is ambiguous which one is meant.
 
     answers: whether a question stands before it, which "no, …" may answer
     """

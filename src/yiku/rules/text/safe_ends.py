@@ -1,5 +1,5 @@
 """
-Where a sentence surely ends, for what must rather take too much than too little: erasing.
+Sentence ends beyond doubt, for erasure, which must rather remove too much than too little.
 
 Where a sentence ends is not always sure ("Dr. Okonkwo", "No. 12B", "the 3. May", "Yahoo! Japan", 第3. 章). So a text is cut in
 pieces at every end that may be one, as sentences.py finds the marks, and pieces are put together where the end between
@@ -30,12 +30,12 @@ _LAST_WORD = re.compile(r"[\w.]*")  # read from the end
 
 
 def pieces(text: str) -> list[str]:
-    """A text cut at every end of a sentence that may be one; together they are the text."""
+    """Cut a text at every possible sentence end; the pieces tile it."""
     return [text[start:end] for start, end in pairwise((0, *possible_ends(text)))]
 
 
-def sure_sentences(text: str) -> list[str]:
-    """The sentences of a text, cut only where an end is sure; together they are the text."""
+def safe_sentences(text: str) -> list[str]:
+    """Cut a text only at sentence ends beyond doubt; the pieces tile it."""
     found: list[str] = []
     joined = 0
     for start, end in spans(pieces(text)):
@@ -49,12 +49,12 @@ def sure_sentences(text: str) -> list[str]:
 
 
 def spans(parts: Iterable[str]) -> list[Range]:
-    """Where the parts of a text stand in it."""
+    """Return the spans of consecutive parts."""
     return [*pairwise((0, *accumulate(map(len, parts))))]
 
 
-def sure(text: str, start: int, end: int) -> Range:
-    """A span up to ends that are sure, with the stops that end it."""
+def to_safe_ends(text: str, start: int, end: int) -> Range:
+    """Widen a span to sentence ends beyond doubt, final punctuation included."""
     for _ in range(PIECES_JOINED):
         stops = _STOP_RUN.match(text, end)
         if stops is None:
@@ -75,7 +75,7 @@ def sure(text: str, start: int, end: int) -> Range:
 
 
 def _ends_surely(text: str, position: int) -> bool:
-    """Whether a sentence surely ends before the piece that begins here."""
+    """Whether a sentence ends beyond doubt before this place."""
     start, end = _stops_before(text, position)
     if start == end:  # a line break, or a quotation that ends: "No." may be quoted, too
         quoted = text[max(0, start - NEAR_CHARS) : start]
@@ -84,14 +84,14 @@ def _ends_surely(text: str, position: int) -> bool:
 
 
 def _stops_before(text: str, position: int) -> Range:
-    """The stops in front of white space that ends here."""
+    """Return the span of the punctuation before the white space that ends here."""
     first = max(0, position - NEAR_CHARS)
     before = text[first:position].rstrip()
     return first + len(before.rstrip(STOPS)), first + len(before)
 
 
 def _is_doubtful(text: str, start: int, end: int) -> bool:
-    """Whether the stops there may be part of what is said, and end nothing."""
+    """Whether punctuation may be part of a name or a number and end nothing."""
     stops, following = text[start:end], text[end : end + 1]
     if set(stops) - INNER or not following:
         return False
@@ -116,7 +116,7 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
 
 
 def _is_short(word: str) -> bool:
-    """Whether it is short for something longer: Dr, e.g, an initial."""
+    """Whether a word is an abbreviation: Dr, e.g, an initial."""
     initials = all(len(part) == 1 and part.isalpha() for part in word.split("."))
     return (
         built_in().is_abbreviation(word) or word in lists.words("erasing.short") or (initials and (word.isascii() or "." in word))
