@@ -299,8 +299,19 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
         yield f"sessions.edit_scratchpad {name}", lambda m, v, n=name: m.sessions.edit_scratchpad(**{"text": "早", n: v})
     for name in ("force", "progress"):
         yield f"notes.sync {name}", lambda m, v, n=name: m.notes.sync(**{n: v})
+    yield "notes.publish keep", lambda m, v: m.notes.publish(keep=v)
+    for name in ("id", "before", "after"):
+        yield f"notes.edited {name}", lambda m, v, n=name: m.notes.edited(**{"id": m.target, "before": "a", "after": "b", n: v})
     yield "notes.index_document path", lambda m, v: m.notes.index_document(v)
     yield "notes.index_skill path", lambda m, v: m.notes.index_skill(v)
+    for name in ("text", "metadata", "said_at"):
+        yield f"notes.append_daily {name}", lambda m, v, n=name: m.notes.append_daily(**{"text": "早", n: v})
+    for name in ("text", "topic", "summary"):
+        yield f"notes.promote {name}", lambda m, v, n=name: m.notes.promote(**{"text": "早", n: v})
+    for name in ("older_than", "strategy", "dry_run"):
+        yield f"notes.compact {name}", lambda m, v, n=name: m.notes.compact(**{n: v})
+    yield "notes.watch tell", lambda m, v: m.notes.watch(v, stopped=lambda: True)
+    yield "notes.watch stopped", lambda m, v: m.notes.watch(stopped=(lambda: True) if v is None or callable(v) else v)
     yield "sessions.to_markdown item", lambda m, v: m.sessions.to_markdown(v)
     yield "sessions.to_markdown language", lambda m, v: m.sessions.to_markdown(m.sessions.scratchpad(), v)
     for name in (

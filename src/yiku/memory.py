@@ -10,6 +10,7 @@ that a home which is not there is made.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -56,10 +57,10 @@ from yiku.types import (
 )
 
 if TYPE_CHECKING:
-    from yiku.flows.find.embed import Worker
+    from yiku.flows.common.background import Worker
     from yiku.models.api import ChatModel, Embedder
 
-CLOSE_WITHIN_S = 1.5  # for the thread in the background
+CLOSE_WITHIN_S = 1.5  # for the threads in the background
 Time = datetime | str
 Where = Mapping[str, Any]
 
@@ -102,7 +103,7 @@ class Memory:
         clock:      gives the time, for tests
         embedder:   a model of your own that makes vectors, instead of the one that the settings name
         chat:       a model of your own that reads and writes text, likewise
-        background: embed what is said in a thread of this memory; else `admin.embed` does when it is called
+        background: follow the notes and embed what is said in threads of this memory; else `notes.sync` and `admin.embed` do
         settings:   any of docs/settings.md, over the environment and yiku.toml: durability="fast", limit=5 …
 
         Raises HomeMissing, ScopeRequired, SettingsError, InvalidScope, StoreMismatch, Damaged and others of StoreError.
@@ -136,7 +137,7 @@ class Memory:
         self.admin = Admin(self._handle)
         self.sessions = Sessions(self._handle)
         self.notes = Notes(self._handle)
-        self._worker = self._started() if background else None
+        self._workers = self._started() if background else ()
 
     @property
     def scope(self) -> str:
@@ -500,18 +501,22 @@ class Memory:
 
     def close(self) -> None:
         """Release the files. Idempotent."""
-        if self._worker is not None:
-            self._worker.stop(CLOSE_WITHIN_S)
+        until = time.monotonic() + CLOSE_WITHIN_S
+        for worker in self._workers:
+            worker.end()
+        for worker in self._workers:
+            worker.stop(max(until - time.monotonic(), 0.0))
         self._handle.store.shorten_busy_timeout()
         record.flush_read_marks(self._handle)
         transcripts.finish(self._handle)
         self._handle.vectors.close()
         self._handle.store.close()
 
-    def _started(self) -> Worker:
-        from yiku.flows.find.embed import Worker
+    def _started(self) -> tuple[Worker, ...]:
+        from yiku.flows.find import embed
+        from yiku.flows.notes import watch
 
-        return Worker(self._handle)
+        return embed.in_background(self._handle), watch.in_background(self._handle)
 
     if not TYPE_CHECKING:  # a type checker knows which verbs there are
 

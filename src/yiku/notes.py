@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
 
-from yiku.types import Edited, PublishReport, SyncReport
+from yiku.types import Compacted, Edited, Noted, PublishReport, SyncReport
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -78,3 +79,65 @@ class Notes:
         from yiku.flows.notes import edits
 
         return edits.edited(self._handle, id, before, after)
+
+    # -------------------------------------------------------------- what is noted down
+
+    def append_daily(self, text: str, metadata: Mapping[str, Any] | None = None, *, said_at: datetime | str | None = None) -> Noted:
+        """
+        Add an entry to the log of today, `memory/2026-03-01.md`: its time, what is known of it, its text.
+
+        metadata: any JSON object, up to 16 KiB; it stands in a comment below the time
+        said_at:  when it was said, by default now: the day is the local one of that time
+
+        Raises InvalidInput, TooLarge, KeptOut, Paused, StoreBusy, StorageFull.
+        """
+        from yiku.flows.notes import daily
+
+        return daily.append_daily(self._handle, text, metadata, said_at=said_at)
+
+    def promote(self, text: str, *, topic: str | None = None, summary: str | None = None) -> Noted:
+        """
+        Add a note to MEMORY.md under a heading, which is made where it is missing; one that stands there is not added again.
+
+        topic:   the heading, by default "Notes"
+        summary: one line, in bold above the text
+
+        Raises InvalidInput, TooLarge, KeptOut, Paused, StoreBusy, StorageFull.
+        """
+        from yiku.flows.notes import daily
+
+        return daily.promote(self._handle, text, topic=topic, summary=summary)
+
+    def compact(
+        self,
+        *,
+        older_than: timedelta | float | None = None,
+        strategy: Literal["auto", "archive", "summarize"] = "auto",
+        dry_run: bool = False,
+    ) -> Compacted:
+        """
+        Move daily logs to `memory/archive/`, whole. They are found there as before.
+
+        older_than: a time or a number of days, by default the setting `daily_days`
+        strategy:   "archive" moves; "summarize" also has a model choose the sentences worth keeping in mind, for the digest of
+                    their month; "auto" does so where the settings name a model
+
+        Raises InvalidInput, ModelUnavailable for "summarize" without a model, Paused, StoreBusy, StorageFull.
+        """
+        from yiku.flows.notes import compact
+
+        return compact.compact(self._handle, older_than=older_than, strategy=strategy, dry_run=dry_run)
+
+    # -------------------------------------------------------------- following the files
+
+    def watch(self, tell: Callable[[SyncReport], object] | None = None, *, stopped: Callable[[], bool] | None = None) -> None:
+        """
+        Keep the index in step with the files, and embed what is new, until `stopped()` is true: it is asked twice a second.
+
+        tell: called with each report that changed something
+
+        Raises StoreBusy while another process or thread watches this home.
+        """
+        from yiku.flows.notes import watch
+
+        watch.watch(self._handle, tell, stopped=stopped)

@@ -48,6 +48,8 @@ _BOUNDS = {
     "chat_max_tokens": (64, 131_072),
     "learn_calls": (0, 1_000),
     "transcript_days": (1, 36_500),
+    "daily_days": (0, 36_500),
+    "watch_debounce_s": (0.05, 60.0),
 }
 MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken for it misspelt (difflib)
 _ADDRESSES = ("embed_url", "chat_url")

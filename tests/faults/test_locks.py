@@ -231,6 +231,10 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "notes.index_skill": lambda m: m.notes.index_skill(page(m)),
     "notes.publish": lambda m: (m.notes.publish(), m.notes.publish()),
     "notes.edited": lambda m: m.notes.edited(live(m), before="a", after="Ann likes 绿茶 more"),
+    "notes.append_daily": lambda m: m.notes.append_daily("灯笼 lantern"),
+    "notes.promote": lambda m: m.notes.promote("灯笼 lantern", topic="灯"),
+    "notes.compact": lambda m: m.notes.compact(older_than=0),
+    "notes.watch": lambda m: m.notes.watch(stopped=lambda: True),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
@@ -290,6 +294,10 @@ COMMANDS: dict[str, list[str]] = {
     "edit": ["--help"],  # it wants an editor; notes.edited is above
     "pause": [],
     "resume": [],
+    "note": ["灯笼 lantern"],
+    "promote": ["灯笼 lantern"],
+    "compact": ["--days", "0"],
+    "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],
     "restore-backup": ["BACKUP", "--yes"],

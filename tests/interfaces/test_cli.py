@@ -701,6 +701,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "repair": ["check", "--quick"],
         "notes": ["sync"],
         "vectors": ["embed", "--help"],
+        "vault": ["compact"],
         "demo": ["demo", "--help"],
     }
     environment = commands.plain({"YIKU_HOME": talk})

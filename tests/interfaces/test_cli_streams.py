@@ -73,6 +73,9 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "completion": ["bash"],
         "demo": ["--home", str(home.parent / "demo")],
         "embed": ["--help"],  # without a model it has no answer
+        "note": ["tea 茶"],
+        "promote": ["tea 茶"],
+        "watch": ["--help"],  # it ends when it is asked to
     }
     return {verb: [verb, *given.get(verb, [])] for verb in VERBS}
 

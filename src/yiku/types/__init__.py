@@ -53,6 +53,7 @@ from yiku.types.changes import (
     Turns,
     UpdateMemory,
 )
+from yiku.types.daily import Compacted, Noted, Watching
 from yiku.types.hits import (
     Context,
     Explanation,
@@ -178,6 +179,7 @@ __all__ = [
     "ChangeRow",
     "Checked",
     "ClaimJobs",
+    "Compacted",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -243,6 +245,7 @@ __all__ = [
     "Note",
     "NoteFile",
     "NoteSource",
+    "Noted",
     "OperationRecord",
     "Origin",
     "OriginName",
@@ -306,4 +309,5 @@ __all__ = [
     "Undone",
     "UpdateMemory",
     "Vector",
+    "Watching",
 ]

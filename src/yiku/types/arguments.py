@@ -46,3 +46,5 @@ class SettingsArguments(TypedDict, total=False):
     learn_calls: int
     transcripts: Literal["on", "off"]
     transcript_days: int
+    daily_days: int
+    watch_debounce_s: float

@@ -9,6 +9,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
+from yiku.types.daily import Watching
 from yiku.types.memories import SemanticMemory
 from yiku.types.sessions import Episode, Scratchpad
 from yiku.types.value import value
@@ -243,6 +244,7 @@ class Status:
 
     search:  what questions are asked with: words, or the space of a model
     missing: what a search by words could have besides, and how
+    watching: who follows the notes, or died of it
     """
 
     home: str
@@ -258,3 +260,4 @@ class Status:
     missing: str | None
     waiting: Mapping[str, int]
     troubles: tuple[str, ...]
+    watching: Watching | None = None

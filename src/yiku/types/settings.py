@@ -76,5 +76,7 @@ class Settings:
     learn_calls: int = 5
     transcripts: Literal["on", "off"] = "on"
     transcript_days: int = 30
+    daily_days: int = 7
+    watch_debounce_s: float = 1.0
     origins: Mapping[str, str] = field(default_factory=dict)
     unknown_variables: tuple[str, ...] = ()

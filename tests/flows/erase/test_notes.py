@@ -38,6 +38,7 @@ def test_the_sentence_is_cut_out_of_the_file(memory, home, language):
     assert {"documents/codes.md:3", "documents/codes.md:5"} <= {place.name for place in done.places}
     assert done.clean, [place for place in done.places if place.found]
     assert not any(secret in note.text for note in notes_of(memory))
+    assert not [path for path in home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     memory.notes.sync()
     assert ["Another item"] == [word for note in notes_of(memory) for word in ("Another item",) if word in note.text]
     assert not memory.admin.check("deep").problems

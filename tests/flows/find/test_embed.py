@@ -535,7 +535,7 @@ def test_what_is_said_is_embedded_in_the_background(open_it):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_fails_says_so_and_another_goes_on(open_it, monkeypatch):
     """A model of the host's own raises what no error of ours is: `status` says which, and what waits is embedded later."""
-    monkeypatch.setattr("yiku.flows.find.embed.AFTER_TROUBLE_S", 0.1)
+    monkeypatch.setattr("yiku.flows.common.background.AFTER_TROUBLE_S", 0.1)
     model, raises = Hashed(known=LIKE), [LookupError("模型 lost its weights")]
 
     class Odd(Hashed):
@@ -572,7 +572,7 @@ def test_closing_does_not_wait_for_a_slow_model(open_it, monkeypatch, home):
     _wait_for(lambda: not memory.status().waiting)
     said(memory, "slow 慢")
     _wait_for(lambda: "slow 慢" in asked)
-    worker = memory._worker
+    worker = memory._workers[0]
     memory.close()  # returns while the model is at it
     go_on.append(True)
 

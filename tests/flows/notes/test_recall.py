@@ -16,7 +16,7 @@ def write(home, path, text):
     return file
 
 
-@pytest.mark.spec("S4-33", "S4-05")
+@pytest.mark.spec("S4-33")
 def test_a_note_is_found_with_its_file_heading_and_lines(memory, home):
     """In either language, beside what was said."""
     memory.record_turn("user", "I saw a kingfisher at the pond.", session="s1")

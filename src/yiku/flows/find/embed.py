@@ -10,15 +10,14 @@ halves are tried until that text is found; it is tried again later, a few times,
 
 from __future__ import annotations
 
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, ReadOnly, StoreBusy, StoreError, YikuError
-from yiku.flows.common import checks
+from yiku.flows.common import background, checks
+from yiku.flows.common.background import Worker
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import with_speaker
 from yiku.flows.keep import transcripts
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 BATCH = 128  # rows a transaction, and
 BATCH_TOKENS = 8_000  # so many tokens, unless a single row has more: a second or two of the local model
 LOOK_EACH_S = 1.0  # of the worker in the background
-AFTER_TROUBLE_S = 30.0  # that it waits before it asks a model again that failed
+THREAD = "yiku-embed"
 COUNTED = 1_000  # statements that wait are counted up to here
 KNOWN_TEXT = "ok"  # that any model takes
 
@@ -374,75 +373,31 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
 # ------------------------------------------------------------------ in the background
 
 
-class Worker:
-    """
-    Background thread that embeds pending rows and appends to the transcripts. Its last error is shown by `status`.
+def in_background(handle: Handle) -> Worker:
+    """Start a thread that embeds pending rows, and appends to the transcripts."""
+    due = 0.0  # when to embed, on the monotonic clock
 
-    A model of the host's own may raise anything. The thread then ends with its traceback, and another one goes on later.
-    """
+    def look(worker: Worker) -> float:
+        nonlocal due
+        transcripts.try_catch_up(handle)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _looked(worker)
+        return max(0.0, min(LOOK_EACH_S, due - time.monotonic()))
 
-    def __init__(self, handle: Handle) -> None:
-        self.handle = handle
-        self.trouble: str | None = None
-        self._ended = threading.Event()
-        self._start(0.0)
-        _EVERY.add(self)
-
-    def _start(self, after_s: float) -> None:
-        self._thread = threading.Thread(target=self._run, args=(after_s,), name="yiku-embed", daemon=True)
-        self._thread.start()
-
-    def _run(self, after_s: float) -> None:
-        try:
-            due = time.monotonic() + after_s
-            while not self._ended.wait(max(0.0, min(LOOK_EACH_S, due - time.monotonic()))):
-                transcripts.try_catch_up(self.handle)
-                if time.monotonic() >= due:
-                    due = time.monotonic() + self._looked()
-        except BaseException as error:
-            self.trouble = f"{type(error).__name__}: {error}"
-            if not self._ended.is_set():
-                self._start(AFTER_TROUBLE_S)
-            raise
-
-    def _looked(self) -> float:
-        """Embed pending rows; return the seconds until the next look."""
-        try:
-            report = embed(self.handle, stopped=self._ended.is_set)
-        except StoreBusy:  # another process is at it
-            return LOOK_EACH_S
-        except (YikuError, OSError) as error:
-            self.trouble = str(error)
-            if isinstance(error, ReadOnly):
-                self._ended.set()
-            return AFTER_TROUBLE_S
-        self.trouble = None
-        refused = report.waiting and not report.done  # for now
-        return AFTER_TROUBLE_S if refused else LOOK_EACH_S
-
-    def works(self) -> bool:
-        """Tell whether its thread is alive; not so in a forked child."""
-        return self._thread.is_alive()
-
-    def stop(self, within_s: float) -> bool:
-        """Stop the thread; return whether it ended in time."""
-        self._ended.set()
-        self._thread.join(within_s)
-        return not self.works()
+    return Worker(handle, THREAD, look)
 
 
-_EVERY = weakref.WeakSet[Worker]()
-
-
-def _workers(handle: Handle) -> list[Worker]:
-    return [worker for worker in list(_EVERY) if worker.handle is handle]
-
-
-def works(handle: Handle) -> bool:
-    """Tell whether this memory has a background thread."""
-    return any(worker.works() for worker in _workers(handle))
-
-
-def trouble(handle: Handle) -> str | None:
-    """Return what keeps this memory's thread from embedding, if anything."""
-    return next((worker.trouble for worker in _workers(handle)), None)
+def _looked(worker: Worker) -> float:
+    """Embed what waits; how many seconds later it is worth to look again."""
+    try:
+        report = embed(worker.handle, stopped=worker.ended)
+    except StoreBusy:  # another process is at it
+        return LOOK_EACH_S
+    except (YikuError, OSError) as error:
+        worker.trouble = str(error)
+        if isinstance(error, ReadOnly):
+            worker.end()
+        return background.AFTER_TROUBLE_S
+    worker.trouble = None
+    refused = report.waiting and not report.done  # for now
+    return background.AFTER_TROUBLE_S if refused else LOOK_EACH_S

@@ -11,12 +11,12 @@ from typing import Any
 
 from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, git, modes, mounts, transcripts
-from yiku.flows.common import pause
+from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.learn import learn, relearn
-from yiku.flows.notes import publish, sync
+from yiku.flows.notes import publish, sync, watch
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
@@ -53,6 +53,7 @@ def status(handle: Handle) -> Status:
         missing=missing,
         waiting={**({"to embed": late} if late else {}), **({"notes to index": stale} if stale else {}), **learn.waiting(handle)},
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
+        watching=watch.watching(handle.paths),
     )
 
 
@@ -61,7 +62,7 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
     try:
         model, why = handle.embedder()
         if model is None:
-            missed = handle.vectors.exist() or handle.settings.embed_url or embed.works(handle)
+            missed = handle.vectors.exist() or handle.settings.embed_url or background.works(handle, embed.THREAD)
             if why and not missed:
                 return "words", why.removeprefix("search by words only: "), 0, ()
             return "words", None, 0, [why] if why else ()
@@ -70,7 +71,7 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
         troubles = [embed.missing_vectors_note(late)] if late else []
         if failed:
             troubles.append(embed.missing_vectors_note(failed, "the model refuses them"))
-        if why := embed.trouble(handle):
+        if why := background.trouble(handle, embed.THREAD):
             troubles.append(f"nothing is embedded in the background: {why}")
         return model.space, None, late, troubles
     except YikuError as error:
@@ -90,6 +91,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from modes.troubles(handle.paths, read_only=about["read_only"])
     if (waiting := sum(not entry["done"] for entry in handle.store.erasures.all())) > 0:
         yield f"{waiting} {'erasure was' if waiting == 1 else 'erasures were'} interrupted: yiku erase --resume"
+    yield from watch.troubles(handle.paths)
     if (late := backup.overdue(handle)) is not None:
         yield late
     if handle.copy_trouble is not None:

@@ -265,23 +265,30 @@ def _ask(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) 
 
 def _ask_once(asking: Asking, job: Job, messages: Sequence[Message], schema: Schema) -> Reply:
     """Ask once and record the usage."""
+    return timed(asking.handle, asking.model, messages, schema, purpose=job.kind, session=job.session)
+
+
+def timed(
+    handle: Handle, model: ChatModel, messages: Sequence[Message], schema: Schema, *, purpose: str, session: str | None = None
+) -> Reply:
+    """Ask a model and record the usage, however it went."""
     began, how = time.monotonic(), "ok"
     cost: Reply | ModelFailed | None = None
     try:
-        cost = reply = asking.model.ask(messages, schema)
+        cost = reply = model.ask(messages, schema)
         return reply
     except ModelError as error:
         how, cost = type(error).__name__, error if isinstance(error, ModelFailed) else None
         raise
     finally:
         call = ModelCall(
-            at=asking.handle.now(),
-            purpose=job.kind,
-            session=job.session,
-            model=asking.method,
+            at=handle.now(),
+            purpose=purpose,
+            session=session,
+            model=model.name[:NAME_CHARS],
             prompt_tokens=cost.prompt_tokens if cost else None,
             completion_tokens=cost.completion_tokens if cost else None,
             seconds=round(time.monotonic() - began, 3),
             outcome=how,
         )
-        asking.handle.store.apply(asking.scope, [Spend(call)], asking.handle.cause("learn"))
+        handle.store.apply(handle.writes(), [Spend(call)], handle.cause("learn"))

@@ -70,6 +70,10 @@ TABLE = {
         "sync": "notes",
         "index": "notes",
         "publish": "pages",
+        "note": "vault",
+        "promote": "vault",
+        "compact": "vault",
+        "watch": "vault",
     },
     "Backup and repair": {
         "backup": "backup",

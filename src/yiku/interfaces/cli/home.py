@@ -80,6 +80,7 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("durability", found.durability),
         ("disk", found.disk),
         ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),
+        *([("notes", f"followed by process {found.watching.pid}")] if found.watching and found.watching.alive else []),
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),
     ]
