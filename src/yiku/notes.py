@@ -1,5 +1,5 @@
 """
-`Memory.notes`: the Markdown files of the vault. Wiring only; each flow is loaded when it is first called.
+`Memory.notes`: methods for the Markdown files of the vault. No logic; flows are imported on first use.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from store.scopes import MARKED, View, World, tries
 
 from yiku.errors import InvalidInput
 from yiku.flows.learn import relearn
-from yiku.flows.notes import add, publish, sync
+from yiku.flows.notes import add, compact, daily, publish, sync, watch
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Spend
 
 
@@ -204,6 +204,29 @@ def _sync(world: World, me: View) -> None:
     world.ask(me, lambda: add.document(given, note))
     if me.name != handle.settings.owner:
         for verb in (me.memory.notes.sync, lambda: me.memory.notes.index_document(note), lambda: me.memory.notes.index_skill(note)):
+            with pytest.raises(InvalidInput):
+                verb()
+    world.ask(me, lambda: me.memory.recall(world.question(), types=["note"]))
+
+
+@tries("notes.append_daily", 1)
+@tries("notes.promote", 1)
+@tries("notes.compact", 1)
+@tries("notes.watch", 1)
+def _daily(world: World, me: View) -> None:
+    """Entries of a day and notes under a topic lie in the scope's own folder, and moving them to the archive keeps them there."""
+    handle = me.memory._handle
+    given = replace(handle, settings=replace(handle.settings, vaults=(me.name,)))
+    handle.writes()
+    text = world.text(me)
+    noted = world.ask(me, lambda: daily.append_daily(given, text))
+    assert text in (given.vault / noted.path).read_text(encoding="utf-8")
+    world.ask(me, lambda: daily.promote(given, text, topic=me.mark))
+    world.ask(me, lambda: compact.compact(given, older_than=0, strategy="archive"))
+    world.ask(me, lambda: watch.watch(given, stopped=lambda: True))
+    if me.name != handle.settings.owner:
+        notes = me.memory.notes
+        for verb in (lambda: notes.append_daily(text), lambda: notes.promote(text), notes.compact, lambda: notes.watch(stopped=lambda: True)):
             with pytest.raises(InvalidInput):
                 verb()
     world.ask(me, lambda: me.memory.recall(world.question(), types=["note"]))

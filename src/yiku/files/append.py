@@ -1,5 +1,5 @@
 """
-Adding to a file that a person may have open, and moving one away, without losing a word of either.
+Append to, rewrite and move files that people may have open in an editor, without losing a word of either.
 
 A file is added to at its end, in one piece and flushed. Editors replace a file by another of its name when they save: what went
 into the old one meanwhile is added once more to the new one. What is added further up is written to a new file, which takes the

@@ -1,5 +1,5 @@
 """
-Long contents, compressed and named by hash.
+Store long contents as compressed files named by their hash.
 
     blobs/ab/abcdef….z   zlib of the content, a text in UTF-8; the name is the BLAKE2b-256 of the content, in hex
 

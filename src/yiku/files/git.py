@@ -1,5 +1,5 @@
 """
-Whether git keeps what it should not keep of a home: the database, or the key.
+Find files of a home that a git repository tracks but should not: the database and the key.
 
 A database in git grows with each commit, is torn when it is committed while it is written, and goes back in time with a
 checkout. Pages and notes are text, and git is good for them. The index of the repository is read here; git itself is not run.

@@ -1,5 +1,5 @@
 """
-One file per erasure, outside the database, to detect restored older copies.
+Keep a copy of each erasure's record as a file outside the database, so that it survives restoring an older copy.
 
     erasures/<first 8 characters of the store's id>-<id of the erasure>.json
 

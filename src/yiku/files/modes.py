@@ -39,7 +39,7 @@ def troubles(place: Home, *, read_only: bool) -> Iterator[str]:
 
 
 def _mode(path: Path) -> int:
-    """Return the permissions of a path; None for a link or a missing file."""
+    """Return the permissions of a path; 0 for a link or a missing file."""
     try:
         found = path.lstat().st_mode
     except OSError:

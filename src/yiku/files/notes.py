@@ -1,5 +1,5 @@
 """
-The files of a vault that are indexed: which they are, how they look from outside, and what they hold.
+List, classify and read the files of a vault that can be indexed, without following links.
 
     MEMORY.md  USER.md  memory/2026-11-23.md  memory/archive/…  documents/…  skills/…
 

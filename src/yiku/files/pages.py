@@ -1,5 +1,5 @@
 """
-A page that people and Yiku write: read with what it held, and replaced only while it still holds that.
+Read a page that people and Yiku both write, and replace it only if nobody changed it meanwhile.
 
 A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
 before the rename. Who replaced or changed it meanwhile keeps what they wrote, and the caller reads again.

@@ -1,5 +1,5 @@
 """
-Files other than the database, for erasure: copies, blobs, everything else.
+File operations of erasure: list copies of the database, replace and delete files, search all other files.
 """
 
 from __future__ import annotations

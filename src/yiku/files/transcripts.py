@@ -1,5 +1,5 @@
 """
-Transcripts: what was said, as JSON Lines, one file a session. Derived from the database, readable by any tool.
+Read and write transcripts: a checksummed JSON line for each turn, one file a session, derived from the database.
 
     transcripts/<scope n>/<session>-<hash8>.jsonl   one turn a line, by position; hash8 is of the session's whole name
     transcripts/<scope n>/mark                      up to which turn and change of the database they go

@@ -1,5 +1,5 @@
 """
-Events of the file system: when something in the vault may have changed.
+Wake a thread when files of the vault may have changed, using file system events.
 
 An event is a hint and nothing more. It says that it is time to look; what has changed is told by looking through the
 folders, so an event that is lost, doubled or out of order, a storm of them, a folder that was renamed and a queue that

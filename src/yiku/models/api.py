@@ -1,5 +1,5 @@
 """
-Protocols of embedding and chat models.
+Protocols that embedding and chat models implement.
 
 An embedder takes texts and returns a unit vector for each; a chat model takes messages and a schema and returns a reply
 that fits the schema.

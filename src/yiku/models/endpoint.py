@@ -1,5 +1,5 @@
 """
-HTTP requests to a model's endpoint, with retries.
+Send HTTP requests to a model's endpoint, with retries.
 
 What passes (no connection, 429, 5xx, an answer that is cut off) is tried again, a little later each time and never
 beyond `timeout_s`; what does not pass (a refused key, a redirect, a wrong address) is said at once. After a failure that

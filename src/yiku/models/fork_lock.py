@@ -1,5 +1,5 @@
 """
-A lock that a forked child does not inherit as held.
+Lock for model threads that a forked child does not inherit as held.
 
 Loading takes seconds. Who forks meanwhile leaves the thread that loads behind, and with it the lock: nobody in the
 child would ever let it go.

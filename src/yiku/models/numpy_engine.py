@@ -1,5 +1,5 @@
 """
-The local model in numpy, for machines without onnxruntime: same weights, same vector space.
+Run the local embedding model in numpy, where onnxruntime is missing, with the same weights and vector space.
 
 Texts are not padded to one length: their tokens lie behind each other in one matrix, and only in the attention does
 each text take its own rows. Vectors agree with onnxruntime's to a cosine of 0.9999: there Gelu is computed with the

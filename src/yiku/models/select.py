@@ -1,5 +1,5 @@
 """
-Select models from the settings: an unusable explicit choice is an error, `auto` goes without.
+Choose the embedding and chat models from the settings.
 
 Nothing heavy is imported here, and no weight is read: that waits for the first text.
 """

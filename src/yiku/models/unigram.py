@@ -1,5 +1,5 @@
 """
-Unigram tokenizer: the most probable segmentation of a text.
+Tokenize text for the local embedding model: the most probable segmentation into pieces of its vocabulary.
 
 A text is folded, its words get a mark in front (▁), and each word is cut so that the sum of the scores of its pieces
 (the logs of their probabilities) is the highest: one pass over its characters, in which each place remembers the best

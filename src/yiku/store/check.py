@@ -1,5 +1,5 @@
 """
-Integrity checks of a store, at three depths.
+Integrity checks of a store, at three depths: quick, full, deep.
 
 quick: whose file it is, its schema, its pages as SQLite sees them. full: every row against its digest, the
 journal against its chain, and all that rows say of each other. deep: what is derived is made anew from the

@@ -1,5 +1,5 @@
 """
-Errors of SQLite and of the system as those of `yiku.errors`.
+Map errors of SQLite and the operating system to those of `yiku.errors`.
 """
 
 from __future__ import annotations

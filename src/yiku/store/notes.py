@@ -1,5 +1,5 @@
 """
-Store.notes on SQLite: the files of the vault as they were indexed, and their passages.
+`Store.notes` on SQLite: the indexed files of the vault and their passages.
 
 Both are derived from the files: no change of them is journaled, and a passage never changes but for the lines in which it stands.
 So its number means one text for ever, and what is made of it, its vector above all, stays as long as it does.

@@ -1,5 +1,5 @@
 """
-The versions of published pages, see types/pages.py: ids and seals, and no words.
+Store the known versions of published pages, as ids and seals without any text.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Reserved disk space, released so that forgetting works on a full disk.
+Reserve disk space, released so that forgetting works on a full disk.
 """
 
 from __future__ import annotations

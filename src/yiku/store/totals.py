@@ -1,5 +1,5 @@
 """
-Counts for `stats`.
+Count turns, sessions and memories of scopes, for `stats`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-What adding to the notes, tidying them and watching them came to.
+Reports of adding notes, compacting daily logs and watching the vault.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Notes: the Markdown files of a vault as they were indexed, and the passages of them that are found.
+Types of the notes index: indexed files, their passages, changes of both, and the report of a sync.
 """
 
 from __future__ import annotations

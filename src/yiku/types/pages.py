@@ -1,5 +1,5 @@
 """
-MEMORY.md and USER.md: the versions that are known of them, and what publishing and reading their edits came to.
+Types of published pages: known versions of MEMORY.md and USER.md, and reports of publishing and reading edits.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Types for search: per-turn columns, vectors, similarities.
+Types for ranking and embedding: turn columns, vectors, similarities, embedding progress.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Vector:
     """
     The vector of one window of a turn or memory: (dimensions,) float32, unit length.
 
-    unspaced: whether its text is mostly in a script without spaces, Chinese above all
+    is_cjk: whether its text is mostly in a script without spaces, Chinese above all
     """
 
     item: Item
@@ -57,7 +57,7 @@ class Similar:
 
     ns:       (k,) int64, row numbers, in no order
     memories: (k,) bool, whether it is a memory's
-    unspaced: (k,) bool, whether its text is in a script without spaces
+    is_cjk:   (k,) bool, whether its text is in a script without spaces
     alike:    (k,) float32, cosines, or cosines beyond what is common to a script
     """
 

@@ -664,7 +664,7 @@ def test_an_erasure_that_was_cut_short_takes_all_vectors(memory, home, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("yiku.flows.erase.verify._delete_vectors", killed)
+        patch.setattr("yiku.flows.erase.finish._delete_vectors", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.admin.erase(secret)
     assert in_the_files(home, old[0])

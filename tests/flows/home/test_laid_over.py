@@ -155,9 +155,9 @@ def test_what_is_no_older_copy_opens(both, tmp_path):
 
 def _erase_and_die(home: Path) -> None:
     """The erasure is committed, and nothing else is done."""
-    from yiku.flows.erase import verify
+    from yiku.flows.erase import finish
 
-    verify.clean_everywhere = lambda *args, **details: os._exit(9)  # type: ignore[assignment]
+    finish.clean_everywhere = lambda *args, **details: os._exit(9)  # type: ignore[assignment]
     erased(home, "lantern is green")
 
 

@@ -153,14 +153,15 @@ def test_a_storm(quick: Memory, home: Path, folders: int) -> None:
 
 
 def test_its_own_writing(quick: Memory, home: Path) -> None:
-    """What Yiku writes itself is indexed when it is written; the watcher finds nothing to do there."""
-    with watched(quick) as told:
+    """What Yiku writes is indexed once, by the call that writes it or by a watcher that is faster, and is no change afterwards."""
+    with watched(quick) as reports:
         quick.notes.append_daily("a note 记录")
         quick.notes.promote("a lasting note", topic="Things")
         time.sleep(0.5)
 
-    assert [] == told
     assert 2 == len(indexed(quick))
+    found = [name for report in reports for name in (*report.added, *report.changed, *report.removed)]
+    assert len(found) == len({*found}) <= 2
 
 
 def test_while_memory_is_paused(quick: Memory, home: Path) -> None:

@@ -1,5 +1,5 @@
 """
-Work in the background: a thread that looks again and again for what there is to do, as long as its memory is open.
+Run background threads of a memory: each repeats one task until the memory is closed.
 
 Its last trouble is told by `status`. What is handed in by a host may raise anything: the thread then ends with its traceback,
 and another one goes on later.

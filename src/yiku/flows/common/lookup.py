@@ -1,5 +1,5 @@
 """
-Resolve full or shortened ids, and names to entities.
+Find a memory or turn by its id or the end of it; resolve names to entities.
 
 An id may be given whole or by its last characters. What a handle may not see is not found, in the same
 words as what is not there. A name that was told leads to whom it names: after `my sister is called Rain`,

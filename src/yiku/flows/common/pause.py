@@ -1,5 +1,5 @@
 """
-Pause and resume, and folders in which recording is switched off.
+Pause and resume writing, and find folders in which recording is switched off.
 
 The file `paused` in the home says until when, or nothing: then until `resume`. Every process looks for it at each
 call, so a pause holds for all of them at once. Looking, forgetting and restoring go on. A folder is switched off

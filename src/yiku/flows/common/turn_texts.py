@@ -1,5 +1,5 @@
 """
-The full text of a turn, for indexing, quoting and redaction.
+Read the full text of a turn, also from blobs, for indexing, quoting and redaction.
 
 A long content lies in a blob; here it is read whole.
 """

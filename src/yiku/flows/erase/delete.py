@@ -1,5 +1,5 @@
 """
-Delete the planned rows in one transaction, relink what they were linked with, and write tombstones.
+Delete the planned rows in one transaction, relink their neighbours, and write tombstones.
 
 A tombstone is a keyed hash of what must not come back; nobody can read the words from it.
 """

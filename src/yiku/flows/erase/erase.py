@@ -2,7 +2,7 @@
 Erase content from every place in the home and return a receipt.
 
 Plan what goes (plan.py). Take it out of the store in one transaction that leaves tombstones, keyed hashes of what must not come
-back (delete.py). Then deal with every other copy and look through the raw bytes of the home (verify.py); a backup, or an older
+back (delete.py). Then deal with every other copy and look through the raw bytes of the home (finish.py); a backup, or an older
 file that is put back, has the same erasure done once more (reapply.py).
 """
 
@@ -15,7 +15,7 @@ from datetime import datetime
 from yiku.errors import StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.erase import quotes, verify
+from yiku.flows.erase import finish, quotes
 from yiku.flows.erase.delete import blobs, delete_planned, erased_rows, seals
 from yiku.flows.erase.notes import NotesPlan, cut_files, plan_notes
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
@@ -50,7 +50,7 @@ def erase(
     Raises NotFound when nothing is meant.
     """
     if checks.flag(resume, "resume"):
-        return verify.resume(handle, progress=progress)
+        return finish.resume(handle, progress=progress)
     for name, value in (("everything", everything), ("keep_turns", keep_turns), ("keep_notes", keep_notes), ("dry_run", dry_run)):
         checks.flag(value, name)
     _refuse_unclear(id, session, source, window=since is not None or until is not None, everything=everything)
@@ -73,7 +73,7 @@ def erase(
     done, number, cut, failed = _apply(handle, choice, keep_notes=keep_notes)
     answer = _answer(done, number, quotes.find_quotes(handle, done.sought) if _kept_elsewhere(done) else ())
     answer = _with_notes(answer, cut, keep=keep_notes, done="cut out", failed=failed)
-    return verify.clean_everywhere(
+    return finish.clean_everywhere(
         handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, passages=cut.passages, progress=progress
     )
 
@@ -141,7 +141,7 @@ def _answer(plan: ErasurePlan, number: int, stays: Iterable[HeldText], *, dry_ru
         kept=(*plan.statements.kept, *plan.statements.retold.values(), *quotes.remaining(stays)),
         records=(*plan.derived.gone, *(before for before, _ in plan.derived.left)),
         places=tuple(plan.left),
-        out_of_reach=verify.OUT_OF_REACH,
+        out_of_reach=finish.OUT_OF_REACH,
         operation=number,
         dry_run=dry_run,
     )

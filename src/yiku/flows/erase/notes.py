@@ -1,5 +1,5 @@
 """
-Cut erased sentences out of notes, the Markdown files of the vault, and out of their index.
+Cut erased sentences out of the Markdown files of the vault and out of their index.
 
 The files go first: if the process dies in between, the statement is still there, and is erased once more. A file is replaced only
 if it still holds what was read. Its passages leave the index with the rows, and the next sync indexes what is left of it.

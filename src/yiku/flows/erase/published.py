@@ -1,5 +1,5 @@
 """
-What was erased leaves the managed regions of MEMORY.md and USER.md, line by line; the next publishing writes them anew.
+Remove erased statements from the managed regions of MEMORY.md and USER.md.
 
 What people wrote beside the regions is theirs, and not touched here.
 """

@@ -1,5 +1,5 @@
 """
-Find other copies of an erased sentence: labels, names, reasons, metadata, journal images, quoting statements.
+Find and remove other copies of an erased sentence: labels, names, reasons, metadata, the journal, quoting statements.
 
 All text columns of all tables are looked through, as the schema has them. A statement that quotes it goes with it. Elsewhere the
 text is emptied where the row can do without; what names or links a row stays, is listed in the receipt, and that is then not clean.

@@ -1,5 +1,5 @@
 """
-Erasure in transcripts: each line is as its turn is now, or goes with it; also in files that the database has outlived.
+Erase from transcripts: rewrite each line as its turn is now, or remove it.
 
 Whoever appends waits meanwhile, and reads the database afterwards, so nothing that was erased is appended again.
 """

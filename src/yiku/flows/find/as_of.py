@@ -1,8 +1,8 @@
 """
-Time travel: what was recorded, or what was valid, at a given time.
+Select the rows that were recorded by a given time (`as_of`), or were valid at one (`valid_at`).
 
-The rules (rules/deciding/history.py) say it of one row; here the journal and the successors that they need are
-read. `as_of` rewinds; `valid_at` judges by what is known now; both together judge by what was known then.
+rules/deciding/history.py decides for one row; this module reads the journal and the successors it needs.
+`as_of` rewinds; `valid_at` judges by what is known now; both together judge by what was known then.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-List memories by id, filter, entity, relation, version or time.
+Get and list memories and turns: by id, filter, entity, relation, version or time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-Notes by their words and vectors, on the scale of turns and statements.
+Retrieve and score notes by words and vectors, on the same scale as turns and statements.
 
-What much or little evidence is, talk says where there is some: notes, however many, change nothing in how turns are ranked.
+If turns or statements were found, their scale applies: notes, however many, do not change how turns are ranked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from yiku.types import Note
 
 def by_notes(query: Query, talk: Found) -> Found:
     """
-    Passages of notes that answer.
+    Return passages of notes that may answer the question.
 
     talk: what was found among turns and statements, and the scale of that
     """
@@ -50,13 +50,13 @@ def by_notes(query: Query, talk: Found) -> Found:
 
 
 def _scale(talk: Found, notes_scale: fuse.Scale) -> fuse.Scale:
-    """The scale of talk; of notes alone where nobody has said anything that the question could be held against."""
+    """Return the scale of turns and statements; that of notes alone if no turn or statement was scored."""
     if talk.scale is None or not any(len(each.ns) for each in talk.evidence.values()):
         return notes_scale
     return talk.scale if talk.scale.near is not None else replace(talk.scale, near=notes_scale.near)
 
 
 def _in_time(query: Query, note: Note) -> bool:
-    """Whether a log is of a day that the question names."""
+    """Tell whether a note is a daily log of a day that the question names."""
     of_a_day = note.source in ("daily", "archive")
     return of_a_day and any(window.since <= note.said_at < window.until for window in query.question.windows)

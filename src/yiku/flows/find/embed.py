@@ -1,5 +1,5 @@
 """
-Embed turns, statements and notes outside the caller's path, in batches; embed a question.
+Compute missing vectors of turns, statements and notes in batches, outside the caller's path; embed a question.
 
 The mark of how far a scope is moves with each batch, so whoever is stopped goes on there. A short turn is embedded
 behind the turn before it, too. What waits is found by words meanwhile. One process embeds at a time.

@@ -1,5 +1,5 @@
 """
-Search: from a question to ranked hits with sources.
+Answer a question with ranked hits and their sources, from all search routes.
 
 Take the question apart. Each route gives its candidates: slots find what is asked for exactly, words and vectors look at every
 turn and statement of the scopes, and the best are fetched until enough pass the filter; episodes and attachments are found by their

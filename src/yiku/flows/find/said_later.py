@@ -1,5 +1,5 @@
 """
-Rank the latest of several hits that answer the same question first, and mark the older ones.
+Put the latest of several hits that answer the same question first, and mark statements that a later one contradicts.
 
 A question names the topic, so this is when statements are compared (rules/finding/said_later.py decides). Nothing is written.
 """

@@ -1,5 +1,5 @@
 """
-Online backups and restoring them.
+Make, list and verify online backups, and restore a home from one.
 
 A backup is one file of backups/: the database as it was at one moment, read back row by row before it gets its
 name. Long contents are named by their hash and never change, so their blobs stay where they are. A backup to

@@ -1,5 +1,5 @@
 """
-Check and repair a home.
+Check and repair a home, also one whose store cannot be opened.
 
 Both look from outside, so they also work on a store that cannot be opened. `check` writes nothing. `repair`
 keeps the damaged file in damaged/, builds a whole store from what can be read there and from the backups,
@@ -20,7 +20,7 @@ from yiku.files import blobs, mirror, transcripts, vault
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import verify
+from yiku.flows.erase import finish
 from yiku.flows.erase.reapply import reapply
 from yiku.flows.home.rebuild import rebuild as rebuild_home
 from yiku.flows.home.transcripts import set_aside_newer
@@ -256,6 +256,6 @@ def _reapply_erasures(place: vault.Home, *, renumbered: bool) -> None:
         )
         reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if renumbered else ())])
         with suppress(NotFound):
-            verify.resume(handle)
+            finish.resume(handle)
     finally:
         store.close()

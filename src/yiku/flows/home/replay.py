@@ -1,5 +1,5 @@
 """
-Import an export by replaying its operations under their own headers.
+Import an export: replay its operations with their original times, merging with what the store already has.
 
 Ids are kept, and what is known is left as it is: what was forgotten or corrected here stays so. A change of a known
 row is done only if this store has not seen it and the row is as the change found it. A statement whose slot or
@@ -240,7 +240,7 @@ class _Operation:
         self._pend()
 
     def _read(self, line: int, record: Mapping[str, Any]) -> Iterator[SemanticMemory]:
-        """Parse the memory of a line; None if it is invalid or was erased here."""
+        """Yield the memory of a line; nothing if it is invalid or was erased here."""
         run = self.run
         try:
             memory = export_lines.memory(run.handle, record)

@@ -1,5 +1,5 @@
 """
-`stats` and `status`: counts and health of a home.
+Report the counts (`stats`) and the health (`status`) of a home.
 
 Nothing is silent: what is degraded, missing, unusual or waiting is a line of `troubles`.
 """

@@ -1,5 +1,5 @@
 """
-Transcripts and a database that went back in time: which of them holds more, and turns that come back from transcripts.
+Reconcile transcripts with a database that was set back to an older state.
 """
 
 from __future__ import annotations

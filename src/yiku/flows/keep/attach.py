@@ -1,5 +1,5 @@
 """
-Store attachments and descriptions of their content.
+Store attachments, add descriptions of their content, list and read them.
 
 A file is noted with its place; its content is kept only if that is asked for, as a blob by its hash. What nobody could
 see yet (a description, a transcription, the text in it) is filled in later, and then it is found by that. Files that turns

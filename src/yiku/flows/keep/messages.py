@@ -1,5 +1,5 @@
 """
-Convert chat API messages to turns and back; rules/sessions/messages.py knows the formats.
+Convert chat API messages to turns and back, store their files, and page through a session's messages.
 """
 
 from __future__ import annotations

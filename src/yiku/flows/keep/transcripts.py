@@ -1,5 +1,5 @@
 """
-Transcripts try_catch_up the database: what was said is appended to a file a session, off the caller's path.
+Append new turns to the transcripts, outside the caller's path; update, reconcile and expire transcripts.
 
 The database comes first, and the transcripts are caught up with it: by a write that finds the last time a minute ago, by the
 thread in the background, when a memory is closed. Each line is appended once: a mark says up to which turn the files go, and

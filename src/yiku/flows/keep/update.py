@@ -1,5 +1,5 @@
 """
-Replace a statement by id with a new version.
+Update a statement by id: a new text becomes a new version, other details change in place.
 
 With a new text it gets a new version, said now, in the same line; the old one stays as history. Without
 one, what is noted about it (tags, importance, expiry …) changes in place, and the journal keeps what was.

@@ -1,5 +1,5 @@
 """
-Learning by a model: the job queue, questions, and applying grounded replies.
+Learn by a model: queue jobs, take them under a lease, and store the statements that its replies support with quotes.
 
 Jobs wait in a queue and are taken one by one under a lease. A reply is kept before anything is made of it, so that it is paid for
 once, and a job ends under its own fence. What fails is tried again later; after TRIES it is dead, and waits for `yiku learn --all`.

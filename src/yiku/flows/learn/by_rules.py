@@ -1,5 +1,5 @@
 """
-Extract statements from one turn by rules.
+Learn from one turn by rules: extract statements and store them, and update the scratchpad.
 
 What users plainly say about themselves is decided like any statement, with its turn as the source. What calls of tools showed,
 and what was imported, is a candidate until somebody confirms it. A turn gives its results one by one, so that what was kept

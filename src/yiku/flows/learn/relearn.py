@@ -1,5 +1,5 @@
 """
-Reread turns with the current rules and reconcile what earlier rules learned.
+Reread all turns with the current rules and reconcile what earlier rules learned.
 
 Batch by batch, in the order in which the turns came. First what rules had learned from these turns: a statement that the present
 rules do not find in any of its turns is archived, unless somebody told it outright, confirmed, edited, restored or used it, or a

@@ -1,5 +1,5 @@
 """
-Documents and skills are indexed at once; what lies outside the vault is copied into it first.
+Index documents and skills (`index_document`, `index_skill`), copying those outside the vault into it first.
 
 A copy never takes the place of another file: a person may have edited it there.
 """
@@ -52,7 +52,7 @@ def _added(handle: Handle, path: object, folder: str) -> SyncReport:
                 checks.refuse("path", f"{target} is there already, and holds something else: edit it there, or remove it")
     for one, target in targets.items():
         if not (root / target).exists():
-            write_atomically(root / target, contents[one], below=root)
+            write_atomically(root / target, contents[one], below=Path(handle.home))
     return sync_files(handle, targets.values())
 
 

@@ -1,5 +1,5 @@
 """
-compact: daily logs that are older than their retention go into the archive, whole.
+`compact`: move daily logs older than their retention to the archive, with a digest if a model is asked.
 
 A log is moved, never shortened, and stays in the index; a log that is not indexed as it lies there stays where it is. Where a
 model is asked, it chooses the sentences of a log that are worth keeping in mind; only those that stand in the log, letter for
@@ -74,7 +74,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
             continue
         with exclusive_writer(handle):
             why = _unlearned(handle, root, name)
-            moved = move_aside(root / name, root / target, below=root) if why is None else None
+            moved = move_aside(root / name, root / target, below=Path(handle.home)) if why is None else None
         if why is not None:
             kept[name] = why
         elif moved is not None:
@@ -150,7 +150,7 @@ def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool
         )
 
     with exclusive_writer(handle):
-        append(digest, add, below=root)
+        append(digest, add, below=Path(handle.home))
     return True
 
 

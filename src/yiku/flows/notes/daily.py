@@ -1,5 +1,5 @@
 """
-append_daily and promote: what a program notes down in the Markdown of a person.
+`append_daily` and `promote`: add entries to daily logs, and lasting notes to MEMORY.md.
 
 A daily log is added to at its end: an entry with the time of the speaker's local day. A note that should last goes into
 MEMORY.md, under its topic, outside of the region that Yiku writes itself. The file comes first and is flushed; then it is
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from pathlib import Path
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, StoreBusy
@@ -43,7 +44,7 @@ def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None =
 
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
-        append(root / LOGS / f"{day}.md", add, below=root)
+        append(root / LOGS / f"{day}.md", add, below=Path(handle.home))
     return _noted(handle, f"{LOGS}/{day}.md", found[-1])
 
 
@@ -59,7 +60,7 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
 
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
-        rewrite(root / LASTING, change, below=root)
+        rewrite(root / LASTING, change, below=Path(handle.home))
     return _noted(handle, LASTING, found[-1])
 
 

@@ -1,5 +1,5 @@
 """
-What a person changed in MEMORY.md or USER.md becomes memory: a changed line corrects, a new one is remembered, a missing one is forgotten.
+Apply a person's edits of MEMORY.md or USER.md to memory: update, remember or forget.
 
 Each edit goes the way of `update`, `remember` or `forget`, so that it is decided, journaled and undone as if it had been told.
 What cannot be kept (it was erased, is private, is no statement) stays the person's own text.

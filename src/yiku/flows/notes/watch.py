@@ -1,5 +1,5 @@
 """
-watch: the index of notes follows the files as they change, for as long as somebody watches.
+`watch`: sync the notes index whenever files change; tell which process watches a home, and whether it died.
 
 Events of the file system say when to look (files/watch.py); what has changed is told by `sync`, which looks through the vault.
 It looks once it has been quiet for `watch_debounce_s`, at the latest after twice that, and each minute anyway. Where that minute

@@ -21,7 +21,12 @@ from yiku.types import ChangeRow, Stats, Status
 
 JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
-MENDS = {"to embed": "yiku embed", "turns to learn from": "yiku learn", "questions to the model": "yiku learn"}  # what waits
+MENDS = {  # what does the pending work
+    "to embed": "yiku embed",
+    "notes to index": "yiku sync",
+    "turns to learn from": "yiku learn",
+    "questions to the model": "yiku learn",
+}
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 
 

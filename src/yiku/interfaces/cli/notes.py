@@ -1,5 +1,5 @@
 """
-The verbs of notes, the Markdown files of the vault: sync, index.
+Commands that index notes: sync, index.
 """
 
 from __future__ import annotations

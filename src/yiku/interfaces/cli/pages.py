@@ -1,5 +1,5 @@
 """
-The verbs of MEMORY.md and USER.md, and of editing as a person does: publish, edit.
+Commands for editing memories as a person does: publish (MEMORY.md and USER.md), edit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Standard streams that may be closed, full, or a pipe without a reader.
+Make stdin, stdout and stderr safe to use when they are closed, full, or a pipe without a reader.
 
 A closed descriptor is taken by the next file that is opened, and what is printed later would be written into that
 file. So closed ones are given to the null device before anything else is opened, in the direction in which they

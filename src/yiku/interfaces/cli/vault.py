@@ -1,5 +1,5 @@
 """
-The verbs that write to the notes and follow them: note, promote, compact, watch.
+Commands that write notes and keep their index current: note, promote, compact, watch.
 """
 
 from __future__ import annotations

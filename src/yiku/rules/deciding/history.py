@@ -1,5 +1,5 @@
 """
-Rows as they were recorded at a time (`as_of`), and as they held at a time (`valid_at`).
+Tell what was recorded at a time (`as_of`) and what held then (`valid_at`), from rows and their journal.
 
 `as_of` rewinds the rows with the journal: every change after that time is taken back, newest first.
 `valid_at` asks what held then by what is known now, of all that had been said by then.

@@ -1,5 +1,5 @@
 """
-Set operations on row numbers. numpy's own functions import its masked arrays first, 12 ms of a one-shot process.
+Set operations on row numbers, without the slow imports of numpy's own.
 """
 
 from __future__ import annotations

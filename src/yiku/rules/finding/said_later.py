@@ -1,5 +1,5 @@
 """
-Decide which of the best hits answer the same question, and which of them still holds.
+Find hits that a later statement replaces or takes back, and hits that only seem to answer.
 
 A question names the topic, so this is when statements are compared: each clause that holds something of the question
 with what else was said among the hits. Whether one supersedes the other is a score with fitted weights (supersede.py).

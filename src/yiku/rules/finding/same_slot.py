@@ -1,5 +1,5 @@
 """
-Without a question the slot decides: among live statements of one slot with different values the latest plain one is current.
+Choose the current statement among live ones with the same slot, without a question to compare them by.
 
 Only what a row says of itself is looked at: its subject, its predicate, its object. A predicate of many values, and a
 statement without a slot, marks nothing; a belief, or what is over, takes nobody's place.

@@ -1,8 +1,7 @@
 """
-From the clauses of a turn to drafts of statements: what one asks to remember, what the agent shall do from now on, plain
-statements of known predicates, what is arranged for a time, and what most readers would keep (worth.py). Search finds
-the rest in the turns.
+Draft statements from the clauses of a turn: what to remember, standing rules, plain facts, arrangements.
 
+Plain facts are statements of known predicates, and what most readers would keep (worth.py). Search finds the rest in the turns.
 A draft is one clause. It is understood without its turn: whom a pronoun or a left-out subject means stands in it, and
 its quote stands in the turn as it was said. What is asked, supposed, reported or quoted teaches nothing; what is past or
 planned fills no slot.

@@ -1,9 +1,9 @@
 """
-Compare learned statements with what the present rules find in the same turns.
+Compare learned statements with what the current rules find in the same turns.
 
-A statement that was learned is compared with what the present rules find in its turns. It is kept where they find the same
-words in the same slot. What they find beside that is known where a statement of the same turn has the same value, or rests on
-the same words of it: spans of characters decide that, so it does not matter in which words older rules had put it.
+A statement is kept where the current rules find the same words in the same slot. Whatever else they find counts as known
+where a statement of the same turn has the same value, or rests on the same words of it: spans of characters decide that,
+so it does not matter in which words older rules had put it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Word classes of the reader as bit flags, so that a word or a clause is tested in one step.
+Word classes of the lexicon as bit flags, so that a word or a clause is tested in one step.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Word lists that are searched for in a text rather than parsed; and the labels shown to people.
+Search texts for word lists of the lexicon, and look up labels shown to people.
 
 They stand in the files `asking`, `clock`, `erasing`, `forms`, `records` and `secrets` of each language, a list a line, and are named
 `file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:

@@ -1,1 +1,1 @@
-"""Markdown pages: how they are cut, what Yiku writes into them, and what people change there."""
+"""Markdown pages: blocks, chunks, the managed region, additions, merging and hand edits."""

@@ -1,5 +1,5 @@
 """
-A Markdown file as blocks: front matter, headings, fenced code, list items, and paragraphs or tables.
+Parse a Markdown file into blocks: front matter, headings, fenced code, list items, paragraphs and tables.
 
 Only what decides where a file may be cut is read, line by line and in one pass, in time linear in its length: inside a fence
 or front matter nothing is a heading. Blocks follow each other in order; blank lines between them belong to none.

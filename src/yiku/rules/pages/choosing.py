@@ -1,5 +1,5 @@
 """
-What MEMORY.md and USER.md show of what is known: rules first, then kind by kind what matters most and is still fresh.
+Choose and order the statements that MEMORY.md and USER.md show.
 
 MEMORY.md has a section for each kind of memory, of at most LINES lines. USER.md has what is known of its user: who they are,
 what they work with, their surroundings, what they prefer, what they are at. Neither shows what expired, was replaced, is not

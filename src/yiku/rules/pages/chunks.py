@@ -1,5 +1,5 @@
 """
-A Markdown file as chunks: the passages that are indexed and embedded, each with its lines and the headings above it.
+Split a Markdown file into chunks to index and embed, each with its lines and the headings above it.
 
 A chunk is one run of the file, of at most CHUNK_TOKENS, and ends between blocks where that is possible; a block that is longer is
 cut between its lines, a line between its sentences, a sentence between its characters. Inside a section a chunk begins with the

@@ -1,6 +1,5 @@
 """
-What a program adds to a page, so that it stands there as a person would have written it: an entry of a daily log, a note
-under a topic, a day in the digest of a month.
+Format what programs add to a page: entries of a daily log, notes under a topic, days in a digest.
 
     # 2026-03-01                          ## Database
 

@@ -1,5 +1,5 @@
 """
-Three-way merge by lines: what two people made of one text becomes one text again.
+Merge two versions of a text with their common base, by lines (three-way merge).
 
 Lines that stand once in each text are the anchors between which the rest is compared, so that it takes time proportional to
 the texts (times a logarithm). Where both changed the same lines in different ways, both versions stay, one behind the other.

@@ -1,5 +1,5 @@
 """
-Credentials that are known by how they begin: one line an issuer; data only.
+Table of credential formats by issuer: prefix, body, example, near miss; data only.
 
     kind        the name in the mark that stands in the secret's place
     prefixes    what it begins with, after no letter or digit; between spaces

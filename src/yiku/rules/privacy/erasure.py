@@ -1,5 +1,5 @@
 """
-Seals for what must not come back, and words that prove files clean.
+Compute the seals by which erased text is recognized, and the words that verification searches files for.
 
 How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a

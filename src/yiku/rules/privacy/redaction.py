@@ -1,5 +1,5 @@
 """
-Find where a text says a statement, and cut it out.
+Find where a text states a given statement, and cut it out.
 
 Three ways to find it, the most exact first: the span that the statement's source names; the statement's words, or those of its
 source, wherever they stand (case, width, accents, punctuation and Chinese writing do not matter); and a sentence that says it in

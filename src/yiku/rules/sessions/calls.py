@@ -1,5 +1,5 @@
 """
-Pair tool calls with their results, and tell whether they failed.
+Parse the tool calls of turns, pair them with their results, and detect failures.
 
 A host writes a call as {"name", "input", "id"} or as {"id", "function": {"name", "arguments": JSON text}}; a result
 names the call it belongs to (`tool_use_id`, `tool_call_id`), or belongs to the first call that still waits for one.

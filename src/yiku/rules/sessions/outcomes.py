@@ -1,6 +1,7 @@
 """
-How a session ended, as its last words say: the user's verdict, else whether the last request was answered, else how the
-last calls ended. What nobody can tell is `partial`, with the reason.
+Determine how a session ended: from the user's verdict, the last request, or the last tool calls.
+
+What cannot be determined is `partial`, with the reason.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The scratchpad of a user: current focus, recent tasks, open questions and next steps.
+Update, edit and format the scratchpad: current focus, recent tasks, open questions, next steps.
 
 The focus follows from what the user says (tasks.py): a request for more of the same renews it; one that leaves it
 puts it among the recent tasks, with its times, and whether it was done or only left. Questions and

@@ -1,5 +1,5 @@
 """
-Extract the task from a user's message: one line, without greetings, politeness and pasted text.
+Extract the task from a user's message, and detect whether a message renews or leaves the current task.
 
     Hi! I'm on Windows. Could you please help me fix the login page? Thanks!     fix the login page
     你好，麻烦帮我把上周的会议记录整理成表格，谢谢啦～                                   把上周的会议记录整理成表格

@@ -1,5 +1,5 @@
 """
-Mood, tense and cue of a clause: asked, requested, supposed, quoted; past, planned; denial, correction, order.
+Determine the mood, tense and cue of a clause: asked or asserted, past or planned, denial, correction, order.
 """
 
 from __future__ import annotations

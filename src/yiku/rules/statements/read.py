@@ -1,5 +1,5 @@
 """
-The reader: cut sentences into clauses and give each its subject, mood, tense, values and slots, in one pass.
+Read a text into clauses, each with its subject, mood, tense, values and slots, in one pass.
 
 Everything is found over the words of a sentence, left to right, by their classes in the lexicon; no language is known
 here. A clause begins behind a comma, a colon or a joining word where something follows that can stand alone. A clause

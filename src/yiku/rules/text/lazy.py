@@ -1,4 +1,4 @@
-"""Patterns compiled on first use: a process that asks one question needs few."""
+"""Compile regular expressions on first use: a process that asks one question needs few."""
 
 from __future__ import annotations
 

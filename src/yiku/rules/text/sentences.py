@@ -1,5 +1,5 @@
 """
-The sentence splitter: sentences with offsets that tile the text.
+Split text into sentences with offsets that tile it.
 
 A sentence ends at a mark that ends one, with the quotes and brackets that close behind it and the space up to the
 next, or at a line break. A full stop ends none behind an abbreviation, an initial, a number in front of a small letter

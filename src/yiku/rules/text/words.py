@@ -1,5 +1,5 @@
 """
-The tokenizer: words with offsets and lexicon classes, in one pass, longest phrase first.
+Split text into words with offsets and lexicon classes, in one pass, longest phrase first.
 
 Where words are written without spaces the longest word of the lexicon is taken at each place, and what it does not know
 stays together as one unknown word. A contraction gives its two words, both at its place.

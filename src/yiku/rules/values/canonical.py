@@ -1,5 +1,5 @@
 """
-Canonical form of values: three and 3, 30 s and 30000 ms, 国庆节 and 1 October, 深圳 and Shenzhen are equal.
+Compare values by a canonical form: three and 3, 30 s and 30000 ms, 国庆节 and 1 October, 深圳 and Shenzhen are equal.
 
 A value is brought into one form, token by token: dates, times of day, amounts and numbers (rules/values/measures.py), and
 what remains as words under their one name. Two values are the same when their forms are, or fit each other: a date told

@@ -1,5 +1,5 @@
 """
-Day ranges: weeks, months and their parts, durations ago, the nearest occurrence of yearly days.
+Compute day ranges: weeks, months and their parts, durations ago, the nearest occurrence of yearly days.
 
 A span is half-open. A day that does not exist raises ValueError or OverflowError, as `date` does.
 """

@@ -1,5 +1,5 @@
 """
-Clean the other copies, search every file byte by byte, and write the receipt.
+Finish an erasure: clean the store, backups and other files, search all bytes for leftovers, write the receipt.
 
 Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
 WAL is emptied. Transcripts are brought in step. Then all files are searched for what was erased: the texts whole, their words, and the ends
