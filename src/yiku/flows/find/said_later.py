@@ -65,7 +65,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
         if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
-    for first, second in [*((one.later, one.id) for one in order.outdated), *order.before]:
+    for first, second in order.before:
         _move_before(found, first, second)
     if not asked.several:
         _in_one_slot(found)

@@ -33,7 +33,6 @@ AS_WELL = 0.8  # of the relevance of the first, that such a hit has at least
 PASSAGES = 8  # of the pool that are read
 LONGEST_READ = 4_000  # characters of a hit in which its sentence is looked for
 _TAKES_BACK = RETRACT | JOKE | CORRECT | CHANGE | NOW  # what a turn may begin with that takes back or corrects the one before
-_TELLS_A_CHANGE = frozenset({"changes", "corrects", "ends"})
 _SORTS = {"place": ("place", "name"), "person": ("name", "person"), "amount": ("amount", "time"), "time": ("time", "amount")}
 
 
@@ -89,15 +88,25 @@ def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], foll
     outdated: list[Outdated] = []
     behind: list[tuple[str, str]] = []
     gone = set[Answer]()
+    held = _held_by_statement(found)
     for score, old, new in supersede.best(asked, found):
         if score >= MARKED:
             over, why = not supersede.said_later(new, old), supersede.why(asked, old, new)
             outdated.append(Outdated(old.statement.id, old.clause.start, old.clause.end, new.statement.id, why, over))
-        if score >= FIRST:
+        as_much = len(held[new.statement.id]) >= len(held[old.statement.id])
+        if score >= MARKED or (score >= FIRST and (as_much or supersede.tells_a_change(old, new))):
             behind.append((new.statement.id, old.statement.id))
             gone.add(old)
     current = [each for each in found if each not in gone and each.holds and each.told and _answers(asked, each)]
     return Order(tuple(outdated), taken_back, (*behind, *_only_seeming(asked, [one for one in found if one.holds], current)))
+
+
+def _held_by_statement(found: Iterable[Answer]) -> Mapping[str, frozenset[str]]:
+    """The content words of the question that each statement holds, in all of its clauses."""
+    held: dict[str, frozenset[str]] = {}
+    for each in found:
+        held[each.statement.id] = held.get(each.statement.id, frozenset()) | each.held
+    return held
 
 
 def answers(
@@ -131,7 +140,7 @@ def tells_a_change(asked: Asked, statement: Statement) -> bool:
     Found about as well as what was said before it, it is likelier to answer, even where the words do not say of what it tells.
     """
     return any(
-        clause.cue in _TELLS_A_CHANGE and clause.plain and clause.subject != AGENT
+        clause.cue in supersede.OF_CHANGE and clause.plain and clause.subject != AGENT
         for clause in read(statement.text[:LONGEST_READ])
         if not is_person(clause.subject) or clause.who & asked.subjects
     )
@@ -174,7 +183,7 @@ def _read_for(
         given = [value for value in given if not {*value.text.split()} <= asked.content]
         exact = tuple(statement.text[value.start : value.end] for value in given)
         told = frozenset(value.text for value in given) or clause.content - asked.content - clause.about
-        yield Answer(statement, clause, filled, told, exact, len(asked.content & holds), rank)
+        yield Answer(statement, clause, filled, told, exact, asked.content & holds, rank)
 
 
 def _names(said: Iterable[tuple[Statement, Sequence[Clause]]]) -> dict[str, frozenset[str]]:
@@ -253,7 +262,7 @@ def _corrected(answer: Answer, after: Statement, clause: Clause) -> Answer | Non
         return None
     exact = (after.text[given[0].start : given[0].end],)
     clause = replace(clause, subject=answer.clause.subject, called=answer.clause.called, denied=False)
-    return Answer(after, clause, answer.slots, frozenset([given[0].text]), exact, answer.covered, answer.rank)
+    return Answer(after, clause, answer.slots, frozenset([given[0].text]), exact, answer.held, answer.rank)
 
 
 def _answers(asked: Asked, answer: Answer) -> bool:

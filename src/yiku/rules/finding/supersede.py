@@ -21,6 +21,7 @@ from yiku.rules.values import canonical
 
 _MANNER = ("hedged", "denied", "also", "many", "habit", "event", "possible", "bare", "slip", "jest", "rule", "alone")
 _REASONS = 3  # features that `why` names
+OF_CHANGE = frozenset({"changes", "corrects", "ends"})  # cues that tell that something changed
 _OVER = "over: "  # begins the features of a clause about the past
 LEAST = -0.5  # of what each clause gives alone: with less, no pair is compared further
 _HOURS = (0.2, 1, 12, 24 * 7, 24 * 60)
@@ -45,7 +46,7 @@ class Answer:
     slots:   those of its slots that the question asks for
     told:    its values of the sort asked for, or what it says beside the question
     exact:   these values as they were written
-    covered: how many content words of the question it holds
+    held:    the content words of the question that it holds
     rank:    the place of its statement among the hits
     """
 
@@ -54,7 +55,7 @@ class Answer:
     slots: tuple[Slot, ...]
     told: frozenset[str]
     exact: tuple[str, ...]
-    covered: int
+    held: frozenset[str]
     rank: int
 
     @property
@@ -63,9 +64,14 @@ class Answer:
         return self.statement.said_at, self.statement.place, self.clause.start
 
     @property
+    def covered(self) -> int:
+        """How many content words of the question it holds."""
+        return len(self.held)
+
+    @property
     def holds(self) -> bool:
         """Whether something of the question stands in it."""
-        return bool(self.slots or self.covered)
+        return bool(self.slots or self.held)
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
@@ -84,8 +90,14 @@ class Answer:
 
 
 def may_supersede(new: Answer, old: Answer) -> bool:
-    """Whether two clauses are compared: the new one was said later, or the old one tells of the past and the new one does not."""
+    """
+    Whether two clauses are compared: the new one was said later, or the old one tells of the past and the new one does not.
+
+    What says nothing beside the question supersedes nothing, unless it tells a change or only one of them denies.
+    """
     if new.statement.id == old.statement.id or not old.holds:
+        return False
+    if not new.told and new.clause.cue not in OF_CHANGE and new.clause.denied is old.clause.denied:
         return False
     if said_later(new, old):
         return True
@@ -95,6 +107,12 @@ def may_supersede(new: Answer, old: Answer) -> bool:
 def said_later(new: Answer, old: Answer) -> bool:
     """Whether one answer was said after the other, in another statement."""
     return new.key[:2] > old.key[:2]
+
+
+def tells_a_change(old: Answer, new: Answer) -> bool:
+    """Whether a clause tells a change of what another says, or denies it: both hold of now, and hold a word of the question."""
+    both = old.clause.plain and new.clause.plain and bool(old.held & new.held)
+    return both and (new.clause.cue in OF_CHANGE or new.clause.denied is not old.clause.denied)
 
 
 def best(asked: Asked, answers: Sequence[Answer]) -> Iterator[tuple[float, Answer, Answer]]:
