@@ -75,8 +75,8 @@ def test_a_short_turn_goes_behind_the_end_of_the_one_before():
     """Of a long turn its last words, from the beginning of a word; of a short one, all."""
     long = "beginning " + "and so on " * 50 + "which colour do you want, 你要什么颜色？"
 
-    assert "What colour?\nBlue, 蓝色。" == chunk.behind("What  colour?", "Blue, 蓝色。")
-    behind = chunk.behind(long, "Blue, 蓝色。")
+    assert "What colour?\nBlue, 蓝色。" == chunk.with_previous("What  colour?", "Blue, 蓝色。")
+    behind = chunk.with_previous(long, "Blue, 蓝色。")
     assert behind.endswith("which colour do you want, 你要什么颜色？\nBlue, 蓝色。")
     assert len(behind) <= chunk.TAIL_CHARS + len("\nBlue, 蓝色。")
     assert behind.split()[0] in ("and", "so", "on")
@@ -84,8 +84,8 @@ def test_a_short_turn_goes_behind_the_end_of_the_one_before():
 
 def test_a_turn_that_says_enough_stands_alone():
     """A longer turn is not embedded behind another, nor is the first of a session."""
-    assert chunk.behind("What?", "word " * 40) is None
-    assert chunk.behind("", "Yes. 好。") is None
+    assert chunk.with_previous("What?", "word " * 40) is None
+    assert chunk.with_previous("", "Yes. 好。") is None
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,11 @@ from faults.disk import BROKEN, FULL, failing
 from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
 from flows.common.test_tombstones import came_back
 from flows.erase.test_erase import SAID_WHERE, heard_after_erasing, some_words
-from workers import together
+from flows.erase.test_erase_places import erased_everywhere, say_everywhere
+from workers import READY, together
 
 from yiku import Memory
+from yiku.flows.erase import erase
 from yiku.types import MemoryRecord, TurnRecord
 
 
@@ -57,6 +59,52 @@ def test_S4_one_of_two_thousand_and_one_whole_scope(tmp_path, count, figure):
 def test_S4_what_is_erased_is_in_no_byte_of_the_home(home, what):
     """A statement, a turn, a session, a source, a time, a scope; of rows, index, journal, blobs, backups and what lies about."""
     assert [] == heard_after_erasing(home, some_words(), what)
+
+
+def test_S4_what_is_erased_is_in_no_note_page_or_transcript(tmp_path, count, seed):
+    """A statement that stands in every place of the list: daily logs, archive, documents, skills, both pages, transcripts, backups."""
+    for i in range(count(2, 100, "homes")):
+        home = tmp_path / str(i)
+        erased_everywhere(home, seed + i)
+        shutil.rmtree(home)
+
+
+def test_S4_killed_at_each_operation_in_a_home_with_notes(tmp_path, count):
+    """What a killed erasure had not cut yet is cut by the next erasure of that sentence; the database has it whole or not at all."""
+    before, words = tmp_path / "before", [WORD, HAN]
+    id = say_everywhere(before, f"My watchword is {WORD} {HAN}.", "The pump hums at night. 水泵夜里嗡嗡响。")
+    whole = Path(shutil.copytree(before, tmp_path / "whole"))
+    with failing(whole) as disk:
+        disk.arm(0, FULL)
+        with Memory(whole) as memory:
+            assert memory.admin.erase(id).clean
+        every = range(1, len(disk.seen) + 1)
+    assert [] == canaries.sung(whole, words)
+    for n in random.SystemRandom().sample(every, min(len(every), count(4, 10_000, "kills"))):
+        home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
+        killed = READY.Process(target=_erase_one, args=(home, id, n))
+        killed.start()
+        killed.join()
+        assert killed.exitcode != 0
+        with Memory(home) as memory:
+            unfinished = any("erasure" in trouble for trouble in memory.status().troubles)
+            if unfinished:
+                shutil.rmtree(home / "damaged")  # as the receipt says: its words are known no more, so nobody can look there
+                done = erase.erase(memory._handle, resume=True)
+                assert done.clean, [place for place in done.places if place.found]
+            memory.notes.sync()
+            memory.notes.publish()
+            for one in [one for one in memory.get_all() if WORD in one.content]:
+                memory.admin.erase(one.id)
+        assert [] == canaries.sung(home, words), f"killed at {n}"
+        integrity.check(home / "yiku.db")
+        shutil.rmtree(home)
+
+
+def _erase_one(home: Path, id: str, n: int) -> None:
+    with failing(home) as disk, Memory(home) as memory:
+        disk.arm(n, None)
+        memory.admin.erase(id)
 
 
 def test_S4_nothing_comes_back(tmp_path, count, seed):

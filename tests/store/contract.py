@@ -678,6 +678,7 @@ class StoreContract(WorkContract):
             lambda: store.receipt(scope, "k"),
             lambda: store.upkeep.counts([scope]),
             store.upkeep.about,
+            store.upkeep.ensure_open,
         ):
             with pytest.raises(Closed):
                 call()

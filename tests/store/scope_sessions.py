@@ -226,7 +226,12 @@ def _daily(world: World, me: View) -> None:
     world.ask(me, lambda: watch.watch(given, stopped=lambda: True))
     if me.name != handle.settings.owner:
         notes = me.memory.notes
-        for verb in (lambda: notes.append_daily(text), lambda: notes.promote(text), notes.compact, lambda: notes.watch(stopped=lambda: True)):
+        for verb in (
+            lambda: notes.append_daily(text),
+            lambda: notes.promote(text),
+            notes.compact,
+            lambda: notes.watch(stopped=lambda: True),
+        ):
             with pytest.raises(InvalidInput):
                 verb()
     world.ask(me, lambda: me.memory.recall(world.question(), types=["note"]))

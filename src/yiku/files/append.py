@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from yiku.errors import InvalidInput, StoreError
-from yiku.files.vault import opened, written
+from yiku.files.vault import as_store_error, opened
 
 LARGEST_BYTES = 64 * 1024 * 1024  # of a file that is added to
 AGAIN = 5  # times, when the file is replaced meanwhile
@@ -207,4 +207,4 @@ def _content(name: str, folder: int) -> bytes:
 def _refused(error: OSError, path: Path) -> Exception:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return InvalidInput(f"{path} is a link, or lies behind one; notes lie in the home itself")
-    return written(error, path)
+    return as_store_error(error, path)

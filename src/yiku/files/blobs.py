@@ -18,7 +18,7 @@ import zlib
 from pathlib import Path
 
 from yiku.errors import Damaged, NotFound
-from yiku.files.vault import content_of, flush_folder, write_atomically, written
+from yiku.files.vault import as_store_error, content_of, flush_folder, write_atomically
 
 INLINE_BYTES = 64 * 1024  # longer texts become blobs
 LONGEST_BYTES = 64 * 1024 * 1024  # of a text
@@ -74,7 +74,7 @@ def get_bytes(folder: Path, name: str) -> bytes:
     except zlib.error as error:
         raise Damaged(f"blob {name}") from error
     except OSError as error:
-        raise (Damaged(f"blob {name}") if error.errno in _NO_FILE else written(error, path)) from error
+        raise (Damaged(f"blob {name}") if error.errno in _NO_FILE else as_store_error(error, path)) from error
     if name_of(content) != name:
         raise Damaged(f"blob {name}")
     return content

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from yiku.errors import InvalidInput
-from yiku.files.vault import content_of, made_whole, opened, write_flushed, written
+from yiku.files.vault import as_store_error, content_of, made_whole, opened, write_flushed
 
 LARGEST_BYTES = 4 * 1024 * 1024
 BOM = "\ufeff"
@@ -121,4 +121,4 @@ def _refused(error: OSError, path: Path) -> Exception:
         return InvalidInput(f"{path.name} is not a file")
     if error.errno == errno.EFBIG:
         return InvalidInput(f"{path.name} has over {LARGEST_BYTES >> 20} MiB")
-    return written(error, path)
+    return as_store_error(error, path)

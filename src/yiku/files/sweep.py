@@ -22,6 +22,7 @@ NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
 MIRROR = "erasures/"  # nor do these
+_VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
 Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and what is in them that should not be
@@ -95,7 +96,7 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:
-            whole = name in OURS or name.startswith(MIRROR) or notes.source_of(name)
+            whole = name in OURS or name.startswith(MIRROR) or notes.source_of(_VAULT.sub("", name, count=1))
             size, found = (text if whole else word)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from yiku.files.vault import Home, opened, write_atomically, written
+from yiku.files.vault import Home, as_store_error, opened, write_atomically
 from yiku.types import Origin, Turn
 
 LOST = "lost"
@@ -262,7 +262,7 @@ class _Descriptor:
                     self._descriptor = os.open(name, flags | _OPEN, 0o600, dir_fd=folder)
                     os.fsync(folder)
         except OSError as error:
-            raise written(error, self._path) from error
+            raise as_store_error(error, self._path) from error
 
     def __enter__(self) -> int:
         return self._descriptor
@@ -270,7 +270,7 @@ class _Descriptor:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         os.close(self._descriptor)
         if isinstance(error, OSError):
-            raise written(error, self._path) from error
+            raise as_store_error(error, self._path) from error
 
 
 def _tail(descriptor: int, size: int, session: str) -> tuple[Line | None, bytes]:
@@ -316,5 +316,5 @@ def rewrite(home: Home, path: Path, change: Change, keep: Callable[[Broken], boo
             with opened(home.root, *path.parent.relative_to(home.root).parts) as folder:
                 os.fsync(folder)
     except OSError as error:
-        raise written(error, path) from error
+        raise as_store_error(error, path) from error
     return count

@@ -104,7 +104,7 @@ class Home:
         except (FileExistsError, NotADirectoryError) as error:
             raise InvalidInput(f"{self.root} is a file, not a folder") from error
         except OSError as error:
-            raise written(error, self.root) from error
+            raise as_store_error(error, self.root) from error
         if self.settings.exists():
             return False
         try:
@@ -112,7 +112,7 @@ class Home:
         except FileExistsError:
             pass
         except OSError as error:
-            raise written(error, self.database) from error
+            raise as_store_error(error, self.database) from error
         write_atomically(self.settings, settings.encode())
         self.ignore()
         return True
@@ -165,7 +165,7 @@ class Home:
                 raise InvalidInput(f"{folder} is a file, not a folder") from error
             except OSError as error:
                 if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):  # a home that can only be read
-                    raise written(error, folder) from error
+                    raise as_store_error(error, folder) from error
 
 
 def expanded(text: str) -> Path:
@@ -184,7 +184,7 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise written(error, folder) from error
+        raise as_store_error(error, folder) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -205,7 +205,7 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
                 _replaced(folder, path.name, content)
             os.fsync(folder)
     except OSError as error:
-        raise written(error, path) from error
+        raise as_store_error(error, path) from error
 
 
 def made_whole(folder: int, name: str, content: bytes) -> bool:
@@ -307,7 +307,7 @@ def flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def written(error: OSError, path: Path) -> StoreError:
+def as_store_error(error: OSError, path: Path) -> StoreError:
     """Convert the error of a failed write to Yiku's."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(str(path))

@@ -139,6 +139,9 @@ class Erasures(Protocol):
 class Upkeep(Protocol):
     """Operations on the whole store: totals, backup, restore."""
 
+    def ensure_open(self) -> None:
+        """Raise Closed after `close`, and StoreMismatch if the path now names another file."""
+
     def about(self) -> Mapping[str, Any]:
         """Return store id, schema, analyzer, SQLite version, durability and size in bytes."""
 

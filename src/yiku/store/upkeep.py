@@ -26,6 +26,11 @@ class SqliteUpkeep:
         self._database = database
         self._columns = columns
 
+    def ensure_open(self) -> None:
+        """See Upkeep.ensure_open."""
+        with self._database.read() as connection:
+            self._database.refuse_moved(connection)
+
     def about(self) -> Mapping[str, Any]:
         """See Upkeep.about."""
         database = self._database

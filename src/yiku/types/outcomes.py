@@ -110,12 +110,17 @@ class Forgotten:
 
 @value(frozen=True, slots=True)
 class Place:
-    """One place of the home in an erasure receipt: action, bytes searched, findings."""
+    """
+    One place of the home in an erasure receipt: action, bytes searched, findings.
+
+    unfinished: it could not be cleaned or searched now; `found` then ends with a line that says so
+    """
 
     name: str
     done: str
     bytes: int = 0
     found: tuple[str, ...] = ()
+    unfinished: bool = False
 
 
 @value(frozen=True, slots=True, kw_only=True)

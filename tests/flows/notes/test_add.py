@@ -2,6 +2,7 @@
 
 import pytest
 
+from yiku import Memory
 from yiku.errors import InvalidInput
 
 
@@ -46,3 +47,11 @@ def test_what_is_no_document_is_refused(memory, tmp_path, path, monkeypatch):
 
     with pytest.raises(InvalidInput, match="path"):
         memory.notes.index_document(path)
+
+
+def test_in_a_home_that_lies_behind_a_link(memory, home, tmp_path):
+    """As /var does on a Mac: the link is above the home, not in it."""
+    (tmp_path / "plan.md").write_text("Plant the quince. 种木瓜。\n")
+    (tmp_path / "linked").symlink_to(home.parent)
+    with Memory(tmp_path / "linked" / home.name) as other:
+        assert ("documents/plan.md",) == other.notes.index_document(tmp_path / "plan.md").added

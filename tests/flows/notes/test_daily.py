@@ -169,3 +169,18 @@ def test_nothing_but_files(home: Path) -> None:
         memory.notes.sync()
         assert "MEMORY.md" == memory.recall("what is the boat called?", types=["note"])[0].item.path
         assert memory.recall("港口几点开门？", types=["note"])[0].item.path.startswith("memory/")
+
+
+def test_the_first_note_of_another_scope(home: Path, tmp_path: Path) -> None:
+    """A scope that asked for notes of its own gets their folder with the first note, the first document, the first log."""
+    Memory(home, owner="user:mei").close()
+    (tmp_path / "plan.md").write_text("Plant the quince. 种木瓜。\n")
+    for scope, write in {
+        "team:a": lambda memory: memory.notes.append_daily("The pump hums. 水泵嗡嗡响。"),
+        "team:b": lambda memory: memory.notes.promote("The pump hums. 水泵嗡嗡响。"),
+        "team:c": lambda memory: memory.notes.index_document(tmp_path / "plan.md"),
+    }.items():
+        with Memory(home, scope=scope, vaults=[scope]) as memory:
+            memory.remember("Our tea is green. 我们的茶是绿的。")
+            write(memory)
+            assert 1 == len(memory.recall("pump quince", types=["note"]))

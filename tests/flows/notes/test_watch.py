@@ -64,7 +64,7 @@ def quick(home: Path, memory: Memory, clock) -> Iterator[Memory]:
         yield quick
 
 
-@pytest.mark.spec("S4-52", "S4-87")
+@pytest.mark.spec("S4-05", "S4-52", "S4-87")
 def test_files_that_are_made_edited_renamed_and_removed(quick: Memory, home: Path) -> None:
     """Each change is in the index soon, and nobody called anything."""
     with watched(quick):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku.errors import Paused
-from yiku.files.vault import content_of, flush_folder, write_atomically, written
+from yiku.files.vault import as_store_error, content_of, flush_folder, write_atomically
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 
@@ -25,7 +25,7 @@ SWITCH = ".yiku-off"  # in a folder
 
 def pause(handle: Handle, until: datetime | str | None = None) -> datetime | None:
     """Pause writing until a time or `resume`; a second pause replaces the first."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     end = checks.optional_time(until, "until", now=handle.now())
     if end is not None and end <= handle.now():
         checks.refuse("until", f"{end.isoformat()} has passed")
@@ -35,14 +35,14 @@ def pause(handle: Handle, until: datetime | str | None = None) -> datetime | Non
 
 def resume(handle: Handle) -> bool:
     """End a pause; return whether there was one."""
-    handle.store.upkeep.about()
-    there = paused(handle)[0]
+    handle.store.upkeep.ensure_open()
+    was_paused, _ = paused(handle)
     try:
         _file(handle).unlink(missing_ok=True)
         flush_folder(Path(handle.home))
     except OSError as error:
-        raise written(error, _file(handle)) from error
-    return there
+        raise as_store_error(error, _file(handle)) from error
+    return was_paused
 
 
 def paused(handle: Handle) -> tuple[bool, datetime | None]:
@@ -58,13 +58,13 @@ def paused(handle: Handle) -> tuple[bool, datetime | None]:
     return end is None or handle.now() < end, end
 
 
-def refuse(handle: Handle) -> None:
+def raise_if_paused(handle: Handle) -> None:
     """Raise Paused while memory is paused."""
     if not os.access(f"{handle.home}/{FILE}", os.F_OK):
         return
-    now, end = paused(handle)
-    if now:
-        raise Paused(f"until {end.isoformat(timespec='minutes')}" if end else "until `yiku resume`")
+    is_paused, until = paused(handle)
+    if is_paused:
+        raise Paused(f"until {until.isoformat(timespec='minutes')}" if until else "until `yiku resume`")
 
 
 def _file(handle: Handle) -> Path:

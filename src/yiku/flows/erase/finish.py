@@ -36,7 +36,7 @@ NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
 MANY_TURNS = 200  # beyond, all vectors of the scope go
 ENOUGH = 20  # rows that are asked whether they have a token
-NOT_YET = "what it holds is not known"  # in the place of words, where nobody could look
+NOT_SEARCHED = "what it holds is not known"  # shown in the place of words
 OUT_OF_REACH = (
     "copies outside this home: exports, synced folders, file system snapshots, backups of the machine",
     "what the disk itself keeps of freed blocks; encrypt the disk if that matters",
@@ -91,7 +91,7 @@ def clean_everywhere(
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
     reach = (*links, *answer.out_of_reach)
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
-    if not any(NOT_YET in place.found for place in places):
+    if not any(place.unfinished for place in places):
         _write_receipt(handle, done)
     return done
 
@@ -108,7 +108,7 @@ def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     names = {name for entry in waiting for name in entry["rows"]["blobs"]}
     answer = Erased(memories=(), turns=(), redacted=(), out_of_reach=OUT_OF_REACH, operation=waiting[-1]["number"])
     done = clean_everywhere(handle, answer, None, blob_names=names, progress=progress)
-    if not any(NOT_YET in place.found for place in done.places):
+    if not any(place.unfinished for place in done.places):
         for entry in waiting[:-1]:
             _write_receipt(handle, replace(done, operation=entry["number"]))
     return done
@@ -137,7 +137,12 @@ def _attempt(name: str, step: Callable[[], Place]) -> Place:
         return step()
     except (StoreError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        return Place(name, f"not done: {why or error}", found=(NOT_YET,))
+        return _unfinished(name, f"not done: {why or error}")
+
+
+def _unfinished(name: str, done: str, size: int = 0, found: tuple[str, ...] = ()) -> Place:
+    """Return a place that has to be cleaned or searched once more, since something prevented it."""
+    return Place(name, done, size, (*found, NOT_SEARCHED), unfinished=True)
 
 
 # ------------------------------------------------------------------ copies
@@ -158,7 +163,7 @@ def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell:
                 tell(f"backups/{path.name}")
                 yield _attempt(f"backups/{path.name}", lambda path=path: _sweep_copy(handle, path, needles, sought))  # type: ignore[misc]
     except (StoreBusy, OSError) as error:
-        yield Place("backups", f"not done: {error}", found=(NOT_YET,))
+        yield _unfinished("backups", f"not done: {error}")
 
 
 def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sought) -> Place:
@@ -192,7 +197,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     """Handle a copy that does not open: it stays if nothing erased is in it."""
     name = f"backups/{path.name}"
     if not needles.known:
-        return Place(name, f"not swept, it does not open ({why}): remove it", found=(NOT_YET,))
+        return _unfinished(name, f"not swept, it does not open ({why}): remove it")
     size, found = search_bytes(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
@@ -218,7 +223,7 @@ def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
             )
         ]
     except (StoreError, OSError) as error:
-        return [Place("pages", f"not done: {error}", found=(NOT_YET,))]
+        return [_unfinished("pages", f"not done: {error}")]
 
 
 def _delete_blobs(handle: Handle, names: Iterable[str]) -> Place:
@@ -235,7 +240,7 @@ def _scrub_store(handle: Handle, needles: Needles) -> Place:
     emptied, size, left = _scrub(handle.store, needles)
     if emptied:
         return Place("yiku.db", "rows deleted, WAL emptied", size, left)
-    return Place("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, (*left, NOT_YET))
+    return _unfinished("yiku.db", "rows deleted; another process is reading, so the WAL is not empty yet", size, left)
 
 
 def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
@@ -275,11 +280,9 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
 
 def _emptied(whole: bool, done: str) -> Place:
     """Return a place that was cleaned, with its log, or not yet."""
-    return Place(
-        "vectors",
-        done if whole else f"{done}; another process is reading, so the log is not empty yet",
-        found=() if whole else (NOT_YET,),
-    )
+    if whole:
+        return Place("vectors", done)
+    return _unfinished("vectors", f"{done}; another process is reading, so the log is not empty yet")
 
 
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
@@ -295,22 +298,22 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
     text, word = looking_for(needles.whole), looking_for(needles.texts)
     try:
         for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
-            left = found
+            left, unfinished = found, False
             if found and name.startswith("transcripts/") and (holds := _holding(handle, needles)) is not None:
                 try:
-                    transcripts.rewrite_from_database(
-                        handle, name, holds
-                    )  # what its lines still hold, a digit of a time say, their rows hold, too
+                    transcripts.rewrite_from_database(handle, name, holds)
+                    # what is still found then, such as a digit of a time, is in the rows, too
                     left = word([name.encode()])[1] if (handle.paths.root / name).exists() else set()
                 except StoreError:  # the place of all transcripts says why
-                    left = {*found, NOT_YET.encode()}
+                    left, unfinished = found, True
                 if not left:
                     continue
-            yield Place(name, done, size, tuple(sorted(needle.decode() for needle in left)))
+            remaining = tuple(sorted(needle.decode() for needle in left))
+            yield _unfinished(name, done, size, remaining) if unfinished else Place(name, done, size, remaining)
     except OSError as error:
-        yield Place("other files", f"not done: {error.strerror} ({error.filename})", found=(NOT_YET,))
+        yield _unfinished("other files", f"not done: {error.strerror} ({error.filename})")
     if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
-        yield Place("damaged", "may hold what was erased: look there yourself, or remove it", found=(NOT_YET,))
+        yield _unfinished("damaged", "may hold what was erased: look there yourself, or remove it")
 
 
 # ------------------------------------------------------------------ what is looked for

@@ -264,10 +264,10 @@ def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
     """Move corrections and later rivals directly before the hit that they correct."""
     for id in [hit.id for hit in found if corrections.said_by.get(hit.id)]:
         place = next(place for place, hit in enumerate(found) if hit.id == id)
-        behind = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)
-        if behind is not None:
-            found.remove(behind)
-            found.insert(place, replace(behind, score=found[place].score))
+        correction = next((later for later in found[place:] if later.id in corrections.said_by[id]), None)
+        if correction is not None:
+            found.remove(correction)
+            found.insert(place, replace(correction, score=found[place].score))
     return found
 
 

@@ -121,31 +121,31 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS).strip()
     scopes = handle.reads()
     if may_be_id(text) and not text.isalpha():
-        start, behind = find_memory(handle, text, scopes), list[SemanticMemory]()
+        start, outdated = find_memory(handle, text, scopes), list[SemanticMemory]()
     else:
-        start, behind = _resolve_text(handle, text, scopes)
+        start, outdated = _resolve_text(handle, text, scopes)
     versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
-    if at is not None or not behind:
+    if at is not None or not outdated:
         return versions if at is not None else marked(handle, versions)
     lines = {version.id for version in versions}
-    found = [*marked(handle, versions), *(one for one in handle.store.with_details(behind) if one.id not in lines)]
+    found = [*marked(handle, versions), *(one for one in handle.store.with_details(outdated) if one.id not in lines)]
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 
 def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[SemanticMemory, list[SemanticMemory]]:
-    """Return the memory that a text refers to and those ranked behind it; a text may also be an id suffix."""
+    """Return the memory that a text refers to, and those found with it that are outdated; a text may also be an id suffix."""
     if may_be_id(text):
         with suppress(NotFound):
             return find_memory(handle, text, scopes), []
     for question in (text, f"{text} previously"):
         hits = recall(handle, question, limit=said_later.POOL, types=("memory",))
         for hit in hits[:1]:
-            behind = [
+            outdated = [
                 replace(one.item, said_later=one.said_later)
                 for one in hits
                 if isinstance(one.item, SemanticMemory) and one.said_later is not None
             ]
-            return hit.item, behind
+            return hit.item, outdated
     raise NotFound(f"there is no memory about {text[:80]!r}")
 
 

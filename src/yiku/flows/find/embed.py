@@ -47,11 +47,11 @@ class Row:
     item: Item
     n: int
     windows: Sequence[str]
-    behind: str | None = None
+    with_previous: str | None = None
 
     @property
     def texts(self) -> list[str]:
-        return [*self.windows, *([self.behind] if self.behind else [])]
+        return [*self.windows, *([self.with_previous] if self.with_previous else [])]
 
 
 @dataclass(slots=True)
@@ -245,7 +245,7 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
     for turn in turns:
         said = with_speaker(turn)
         windows = chunk.windows(said) if _text_of(turn) else []
-        yield Row("turn", turn.n, windows, chunk.behind(known.get(before.get(turn.n, 0), ""), said) if windows else None)
+        yield Row("turn", turn.n, windows, chunk.with_previous(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
 
 def _text_of(turn: Turn) -> str:
@@ -282,7 +282,7 @@ def _vectors(handle: Handle, model: Embedder, rows: Sequence[Row], is_current: C
     for row in rows:
         own = said[place : place + len(row.texts)]
         place += len(own)
-        if row.behind:
+        if row.with_previous:
             together = own[0] + own[1]
             own = [together / max(float((together @ together) ** 0.5), 1e-9)]
         for part, values in enumerate(own):

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
 from yiku.files import transcripts
-from yiku.files.vault import Home, flush_folder, written
+from yiku.files.vault import Home, as_store_error, flush_folder
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
 from yiku.flows.erase.reapply import reapply
@@ -83,7 +83,7 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
 
 def backups(handle: Handle) -> list[BackupFile]:
     """Return the backups in the home, newest first."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     found = [path for path in _files(Home(handle.home).backups) if not path.name.startswith(".")]
     listed = [BackupFile(name=path.name, made_at=_made_at(path), bytes=path.stat().st_size) for path in found]
     return sorted(listed, key=lambda one: (one.made_at, one.name), reverse=True)
@@ -190,7 +190,7 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
     try:
         occupied = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
     except OSError as error:  # its name is too long, or it may not be looked into
-        raise written(error, target) from error
+        raise as_store_error(error, target) from error
     if occupied:
         raise InvalidInput(f"{target} is not an empty folder")
     began = time.monotonic()
@@ -205,7 +205,7 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
         temporary.rename(target)
         flush_folder(target.parent)
     except OSError as error:
-        raise written(error, target) from error
+        raise as_store_error(error, target) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return _report(target, copied, began, left_out)

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, cast
 
 from yiku.errors import Damaged, InvalidInput, NotFound
 from yiku.files import blobs
-from yiku.files.vault import flush_folder, written
+from yiku.files.vault import as_store_error, flush_folder
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.types import (
@@ -143,7 +143,7 @@ def _to_file(handle: Handle, path: Path, scopes: list[tuple[str, str | None]], s
             raise
         flush_folder(path.parent)
     except OSError as error:
-        raise written(error, path) from error
+        raise as_store_error(error, path) from error
     return out
 
 

@@ -120,7 +120,7 @@ def import_(
     if isinstance(records, (str, bytes, Mapping)) or not isinstance(records, Iterable):
         checks.refuse("records", "must be what an importer reads")
     checks.optional_call(progress, "progress")
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     replayed = replay.Replay(handle, dry_run, everything, run.problem, trust)
     for item in records:
         if isinstance(item, OperationRecord):

@@ -266,7 +266,7 @@ class _Operation:
         self.counts[what] += number
         self.run.counts[what] += number
 
-    def _stored(self, *names: str) -> None:
+    def _flush_if_pending(self, *names: str) -> None:
         """Flush what this change depends on."""
         if not self.added.isdisjoint(names):
             self._pend()
@@ -291,7 +291,7 @@ class _Operation:
 
     def _turns(self, turns: list[Turn]) -> None:
         run, handle = self.run, self.run.handle
-        self._stored(*(turn.id for turn in turns), *(turn.external_id or "" for turn in turns))
+        self._flush_if_pending(*(turn.id for turn in turns), *(turn.external_id or "" for turn in turns))
         own = handle.own()
         there = handle.store.turns(own, Turns(ids=[turn.id for turn in turns], hidden=True)) if own else []
         externals = [turn.external_id for turn in turns if turn.external_id is not None]
@@ -329,7 +329,7 @@ class _Operation:
     def _hide(self, record: Mapping[str, Any]) -> None:
         id = export_lines.id(record.get("turn"), "turn")
         before, after = (export_lines.optional_time(record.get(name), name) for name in ("before", "after"))
-        self._stored(id)
+        self._flush_if_pending(id)
         handle = self.run.handle
         found = handle.store.turns(handle.own(), Turns(ids=[id], hidden=True)) if handle.own() else []
         if not found or self._is_done("turn_state", found[0].n, {"hidden_at": before}):
@@ -347,7 +347,7 @@ class _Operation:
         """Import a new episode, scratchpad or attachment; one scratchpad per user."""
         run, handle = self.run, self.run.handle
         record = export_lines.record(handle, line, keep=not run.dry_run)
-        self._stored(record.id)
+        self._flush_if_pending(record.id)
         own, kind = handle.own(), KINDS[line["type"]]
         if record.id in run.seen or (own and handle.store.records(kind, own, Records(ids=[record.id]))):
             return None
@@ -372,14 +372,14 @@ class _Operation:
         memory = claimed if run.trust else import_trust.memory(claimed, handle.now())
         memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
         place = _place(memory)
-        self._stored(memory.id, place)
+        self._flush_if_pending(memory.id, place)
         own = handle.own()
         there = handle.store.memories(own, Memories(ids=[memory.id])) if own else []
         if memory.id in run.seen or there:
             run.ours.add(memory.id)
             run.counts["known"] += 1
             return self._raise(there[0], claimed) if there and run.trust else None
-        self._in_line(memory.id, memory.line, memory.superseded_by)
+        self._check_successor(memory.id, memory.line, memory.superseded_by)
         run.ours.add(memory.id)
         self._count("memories")
         if not run.dry_run and memory.state is State.ACTIVE and self._meets_others(memory):
@@ -406,13 +406,13 @@ class _Operation:
             self.touched |= {row.id, _place(row)}
             self.changes.append(UpdateMemory(row.n, columns, index_tokens(row)))
 
-    def _in_line(self, id: str, line: str, successor: str | None) -> None:
+    def _check_successor(self, id: str, line: str, successor: str | None) -> None:
         """Refuse a successor that is missing, of another line, or cyclic."""
         if successor is None:
             return
         handle, seen = self.run.handle, {id}
         if successor not in self.coming:
-            self._stored(successor)
+            self._flush_if_pending(successor)
         moved = [record["memory"] for _, record in self.lines if _set(record).get("line") == line]
         self.run.linked[id] = self.line
         rows = {row.id: row for row in handle.store.memories(handle.own(), Memories(line=line))} if handle.own() else {}
@@ -437,7 +437,7 @@ class _Operation:
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
         """Import a change of a memory."""
         id = export_lines.id(record.get("memory"), "memory")
-        self._stored(id)
+        self._flush_if_pending(id)
         handle = self.run.handle
         found = handle.store.memories(handle.own(), Memories(ids=[id])) if handle.own() else []
         if not found:
@@ -473,7 +473,7 @@ class _Operation:
                 after.pop("state", None)
         elif any(getattr(row, name) != value for name, value in before.items()) or not self._has_successor(row, after):
             return False
-        self._in_line(row.id, after.get("line", row.line), after.get("superseded_by"))
+        self._check_successor(row.id, after.get("line", row.line), after.get("superseded_by"))
         if after or not before:
             self.changes.append(UpdateMemory(row.n, after, index_tokens(row)))
         return True

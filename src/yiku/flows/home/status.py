@@ -81,9 +81,9 @@ def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
 
 def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterator[str]:
     """Yield problems, one line each with advice."""
-    now, end = pause.paused(handle)
-    if now:
-        yield f"memory is paused {f'until {end:%Y-%m-%d %H:%M}' if end else ''}: yiku resume".replace("  ", " ")
+    is_paused, until = pause.paused(handle)
+    if is_paused:
+        yield f"memory is paused {f'until {until:%Y-%m-%d %H:%M}' if until else ''}: yiku resume".replace("  ", " ")
     yield from recall.left_out(handle, handle.reads())
     yield from _of_the_store(about)
     yield from _of_the_place(handle)

@@ -34,7 +34,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     place: a path, or an address
     keep:  keep its content here too; only of a path
     """
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     now = handle.now()
     given = os.fspath(place) if isinstance(place, (str, os.PathLike)) else ""
     if not isinstance(given, str) or not given.strip():
@@ -123,7 +123,7 @@ def tokens(attachment: Attachment) -> Tokens:
 
 def describe(handle: Handle, id: str, **details: Any) -> Attachment:
     """Add a description, transcription or text of an attachment."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     if not details:
         raise InvalidInput(f"describe needs at least one of {', '.join(FILLED_LATER)}")
     if others := sorted(set(details) - set(FILLED_LATER)):

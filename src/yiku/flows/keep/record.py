@@ -58,7 +58,7 @@ def record(
 
 def to_turns(handle: Handle, turns: Iterable[Mapping[str, Any]]) -> list[Draft]:
     """Convert messages of any format to turns with their files, dropping those of private folders."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     return [messages.to_turn(handle, draft) for draft in _mappings(turns) if not pause.in_private_folder(handle, draft)]
 
 
@@ -66,7 +66,7 @@ def store_turns(
     handle: Handle, given: Sequence[Draft], *, session: str | None = None, idempotency_key: str | None = None
 ) -> tuple[Recorded, Mapping[str, Turn]]:
     """Store turns; return the report and the new turns by id, without reading them again."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     now = handle.now()
     read = [(validate_turn(handle, draft, session, now), draft.get("said_at") is not None, files) for draft, files in given]
     storable = [(turn, dated) for turn, dated, _ in read if not wholly_private(turn)]

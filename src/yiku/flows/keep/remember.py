@@ -278,7 +278,7 @@ def _outcome(handle: Handle, kind: type[Outcome], ids: Sequence[str], operation:
 
 def admit(handle: Handle, details: Mapping[str, Any]) -> None:
     """Raise Paused while memory is paused, and KeptOut for private folders."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     if pause.in_private_folder(handle, details):
         raise KeptOut("it was said in a private folder")
 

@@ -77,7 +77,7 @@ def patch(handle: Handle, user: str | None = None, **lines: Sequence[str]) -> Sc
     lines: by the fields of ScratchpadPatch
     """
     given = ScratchpadPatch(**{name: checks.lines(texts, name) for name, texts in lines.items()})
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     clean = _clean(handle, given)
     return _told(handle, user, lambda before: rules.patched(before, clean, now=handle.now()), "scratchpad")
 
@@ -109,7 +109,7 @@ def _clean(handle: Handle, lines: ScratchpadPatch) -> ScratchpadPatch:
 
 def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
     """Replace the scratchpad by the user's Markdown; sections they changed are theirs."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     written = intake.clean(handle, checks.text(text, "text", empty=True))
     return _told(handle, user, lambda before: rules.edited(before, written, now=handle.now()), "edit scratchpad")
 

@@ -57,7 +57,7 @@ def learn(
     checks.flag(everything, "everything")
     checks.optional_seconds(budget_s, "budget_s")
     handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     began, own = time.monotonic(), handle.own()
     model = handle.chat()
     if not own or handle.settings.learn == "off":

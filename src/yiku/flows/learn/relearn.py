@@ -138,7 +138,7 @@ def relearn(handle: Handle, *, budget_s: float | None = None, dry_run: bool = Fa
     checks.flag(dry_run, "dry_run")
     checks.optional_seconds(budget_s, "budget_s")
     handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     began, own = time.monotonic(), handle.own()
     if not own or handle.settings.learn == "off":
         return Relearned(dry_run=dry_run)

@@ -57,7 +57,7 @@ def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: 
 
     summary: the host's own, where it has one; it is kept as it is
     """
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name = intake.name(handle, session, "session")
     given = [shapes.to_turn(handle, message, strict=False) for message in _listed(messages, "messages")]
     if summary is not None:
@@ -138,7 +138,7 @@ def end(handle: Handle, session: str, *, budget_s: float = 5.0) -> Ended:
 
     budget_s: how long the model is asked, where there is one; what is left waits
     """
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name = intake.name(handle, session, "session")
     with _one_at_a_time(handle):
         ended = _end(handle, name)
@@ -215,7 +215,7 @@ def listed(handle: Handle, *, limit: int = 50) -> list[Session]:
 
 def set_variables(handle: Handle, session: str, variables: Mapping[str, Any], task: str | None = None) -> None:
     """Set variables of a session; None deletes one."""
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     name, given = intake.name(handle, session, "session"), intake.clean(handle, checks.metadata(dict(variables)))
     columns: dict[str, Any] = {}
     if task is not None:

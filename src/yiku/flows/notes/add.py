@@ -32,8 +32,8 @@ def skill(handle: Handle, path: object) -> SyncReport:
 
 
 def _added(handle: Handle, path: object, folder: str) -> SyncReport:
-    handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    handle.store.upkeep.ensure_open()
+    pause.raise_if_paused(handle)
     root, given = vault_of(handle).resolve(), _given(path)
     found = list(_files(given))
     if not found:
@@ -52,7 +52,7 @@ def _added(handle: Handle, path: object, folder: str) -> SyncReport:
                 checks.refuse("path", f"{target} is there already, and holds something else: edit it there, or remove it")
     for one, target in targets.items():
         if not (root / target).exists():
-            write_atomically(root / target, contents[one], below=Path(handle.home))
+            write_atomically(root / target, contents[one], below=Path(handle.home).resolve())
     return sync_files(handle, targets.values())
 
 

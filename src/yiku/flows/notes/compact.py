@@ -47,9 +47,9 @@ Strategy = Literal["auto", "archive", "summarize"]
 
 def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "auto", dry_run: bool = False) -> Compacted:
     """Move daily logs into the archive, those of days before today by more than so many days."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     checks.flag(dry_run, "dry_run")
-    pause.refuse(handle)
+    pause.raise_if_paused(handle)
     last = handle.now().date() - _retention(handle, older_than)
     model = _model(handle, strategy)
     root = sync.vault_of(handle)

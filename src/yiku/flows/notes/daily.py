@@ -66,8 +66,8 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
 
 def admitted(handle: Handle, text: object, name: str) -> str:
     """A text that may be written down: whole, without private parts and secrets. Raises KeptOut where nothing else is in it."""
-    handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    handle.store.upkeep.ensure_open()
+    pause.raise_if_paused(handle)
     note_text = intake.clean(handle, checks.text(text, name, at_most=NOTE_BYTES).strip("\n").rstrip())
     if note_text.startswith("[") and private.is_nothing(note_text):
         raise KeptOut("all of it is private")

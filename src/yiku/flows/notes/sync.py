@@ -116,8 +116,8 @@ def vault_of(handle: Handle) -> Path:
 def _synced(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
     """pages: read what people changed in MEMORY.md and USER.md first."""
     began = time.monotonic()
-    handle.store.upkeep.about()  # a memory that was closed says so
-    pause.refuse(handle)
+    handle.store.upkeep.ensure_open()
+    pause.raise_if_paused(handle)
     root = vault_of(handle)
     read = publish.apply_edits(handle).pages if pages else ()
     with one_at_a_time(handle.paths.locks / "notes.lock", "another process is indexing notes"):

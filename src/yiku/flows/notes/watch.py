@@ -66,7 +66,7 @@ def watch(handle: Handle, tell: Callable[[SyncReport], object] | None = None, *,
 
 def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callable[[], bool]) -> None:
     """Sync the notes when they change, until `stopped`."""
-    handle.store.upkeep.about()  # a memory that was closed says so
+    handle.store.upkeep.ensure_open()
     root = sync.vault_of(handle)
 
     def look() -> SyncReport:

@@ -44,7 +44,7 @@ def windows(text: str, at_most: int = WINDOW_TOKENS) -> list[str]:
     return [kept for part in (*pieces, piece) if (kept := part.strip())]
 
 
-def behind(before: str, text: str) -> str | None:
+def with_previous(before: str, text: str) -> str | None:
     """Return a short turn after the end of the turn before it, None for a turn that is long enough."""
     if not before or tokens(text) >= SHORT_TOKENS:
         return None

@@ -91,9 +91,9 @@ class Vectors:
             sql = "select turns, memories from progress where scope_id = ? and space = ?"
             turns, memories = connection.execute(sql, (scope, number)).fetchone() or (0, 0)
             sql = "select item, row_n, tries from again where scope_id = ? and space = ? order by tries, row_n"
-            behind: Any = connection.execute(sql, (scope, number)).fetchall()
-            again = [(item, n) for item, n, tries in behind if tries < TRIES]
-            return Embedded(turns, memories, again, len(behind) - len(again))
+            failed: Any = connection.execute(sql, (scope, number)).fetchall()
+            again = [(item, n) for item, n, tries in failed if tries < TRIES]
+            return Embedded(turns, memories, again, len(failed) - len(again))
 
     def other_spaces(self, space: str) -> list[str]:
         """Return the names of other spaces with vectors."""
