@@ -78,7 +78,7 @@ class Notes:
         """
         from yiku.flows.notes import edits
 
-        return edits.edited(self._handle, id, before, after)
+        return edits.edit(self._handle, id, before, after)
 
     # -------------------------------------------------------------- what is noted down
 

@@ -323,11 +323,11 @@ def test_a_folder_below_a_root_is_made_and_entered_step_by_step(tmp_path: Path) 
     """Made where it is missing, for its owner alone; a link on the way is refused, one at the root is followed."""
     (tmp_path / "real").mkdir()
     (tmp_path / "root").symlink_to(tmp_path / "real")
-    with vault.opened(tmp_path / "root", "一", "two") as folder:
+    with vault.open_folder(tmp_path / "root", "一", "two") as folder:
         assert os.path.samestat(os.fstat(folder), (tmp_path / "real" / "一" / "two").stat())
     assert [0o700, 0o700] == [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "real").rglob("*")]
     (tmp_path / "real" / "link").symlink_to(tmp_path)
-    with pytest.raises(OSError, match="link"), vault.opened(tmp_path / "root", "link", "two"):
+    with pytest.raises(OSError, match="link"), vault.open_folder(tmp_path / "root", "link", "two"):
         pass
     assert not (tmp_path / "two").exists()
 

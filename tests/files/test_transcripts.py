@@ -62,7 +62,7 @@ def test_a_turn_comes_back_from_its_line(content):
 
     line = transcripts.line(whole)
 
-    assert line == transcripts.parsed(line.raw)
+    assert line == transcripts.parse(line.raw)
     assert whole == transcripts.turn(line)
     assert 1 == len(line.raw.decode().splitlines())
     assert content == json.loads(line.raw)["content"]
@@ -73,7 +73,7 @@ def test_a_changed_byte_makes_it_none_of_ours(place):
     """Wherever it is changed, the line does not count any more."""
     raw = bytearray(transcripts.line(turn(1, "tea 茶" * 20)).raw)
     raw[place] ^= 1
-    assert transcripts.parsed(bytes(raw)) is None
+    assert transcripts.parse(bytes(raw)) is None
 
 
 @pytest.mark.parametrize(

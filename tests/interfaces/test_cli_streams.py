@@ -45,6 +45,7 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         gone = memory.get_all(where={"state": "archived"})[0].id
         copy = memory.admin.backups()[0].name
         operation = str(memory.admin.journal(limit=1)[0].transaction)
+    (page := made / "page.md").write_text("# Tea\n\nGreen, no sugar. 绿茶，不加糖。\n")
     given = {
         "record": ["hello"],
         "remember": ["I like tea."],
@@ -73,6 +74,8 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "completion": ["bash"],
         "demo": ["--home", str(home.parent / "demo")],
         "embed": ["--help"],  # without a model it has no answer
+        "edit": [one],
+        "index": [str(page)],
         "note": ["tea 茶"],
         "promote": ["tea 茶"],
         "watch": ["--help"],  # it ends when it is asked to
@@ -90,7 +93,7 @@ def ran(words: list[str], home: Path, folder: Path, *, full: int | None = None, 
         with open("/dev/full", "wb") as none_left:
             if full is not None:
                 streams[full] = none_left.fileno()
-            code = Started(words, streams, commands.plain({"YIKU_HOME": home, "YIKU_SEARCH": "words"}), program=program).wait()
+            code = Started(words, streams, commands.plain({"YIKU_HOME": home, "YIKU_SEARCH": "words", "EDITOR": "true"}), program=program).wait()
         err.seek(0)
         return code, err.read().decode()
 

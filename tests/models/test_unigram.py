@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from yiku.models.unigram import AT_MOST, SPECIAL, UNKNOWN_PENALTY, Tokenizer, folded
+from yiku.models.unigram import AT_MOST, SPECIAL, UNKNOWN_PENALTY, Tokenizer, fold
 
 PIECES = [*SPECIAL[:4], "▁", "▁a", "a", "b", "ab", "aba", "▁ab", "c", "茶", "绿", "绿茶", "喝绿", "▁喝", "喝", "🎉", *"de"]
 SCORES = [0.0] * 4 + [-1.0, -2.2, -2.0, -2.5, -3.1, -4.0, -3.3, -6.0, -3.0, -3.5, -4.0, -4.2, -4.0, -3.8, -9.0, -2.6, -2.7]
@@ -32,8 +32,8 @@ def tokenizer():
 )
 def test_a_text_is_folded(text, plain):
     """Accents and widths go, spaces become one, what nobody sees goes; Chinese, Hangul and kana stay as they are."""
-    assert plain == folded(text)
-    assert plain == folded(plain)
+    assert plain == fold(text)
+    assert plain == fold(plain)
 
 
 def cuts(word):
@@ -83,6 +83,6 @@ def test_it_agrees_with_the_reference():
     oracle = reference.Tokenizer(reference.models.Unigram([*zip(PIECES, SCORES, strict=True)], unk_id=3, byte_fallback=False))
     oracle.pre_tokenizer = reference.pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
     chance, ours = random.Random(11), Tokenizer(PIECES, SCORES)
-    texts = {folded("".join(chance.choices("aabbcde 茶绿喝x🎉é，ｂ\n한", k=chance.randrange(1, 40)))) for _ in range(2_000)} - {""}
+    texts = {fold("".join(chance.choices("aabbcde 茶绿喝x🎉é，ｂ\n한", k=chance.randrange(1, 40)))) for _ in range(2_000)} - {""}
 
     assert [] == [text for text in texts if [0, *oracle.encode(text).ids, 2] != ours.encode(text)]

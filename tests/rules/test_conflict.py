@@ -166,7 +166,7 @@ def test_words_alone_confirm_only_themselves() -> None:
 def test_versions_that_come_back_take_their_place_in_the_order_of_saying() -> None:
     """Restored beside a newer value, an older one is history; the row that retires comes first."""
     old, new = replace(statement("I live in Bergen.", 0), n=1), replace(statement("I live in Oslo.", 5), n=2)
-    updates = conflict.rejoined([old], [new])
+    updates = conflict.rejoin([old], [new])
 
     assert [(old.id, new.id)] == [(row.id, columns["superseded_by"]) for row, columns in updates if "superseded_by" in columns]
 

@@ -12,7 +12,7 @@ from credentials import ALNUM, drawn, password
 from rules.test_secrets import mask, seal
 
 from yiku.rules.privacy import forms, secrets
-from yiku.rules.privacy.secrets import masked
+from yiku.rules.privacy.secrets import mask_secrets
 
 PLACES = (
     "{}",
@@ -30,7 +30,7 @@ PLACES = (
 
 def left(text: str, value: str) -> bool:
     """Whether eight characters of a value are still to be read."""
-    kept = re.sub(r"\[secret [a-z0-9-]+ [0-9a-f]{8}\]", "", masked(text, seal)[0])
+    kept = re.sub(r"\[secret [a-z0-9-]+ [0-9a-f]{8}\]", "", mask_secrets(text, seal)[0])
     return any(value[i : i + 8] in kept for i in range(max(1, len(value) - 7)))
 
 
@@ -47,15 +47,15 @@ def test_an_issuers_example_is_masked_wherever_it_stands(line):
 
     assert example.startswith(first)
     assert [] == [place for place in PLACES if left(place.format(example), example)]
-    assert line.kind in masked(example, seal)[1]
-    assert [] == [prefix for prefix in others if line.kind not in masked(prefix + example[len(first) :], seal)[1]]
+    assert line.kind in mask_secrets(example, seal)[1]
+    assert [] == [prefix for prefix in others if line.kind not in mask_secrets(prefix + example[len(first) :], seal)[1]]
 
 
 @pytest.mark.parametrize("line", forms.inner(), ids=lambda line: f"{line.kind} {line.literal}")
 def test_what_is_known_by_its_middle_is_masked(line):
     """A literal within it or before it tells what it is; of an address the address stays."""
     example = credential(line.example)
-    kept, kinds = masked(f"看 {example} 好", seal)
+    kept, kinds = mask_secrets(f"看 {example} 好", seal)
 
     assert (line.kind,) == kinds
     assert kept.startswith("看 ") and kept.endswith(" 好")
@@ -67,7 +67,7 @@ def test_what_begins_like_a_credential_and_reads_like_words_stays():
     lines = (*forms.issuers(), *forms.inner())
     texts = [place.format(line.look_alike) for line in lines for place in ("{}", "see {} in the docs", "见 {} 一节")]
 
-    assert [] == [text for text in texts if masked(text, seal)[1]]
+    assert [] == [text for text in texts if mask_secrets(text, seal)[1]]
 
 
 @pytest.mark.parametrize("length", [24, 40])
@@ -92,7 +92,7 @@ def test_nearly_every_password_of_a_manager_is_masked():
 
 def test_what_only_sounds_like_an_announcement_stays():
     """Names in code, cursors, placeholders, the next line of a file, and what people say in their own words."""
-    assert {} == {text: masked(text, seal)[0] for text in STAYS if masked(text, seal)[1]}
+    assert {} == {text: mask_secrets(text, seal)[0] for text in STAYS if mask_secrets(text, seal)[1]}
 
 
 def test_a_short_text_with_a_secret_is_suspected():
@@ -105,7 +105,7 @@ def test_a_short_text_with_a_secret_is_suspected():
         "sshpass -p kumquat ssh a@b.test",
     ]
 
-    assert [] == [text for text in texts if masked(text, seal)[1] and not any(one.search(text) for one in secrets.SUSPECT)]
+    assert [] == [text for text in texts if mask_secrets(text, seal)[1] and not any(one.search(text) for one in secrets.SUSPECT)]
 
 
 def test_an_outer_announcement_hides_no_inner_one():
@@ -114,17 +114,17 @@ def test_an_outer_announcement_hides_no_inner_one():
 
     assert (
         f"API_KEY=https://x.test/d?access_token={mask('api-key', token)}"
-        == masked(f"API_KEY=https://x.test/d?access_token={token}", seal)[0]
+        == mask_secrets(f"API_KEY=https://x.test/d?access_token={token}", seal)[0]
     )
-    assert f"${{PW:-{mask('password', token)}}}" == masked(f"${{PW:-{token}}}", seal)[0]
-    assert "${PW}" == masked("${PW}", seal)[0]
+    assert f"${{PW:-{mask('password', token)}}}" == mask_secrets(f"${{PW:-{token}}}", seal)[0]
+    assert "${PW}" == mask_secrets("${PW}", seal)[0]
 
 
 def test_two_secrets_that_overlap_leave_nothing():
     """A token that goes on in a password, and an announced value that begins with a known form: the whole is one mark."""
     key = "gh" + "p_" + "aB3dE9fG1hJ5kL7mN2pQ4rS6tU8vW0xY1zA3"
 
-    assert f"token={mask('github-token', key + '.Zz9#kQ1!x')}" == masked(f"token={key}.Zz9#kQ1!x", seal)[0]
+    assert f"token={mask('github-token', key + '.Zz9#kQ1!x')}" == mask_secrets(f"token={key}.Zz9#kQ1!x", seal)[0]
 
 
 def test_of_many_secrets_each_is_masked():
@@ -132,7 +132,7 @@ def test_of_many_secrets_each_is_masked():
     chance = random.Random(3)
     names = [f"{name}_{i}" for i in range(30) for name in ("API_KEY", "DB_PASSWORD", "TOKEN")]
     values = [drawn(chance, ALNUM, chance.choice([16, 24, 40])) for _ in names]
-    kept, kinds = masked("".join(f"{name}={value}\nDEBUG=1\n" for name, value in zip(names, values, strict=True)), seal)
+    kept, kinds = mask_secrets("".join(f"{name}={value}\nDEBUG=1\n" for name, value in zip(names, values, strict=True)), seal)
 
     assert len(names) == len(kinds)
     assert names == re.findall(r"^(\w+)=\[secret [a-z-]+ [0-9a-f]{8}\]$", kept, re.MULTILINE)
@@ -143,8 +143,8 @@ def test_a_long_value_is_masked_whole(length):
     """A session's token of some thousand characters, quoted or not."""
     value = drawn(random.Random(length), ALNUM + "+/", length)
 
-    assert f"session_token={mask('api-key', value)} x" == masked(f"session_token={value} x", seal)[0]
-    assert f'"sessionToken": "{mask("api-key", value)}"' == masked(f'"sessionToken": "{value}"', seal)[0]
+    assert f"session_token={mask('api-key', value)} x" == mask_secrets(f"session_token={value} x", seal)[0]
+    assert f'"sessionToken": "{mask("api-key", value)}"' == mask_secrets(f'"sessionToken": "{value}"', seal)[0]
 
 
 def test_invisible_signs_hide_nothing():
@@ -152,7 +152,7 @@ def test_invisible_signs_hide_nothing():
     key = "gh" + "p_" + "aB3dE9fG1hJ5kL7mN2pQ4rS6tU8vW0xY1zA3"
     hidden = "\u200b".join([key[:2], key[2:9], key[9:20], key[20:]]) + "\u00ad"
 
-    assert f"👩‍💻 {mask('github-token', key)}\u00ad 👨‍👩‍👧 ok" == masked(f"👩‍💻 {hidden} 👨‍👩‍👧 ok", seal)[0]
+    assert f"👩‍💻 {mask('github-token', key)}\u00ad 👨‍👩‍👧 ok" == mask_secrets(f"👩‍💻 {hidden} 👨‍👩‍👧 ok", seal)[0]
 
 
 def test_no_false_alarm_in_real_code():
@@ -164,7 +164,7 @@ def test_no_false_alarm_in_real_code():
     texts = {path: path.read_text(encoding="utf-8") for path in files}
 
     assert sum(text.count("\n") for text in texts.values()) > 20_000
-    assert {} == {name: kinds for name, text in texts.items() if (kinds := masked(text, seal)[1])}
+    assert {} == {name: kinds for name, text in texts.items() if (kinds := mask_secrets(text, seal)[1])}
 
 
 # ------------------------------------------------------------------ what it costs
@@ -215,6 +215,6 @@ def _cpu(work) -> float:
 def test_pasted_text_costs_little(kind):
     """To mask a text costs at most four times what it costs to list the words of as long an English one; it was twenty times."""
     text, english = _repeated(TEXTS[kind]), _repeated(TEXTS["English"])
-    masked(text, seal)
+    mask_secrets(text, seal)
 
-    assert _cpu(lambda: masked(text, seal)) <= 4 * _cpu(lambda: re.findall(r"\w+", english))
+    assert _cpu(lambda: mask_secrets(text, seal)) <= 4 * _cpu(lambda: re.findall(r"\w+", english))

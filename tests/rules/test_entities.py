@@ -25,7 +25,7 @@ from yiku.rules.learning import entities
 )
 def test_names_are_found_as_they_are_written(text: str, names: tuple[str, ...]) -> None:
     """Quoted, capitalised, titled and placed names, in the order of the text."""
-    assert names == entities.found(text)
+    assert names == entities.extract(text)
 
 
 @pytest.mark.parametrize(
@@ -42,18 +42,18 @@ def test_names_are_found_as_they_are_written(text: str, names: tuple[str, ...]) 
 )
 def test_generic_words_are_no_names(text: str) -> None:
     """Two texts about `the project` are not about one thing."""
-    assert () == entities.found(text)
+    assert () == entities.extract(text)
 
 
 def test_a_part_of_a_longer_name_is_dropped() -> None:
     """`Rachel Lee` and `Lee` are one."""
-    assert ("Rachel Lee",) == entities.found("I met Rachel Lee. “Lee” is what they call her")
+    assert ("Rachel Lee",) == entities.extract("I met Rachel Lee. “Lee” is what they call her")
 
 
 def test_a_long_text_costs_little() -> None:
     """Only its beginning is looked at."""
     start = time.process_time()
     for unit in ("A", "Aa ", "老王", "“a", "a/", "x."):
-        assert len(entities.found(unit * 100_000)) <= entities.AT_MOST
+        assert len(entities.extract(unit * 100_000)) <= entities.AT_MOST
 
     assert time.process_time() - start < 0.5

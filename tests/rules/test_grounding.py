@@ -18,7 +18,7 @@ def turn(content: str, role: str = "user", **details) -> Turn:
 def judged(content: str, quote: str, said: str, type: str = "fact", before: str = "", **more: str) -> grounding.Judgement:
     item = {"content": content, "evidence": quote, "type": type, **more}
     turns = [*([turn(before)] if before else []), turn(said)]
-    return grounding.judged(item, quote, turns[-1], turns, names=["Mei", "小美"])
+    return grounding.judge(item, quote, turns[-1], turns, names=["Mei", "小美"])
 
 
 STANDS = [

@@ -43,9 +43,9 @@ def test_a_row_is_rewound_change_by_change() -> None:
         change(3, day(3), {"importance": 0.5}),
     ]
 
-    assert (State.ACTIVE, 0.9) == _seen(history.rewound(now, changes, day(6)))
-    assert (State.ACTIVE, 0.7) == _seen(history.rewound(now, changes, day(4)))
-    assert history.rewound(now, changes, day(0)) is None
+    assert (State.ACTIVE, 0.9) == _seen(history.rewind(now, changes, day(6)))
+    assert (State.ACTIVE, 0.7) == _seen(history.rewind(now, changes, day(4)))
+    assert history.rewind(now, changes, day(0)) is None
 
 
 def _seen(memory: SemanticMemory | None) -> tuple[State, float]:

@@ -36,7 +36,7 @@ def test_sentences_are_the_text(text):
 @given(TEXTS, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4))
 def test_only_what_goes_is_marked(text, ranges):
     """What stays is there with all its bytes, in order; what goes leaves a mark of its language, and nothing else."""
-    wanted = redaction.joined((min(start, len(text)), min(end, len(text))) for start, end in ranges)
+    wanted = redaction.merge_ranges((min(start, len(text)), min(end, len(text))) for start, end in ranges)
     gone = {place for start, end in wanted for place in range(start, end)}
     left = redaction.cut_out(text, wanted)
     for mark in redaction.marks():
@@ -76,7 +76,7 @@ def test_when_a_sentence_says_a_statement(sentence, told, says):
 def test_values_are_rewritten_and_their_shape_stays():
     """Each text in a JSON value, however deep, the names of its fields too; numbers and nothing stay."""
     value = {"name": "tea", "of": ["tea", 1, None, {"tea 茶": ("tea", True)}]}
-    coffee = redaction.rewritten(value, lambda text: text.replace("tea", "coffee"))
+    coffee = redaction.rewrite_texts(value, lambda text: text.replace("tea", "coffee"))
 
     assert {"name": "coffee", "of": ["coffee", 1, None, {"coffee 茶": ("coffee", True)}]} == coffee
 

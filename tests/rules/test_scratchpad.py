@@ -50,7 +50,7 @@ BY_HAND = """\
 def after(pad, *messages, **more):
     """The scratchpad after these messages, a day apart."""
     for day, message in enumerate(messages):
-        pad = scratchpad.compiled(pad, message, now=NOW + day * DAY, session="s", **more)
+        pad = scratchpad.follow(pad, message, now=NOW + day * DAY, session="s", **more)
     return pad
 
 
@@ -83,7 +83,7 @@ def test_a_follow_up_changes_no_task():
     pad = after(EMPTY, "Fix the login page of the shop")
 
     for message in ("thanks!", "好的", "make it blue", "and the button too?", "My name is Ann.", "把它改成蓝色"):
-        assert pad is scratchpad.compiled(pad, message, now=NOW + DAY, session="s")
+        assert pad is scratchpad.follow(pad, message, now=NOW + DAY, session="s")
 
 
 def test_a_new_request_of_the_same_task_renews_it():
@@ -91,7 +91,7 @@ def test_a_new_request_of_the_same_task_renews_it():
     pad = after(EMPTY, "Fix the login page of the shop", "Write browser tests for the login page")
 
     assert ("Write browser tests for the login page", NOW, ()) == (pad.current_focus, pad.focus_since, pad.recent)
-    assert pad is scratchpad.compiled(pad, "How long do I boil quinoa?", now=NOW)  # a question in between is no new task
+    assert pad is scratchpad.follow(pad, "How long do I boil quinoa?", now=NOW)  # a question in between is no new task
 
 
 def test_only_a_request_begins_a_task():
@@ -108,13 +108,13 @@ def test_to_leave_a_topic_for_nothing_leaves_no_task():
 
 def test_what_is_done_is_told_from_what_was_left():
     """A finished task stands among the recent as done; without a task nothing is finished."""
-    pad = scratchpad.finished(after(EMPTY, "Fix the login page"), now=NOW + DAY, session="s")
+    pad = scratchpad.finish(after(EMPTY, "Fix the login page"), now=NOW + DAY, session="s")
 
     assert [("Fix the login page", True)] == [(task.text, task.done) for task in pad.recent]
     assert "2026-03-02: Fix the login page" in scratchpad.to_markdown(pad, "en")
     assert "left for another task" not in scratchpad.to_markdown(pad, "en")
     assert "（转去做别的）" in scratchpad.to_markdown(after(EMPTY, "Fix the login page", "换个话题"), "zh")
-    assert EMPTY is scratchpad.finished(EMPTY, now=NOW)
+    assert EMPTY is scratchpad.finish(EMPTY, now=NOW)
 
 
 def test_a_task_taken_up_again_stands_once_among_the_recent():
@@ -128,7 +128,7 @@ def test_projects_are_those_worked_in_last():
     """The newest first, each once, at most five."""
     pad = EMPTY
     for name in ("a", "b", "a", "c", "d", "e", "f"):
-        pad = scratchpad.compiled(pad, "ok", now=NOW, session="s", project=name)
+        pad = scratchpad.follow(pad, "ok", now=NOW, session="s", project=name)
 
     assert ("f", "e", "d", "c", "a") == pad.active_projects
 
@@ -144,7 +144,7 @@ def test_a_patch_adds_and_settles_lines():
         add_next_steps=("- [ ] book\n a room",),
         settle_next_steps=("写测试。",),
     )
-    pad, unused = scratchpad.patched(FULL, patch, now=NOW + DAY)
+    pad, unused = scratchpad.patch(FULL, patch, now=NOW + DAY)
 
     assert (("哪家银行？",), ("book a room", "call Ann"), ()) == (pad.open_questions, pad.next_steps, unused)
     assert replace(FULL, open_questions=pad.open_questions, next_steps=pad.next_steps, updated_at=NOW + DAY) == pad
@@ -155,12 +155,12 @@ def test_a_patch_is_bounded():
     patch = ScratchpadPatch(
         add_next_steps=("CALL ANN!", "", *(f"step {n} " + "x" * 300 for n in range(7))), settle_open_questions=("never asked",)
     )
-    pad, unused = scratchpad.patched(FULL, patch, now=NOW)
+    pad, unused = scratchpad.patch(FULL, patch, now=NOW)
 
     assert 7 == len(pad.next_steps) and max(map(len, pad.next_steps)) <= 120
     assert {"never asked", "CALL ANN!", ""} == {line for line in unused if "step" not in line}
     assert ["step 5", "step 6"] == [line[:6] for line in unused if "step" in line]
-    assert (FULL, ()) == scratchpad.patched(FULL, ScratchpadPatch(), now=NOW)
+    assert (FULL, ()) == scratchpad.patch(FULL, ScratchpadPatch(), now=NOW)
 
 
 # ------------------------------------------------------------------ by hand
@@ -183,8 +183,8 @@ def test_sections_have_their_names_in_both_languages():
 
 def test_what_was_written_by_hand_is_read_into_the_fields():
     """S3's layout: projects, dated progress (a day without a year is the last of that name), questions, steps."""
-    pad, omitted = scratchpad.edited(EMPTY, BY_HAND, now=NOW)
-    read = scratchpad.applied(pad)
+    pad, omitted = scratchpad.edit(EMPTY, BY_HAND, now=NOW)
+    read = scratchpad.apply(pad)
 
     assert () == omitted
     assert ("花园灌溉控制器: 电路图画好了, 等零件",) == read.active_projects
@@ -206,7 +206,7 @@ def test_what_was_written_by_hand_is_read_into_the_fields():
 def test_headings_and_lists_are_read_as_people_write_them(text):
     """Any level, bold, either language, other names, numbers, boxes."""
     assert ["next_steps"] == [*scratchpad.from_markdown(text)]
-    assert ("call Ann", "写测试") == scratchpad.applied(scratchpad.edited(EMPTY, text, now=NOW)[0]).next_steps
+    assert ("call Ann", "写测试") == scratchpad.apply(scratchpad.edit(EMPTY, text, now=NOW)[0]).next_steps
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -214,29 +214,29 @@ def test_what_was_shown_and_given_back_changes_nothing(language):
     """Only a section that reads otherwise becomes the user's."""
     shown = scratchpad.to_markdown(FULL, language)
 
-    assert (FULL, ()) == scratchpad.edited(FULL, shown, now=NOW + DAY)
-    assert {"next_steps": "- call Bob\n- 写测试"} == scratchpad.edited(FULL, shown.replace("Ann", "Bob"), now=NOW)[0].overrides
+    assert (FULL, ()) == scratchpad.edit(FULL, shown, now=NOW + DAY)
+    assert {"next_steps": "- call Bob\n- 写测试"} == scratchpad.edit(FULL, shown.replace("Ann", "Bob"), now=NOW)[0].overrides
 
 
 @pytest.mark.spec("S3-236")
 def test_what_the_user_wrote_wins_until_he_takes_it_away():
     """C-12: the section stands as he wrote it through tasks and patches; what was found out lives on underneath."""
-    pad, _ = scratchpad.edited(FULL, "## Current task\nmy thesis, nothing else\n\n## Next steps\n", now=NOW)
+    pad, _ = scratchpad.edit(FULL, "## Current task\nmy thesis, nothing else\n\n## Next steps\n", now=NOW)
     pad = after(pad, "New topic: plan a trip to Kyoto")
-    pad, _ = scratchpad.patched(pad, ScratchpadPatch(add_next_steps=("buy tickets",)), now=NOW)
+    pad, _ = scratchpad.patch(pad, ScratchpadPatch(add_next_steps=("buy tickets",)), now=NOW)
     shown = scratchpad.to_markdown(pad, "en")
 
     assert "my thesis, nothing else" in shown and "Kyoto" not in shown and "buy tickets" not in shown
     assert "## Next steps" in shown
-    assert ("my thesis, nothing else", ()) == (scratchpad.applied(pad).current_focus, scratchpad.applied(pad).next_steps)
-    freed, _ = scratchpad.edited(pad, "## Next steps\n- mine\n", now=NOW)
+    assert ("my thesis, nothing else", ()) == (scratchpad.apply(pad).current_focus, scratchpad.apply(pad).next_steps)
+    freed, _ = scratchpad.edit(pad, "## Next steps\n- mine\n", now=NOW)
     assert "plan a trip to Kyoto" in scratchpad.to_markdown(freed, "en")
     assert {"next_steps": "- mine"} == freed.overrides
 
 
 def test_a_section_of_his_own_is_kept():
     """An unknown heading stays under its name, behind the others; a title with nothing below it is none."""
-    pad, _ = scratchpad.edited(EMPTY, "# My pad\n\n## 备注\n别忘了猫\n", now=NOW)
+    pad, _ = scratchpad.edit(EMPTY, "# My pad\n\n## 备注\n别忘了猫\n", now=NOW)
 
     assert {"备注": "别忘了猫"} == pad.overrides
     assert "## 备注\n别忘了猫" in scratchpad.to_markdown(pad, "zh")
@@ -268,7 +268,7 @@ PADS = st.builds(
 @pytest.mark.long
 def test_it_never_outgrows_its_bounds(pad, budget):
     """2,000 characters as it is shown and stored, and its budget of tokens in a prompt, in both languages."""
-    kept, dropped = scratchpad.bounded(pad)
+    kept, dropped = scratchpad.trim(pad)
 
     for language in ("en", "zh"):
         assert len(scratchpad.to_markdown(pad, language)) <= 2_000
@@ -281,23 +281,23 @@ def test_the_oldest_recent_task_goes_first_and_is_missed():
     """Whole lines go, and the last line says how many."""
     long = tuple(f"{n} " + "x" * 117 for n in range(8))
     pad = replace(FULL, open_questions=long, next_steps=long)
-    kept, dropped = scratchpad.bounded(pad)
+    kept, dropped = scratchpad.trim(pad)
 
     assert "plan the move" == dropped[0]
     assert 1 == len(kept.recent) and long[:1] == kept.open_questions[:1]
-    assert f"({len(scratchpad.bounded(pad, 1_960)[1])} lines left out)" == scratchpad.to_markdown(pad, "en").splitlines()[-1]
+    assert f"({len(scratchpad.trim(pad, 1_960)[1])} lines left out)" == scratchpad.to_markdown(pad, "en").splitlines()[-1]
     assert "行）" in scratchpad.to_markdown(pad, "zh").splitlines()[-1]
-    assert {} == scratchpad.edited(pad, scratchpad.to_markdown(pad, "zh"), now=NOW)[0].overrides
+    assert {} == scratchpad.edit(pad, scratchpad.to_markdown(pad, "zh"), now=NOW)[0].overrides
     assert "行）" not in "".join(scratchpad.from_markdown(scratchpad.to_markdown(pad, "zh")).values())
 
 
 def test_what_the_user_wrote_too_long_is_cut_at_a_line_and_said():
     """Lines that have no room are given back; the sections of others are not taken for it before his own is cut."""
     text = "## Next steps\n" + "\n".join(f"- step {n} of a long plan" for n in range(100))
-    pad, omitted = scratchpad.edited(EMPTY, text, now=NOW)
+    pad, omitted = scratchpad.edit(EMPTY, text, now=NOW)
 
     assert len(scratchpad.to_markdown(pad, "en")) <= 2_000
-    assert 100 == len(omitted) + len(scratchpad.applied(pad).next_steps)
+    assert 100 == len(omitted) + len(scratchpad.apply(pad).next_steps)
     assert "- step 99 of a long plan" == omitted[-1]
 
 
@@ -323,7 +323,7 @@ def test_a_prompt_gets_the_task_first_and_hears_what_is_missing():
 def test_no_text_is_slow_to_take_over(text):
     """64 KiB of anything cost a fraction of a second, and fit."""
     began = time.process_time()
-    pad, _ = scratchpad.edited(FULL, text, now=NOW)
+    pad, _ = scratchpad.edit(FULL, text, now=NOW)
 
     assert time.process_time() - began < 1
-    assert len(scratchpad.to_markdown(scratchpad.applied(pad), "zh")) <= 2_000
+    assert len(scratchpad.to_markdown(scratchpad.apply(pad), "zh")) <= 2_000

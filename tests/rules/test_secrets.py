@@ -8,7 +8,7 @@ import time
 import pytest
 from credentials import KINDS, look_alikes, secrets
 
-from yiku.rules.privacy.secrets import SUSPECT, masked
+from yiku.rules.privacy.secrets import SUSPECT, mask_secrets
 
 SEEDS = [1, 20_260_301]  # the second was never looked at while the forms were written
 AWS = "AK" + "IA" + "J7QW2ERTY5UIOP4Z"
@@ -31,7 +31,7 @@ def test_98_of_100_secrets_are_masked_whole(seed):
     left = [
         secret.kind
         for secret in drawn
-        for text in [masked(secret.text, seal)[0]]
+        for text in [mask_secrets(secret.text, seal)[0]]
         if any(secret.value[i : i + 8] in text for i in range(len(secret.value) - 7))
     ]
 
@@ -44,7 +44,7 @@ def test_98_of_100_secrets_are_masked_whole(seed):
 def test_one_look_alike_in_a_hundred_is_masked_at_most(seed):
     """Hashes, ids, images, versions, paths, placeholders, and what a person says in his own words."""
     texts = look_alikes(seed)
-    wrong = [text for text in texts if masked(text, seal)[1]]
+    wrong = [text for text in texts if mask_secrets(text, seal)[1]]
 
     assert len(wrong) <= 0.01 * len(texts), wrong[:10]
 
@@ -63,7 +63,7 @@ def test_one_look_alike_in_a_hundred_is_masked_at_most(seed):
 )
 def test_only_the_secret_itself_is_replaced(text, kept):
     """Every character around it stays, and the mark names its kind."""
-    assert kept == masked(text, seal)[0]
+    assert kept == mask_secrets(text, seal)[0]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_only_the_secret_itself_is_replaced(text, kept):
 )
 def test_what_stands_for_a_secret_stays(text):
     """Placeholders and the examples of documentation are none."""
-    assert (text, ()) == masked(text, seal)
+    assert (text, ()) == mask_secrets(text, seal)
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\\n"], ids=["lines", "Windows lines", "in JSON"])
@@ -89,25 +89,25 @@ def test_a_private_key_is_one_secret(ending):
     lines = [f"-----BEGIN {name}-----", *["b3BlbnNzaC1rZXktdjEA" * 3] * 5, f"-----END {name}-----"]
     key = ending.join(lines)
 
-    assert f"看 {mask('private-key', key)}\n好" == masked(f"看 {key}\n好", seal)[0]
-    assert "b3Blb" not in masked(ending.join(lines[:-1]), seal)[0]
-    assert () == masked(f"a file that begins with {lines[0]} is a key", seal)[1]
+    assert f"看 {mask('private-key', key)}\n好" == mask_secrets(f"看 {key}\n好", seal)[0]
+    assert "b3Blb" not in mask_secrets(ending.join(lines[:-1]), seal)[0]
+    assert () == mask_secrets(f"a file that begins with {lines[0]} is a key", seal)[1]
 
 
 def test_a_fingerprint_is_that_of_the_secret_alone():
     """The same secret has one mark wherever it stands; another secret, or another home's key, gives another."""
-    marks = {re.search(r"\[secret .*?\]", masked(text, seal)[0])[0] for text in (f"a {GITHUB}", f"密钥：{GITHUB}！")}
-    elsewhere = masked(GITHUB, lambda text: hashlib.blake2b(text.encode(), key=b"another").digest())[0]
+    marks = {re.search(r"\[secret .*?\]", mask_secrets(text, seal)[0])[0] for text in (f"a {GITHUB}", f"密钥：{GITHUB}！")}
+    elsewhere = mask_secrets(GITHUB, lambda text: hashlib.blake2b(text.encode(), key=b"another").digest())[0]
 
     assert {mask("github-token", GITHUB)} == marks
-    assert elsewhere not in marks and masked(GITHUB[:-1] + "9", seal)[0] not in marks
+    assert elsewhere not in marks and mask_secrets(GITHUB[:-1] + "9", seal)[0] not in marks
 
 
 def test_what_is_masked_stays_as_it_is():
     """Masking twice is masking once, for every kind."""
-    once = [masked(secret.text, seal)[0] for secret in secrets(3, each=3)]
+    once = [mask_secrets(secret.text, seal)[0] for secret in secrets(3, each=3)]
 
-    assert once == [masked(text, seal)[0] for text in once]
+    assert once == [mask_secrets(text, seal)[0] for text in once]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_hostile_text_takes_time_by_its_length(unit):
         text, runs = unit * (size // len(unit)), []
         for _ in range(3):  # the best of three, as the machine may be busy
             started = time.process_time()
-            masked(text, seal)
+            mask_secrets(text, seal)
             runs.append(time.process_time() - started)
         took.append(min(runs))
     gc.enable()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from yiku.store.vectors import similarity
-from yiku.store.vectors.cache import coded
+from yiku.store.vectors.cache import encode
 from yiku.store.vectors.similarity import Codes
 
 DIMENSIONS = 32
@@ -16,7 +16,7 @@ def unit(values: np.ndarray) -> np.ndarray:
 
 def kept(vectors: np.ndarray, is_cjk: np.ndarray, pieces: int = 1) -> Codes:
     """Vectors as the store keeps them, in so many pieces."""
-    made = [coded(vector) for vector in vectors]
+    made = [encode(vector) for vector in vectors]
     codes = np.array([np.frombuffer(code, np.int8) for _, code in made])
     factors = np.array([factor for factor, _ in made], np.float32)
     return Codes(np.array_split(codes, pieces), np.array_split(factors, pieces), is_cjk)

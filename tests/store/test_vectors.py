@@ -15,7 +15,7 @@ from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, St
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import file as module
-from yiku.store.vectors.cache import coded
+from yiku.store.vectors.cache import encode
 from yiku.store.vectors.file import Vectors
 from yiku.types import Vector
 
@@ -317,7 +317,7 @@ def test_the_cache_says_what_the_vectors_say(opened):
     vectors = opened()
     vectors.cache(("a", "b", "c"), [(b"x", values)], lambda: True)
 
-    assert coded(values)[1] == coded(vectors.cached(("a", "b", "c"), [b"x"])[b"x"])[1]
+    assert encode(values)[1] == encode(vectors.cached(("a", "b", "c"), [b"x"])[b"x"])[1]
 
 
 def test_vectors_of_another_store_count_as_none(opened, path):
@@ -340,7 +340,7 @@ def test_one_flipped_bit_is_noticed(opened, path):
     add(vectors, drawn(500))
     vectors.close()
     content = bytearray(path.read_bytes())
-    place = content.index(coded(drawn(500)[250])[1])
+    place = content.index(encode(drawn(500)[250])[1])
     content[place] ^= 0x40
     path.write_bytes(content)
 
@@ -385,7 +385,7 @@ def test_the_cache_keeps_the_newest(opened, monkeypatch):
     found = vectors.cached(key, [bytes([k]) for k in range(6)])
 
     assert {bytes([k]) for k in range(2, 6)} == {*found}
-    assert coded(drawn(1, seed=5)[0])[1] == coded(found[bytes([5])])[1]
+    assert encode(drawn(1, seed=5)[0])[1] == encode(found[bytes([5])])[1]
     assert {} == vectors.cached(("api", "a model", "own query"), [bytes([5])])
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from yiku.errors import InvalidInput, StoreError
-from yiku.files.vault import as_store_error, opened
+from yiku.files.vault import as_store_error, open_folder
 
 LARGEST_BYTES = 64 * 1024 * 1024  # of a file that is added to
 AGAIN = 5  # times, when the file is replaced meanwhile
@@ -34,18 +34,18 @@ def append(path: Path, add: Callable[[str], str], *, below: Path) -> str:
     Raises InvalidInput for what is no text file, and StoreError where it cannot be written.
     """
     try:
-        with opened(below, *path.parent.relative_to(below).parts) as folder:
+        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
             for _ in range(AGAIN):
                 descriptor = os.open(path.name, _FLAGS, 0o600, dir_fd=folder)
                 try:
-                    text = _added(descriptor, path, add)
+                    text = _add(descriptor, path, add)
                     os.fsync(folder)
                     if _is_still(descriptor, path.name, folder):
                         return text
                 finally:
                     os.close(descriptor)
     except OSError as error:
-        raise _refused(error, path) from error
+        raise _as_error(error, path) from error
     raise StoreError(f"{path} is being replaced all the time")
 
 
@@ -57,16 +57,16 @@ def rewrite(path: Path, change: Callable[[str], str], *, below: Path) -> str:
             somebody wrote to the file meanwhile. Where nothing changes nothing is written
     """
     try:
-        with opened(below, *path.parent.relative_to(below).parts) as folder:
+        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
             for _ in range(AGAIN):
                 held, mode = _read(path, folder)
-                text = _decoded(held or b"", path)
+                text = _decode(held or b"", path)
                 new = change(text.replace("\r\n", "\n"))
                 new = new.replace("\n", "\r\n") if "\r\n" in text else new
-                if new == text or _taken_place(path, folder, held, new.encode(), mode):
+                if new == text or _take_place(path, folder, held, new.encode(), mode):
                     return new
     except OSError as error:
-        raise _refused(error, path) from error
+        raise _as_error(error, path) from error
     raise StoreError(f"{path} is being written to all the time")
 
 
@@ -78,12 +78,12 @@ def move_aside(path: Path, target: Path, *, below: Path) -> Path | None:
     """
     try:
         with (
-            opened(below, *path.parent.relative_to(below).parts) as source,
-            opened(below, *target.parent.relative_to(below).parts) as folder,
+            open_folder(below, *path.parent.relative_to(below).parts) as source,
+            open_folder(below, *target.parent.relative_to(below).parts) as folder,
         ):
             if not stat.S_ISREG(os.stat(path.name, dir_fd=source, follow_symlinks=False).st_mode):
                 return None
-            name = _free(target.name, folder)
+            name = _reserve_name(target.name, folder)
             os.rename(path.name, name, src_dir_fd=source, dst_dir_fd=folder)
             for known in _versions(target.name, name):
                 if _content(known, folder) == _content(name, folder):
@@ -96,12 +96,12 @@ def move_aside(path: Path, target: Path, *, below: Path) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _refused(error, path) from error
+        raise _as_error(error, path) from error
 
 
-def _added(descriptor: int, path: Path, add: Callable[[str], str]) -> str:
+def _add(descriptor: int, path: Path, add: Callable[[str], str]) -> str:
     before = os.fstat(descriptor)
-    text = _decoded(_whole(descriptor, path), path)
+    text = _decode(_whole(descriptor, path), path)
     more = add(text.replace("\r\n", "\n"))
     more = more.replace("\n", "\r\n") if "\r\n" in text else more
     rest = more.encode()
@@ -126,7 +126,7 @@ def _whole(descriptor: int, path: Path) -> bytes:
     return os.pread(descriptor, about.st_size, 0)
 
 
-def _decoded(held: bytes, path: Path) -> str:
+def _decode(held: bytes, path: Path) -> str:
     try:
         return held.decode()
     except UnicodeDecodeError as error:
@@ -145,7 +145,7 @@ def _read(path: Path, folder: int) -> tuple[bytes | None, int]:
         os.close(descriptor)
 
 
-def _taken_place(path: Path, folder: int, held: bytes | None, new: bytes, mode: int) -> bool:
+def _take_place(path: Path, folder: int, held: bytes | None, new: bytes, mode: int) -> bool:
     """Whether a new file took the place of the one that held this; not where that holds something else by now."""
     draft = f".{path.name}.{secrets.token_hex(6)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -173,7 +173,7 @@ def _is_still(descriptor: int, name: str, folder: int) -> bool:
     return False
 
 
-def _free(name: str, folder: int) -> str:
+def _reserve_name(name: str, folder: int) -> str:
     """A name that is taken now by an empty file of ours, so that nobody's file is replaced by the one that comes."""
     for number in range(1, 10_000):
         tried = _numbered(name, number)
@@ -204,7 +204,7 @@ def _content(name: str, folder: int) -> bytes:
         return file.read()
 
 
-def _refused(error: OSError, path: Path) -> Exception:
+def _as_error(error: OSError, path: Path) -> Exception:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return InvalidInput(f"{path} is a link, or lies behind one; notes lie in the home itself")
     return as_store_error(error, path)

@@ -1,8 +1,8 @@
 """
 Find files of a home that a git repository tracks but should not: the database and the key.
 
-A database in git grows with each commit, is torn when it is committed while it is written, and goes back in time with a
-checkout. Pages and notes are text, and git is good for them. The index of the repository is read here; git itself is not run.
+A database in git grows with each commit, is inconsistent if committed during a write, and goes back in time with a checkout.
+Markdown pages and notes are fine in git. The index of the repository is read here; git itself is not run.
 
     DIRC version count, then for each file 62 bytes and its path: the last 12 bits before the path are its length
 """

@@ -46,7 +46,7 @@ def entries(home: Home, store_id: str, ids: Iterable[str]) -> list[dict[str, Any
     return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]
 
 
-def every(home: Home) -> list[dict[str, Any]]:
+def read_all(home: Home) -> list[dict[str, Any]]:
     """Return all erasures with a file, of any store."""
     paths = sorted(home.erasures.glob("[!.]*-*.json"))
     return [json.loads(content_of(path, at_most=LONGEST_BYTES)) for path in paths]

@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 
 def source_of(path: str) -> NoteSource | None:
-    """What a file of a vault is, by its path; None for what is not indexed."""
+    """Return the kind of a vault file by its path; None if it is not indexed."""
     parts = path.split("/")
     if path in PAGES:
         return "memory"
@@ -63,7 +63,7 @@ def day_of(path: str) -> str | None:
     return found[1] if found else None
 
 
-def seen(root: Path) -> Iterator[Seen | str]:
+def scan(root: Path) -> Iterator[Seen | str]:
     """Every file of a vault that is indexed, by folders; of what cannot be looked at or named its path alone."""
     try:
         folder = os.open(root, _FOLDER)
@@ -118,7 +118,7 @@ def read(root: Path, path: str) -> tuple[Seen, bytes | None]:
     """
     A file and what it holds, both of one moment, or None for what is larger than LARGEST_BYTES.
 
-    Raises FileNotFoundError where it is not there, and OSError for a link, for what is not a file, and for what nobody may read.
+    Raises FileNotFoundError where it is not there, and OSError for a link, for what is not a file, and for an unreadable file.
     """
     *folders, name = path.split("/")
     folder = os.open(root, _FOLDER)

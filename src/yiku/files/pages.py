@@ -2,7 +2,7 @@
 Read a page that people and Yiku both write, and replace it only if nobody changed it meanwhile.
 
 A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
-before the rename. Who replaced or changed it meanwhile keeps what they wrote, and the caller reads again.
+before the rename. If somebody replaced or changed it meanwhile, their version stays, and the caller reads again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from yiku.errors import InvalidInput
-from yiku.files.vault import as_store_error, content_of, made_whole, opened, write_flushed
+from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, write_flushed
 
 LARGEST_BYTES = 4 * 1024 * 1024
 BOM = "\ufeff"
@@ -37,7 +37,7 @@ def read(path: Path, *, below: Path) -> Seen | None:
     try:
         content = _content(path, below)
     except OSError as error:
-        raise _refused(error, path) from error
+        raise _as_error(error, path) from error
     if content is None:
         return None
     try:
@@ -54,21 +54,21 @@ def replace(path: Path, text: str, seen: Seen | None, *, below: Path) -> bool:
     """
     content = text.encode()
     try:
-        with opened(below, *path.parent.relative_to(below).parts) as folder:
+        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
             if seen is None:
-                if not made_whole(folder, path.name, content) and not _created(folder, path.name, content):
+                if not create_whole(folder, path.name, content) and not _create(folder, path.name, content):
                     return False
-            elif not _renamed(folder, path.name, content, seen.content):
+            elif not _replace_by_rename(folder, path.name, content, seen.content):
                 return False
             os.fsync(folder)
             return True
     except OSError as error:
-        raise _refused(error, path) from error
+        raise _as_error(error, path) from error
 
 
-def _renamed(folder: int, name: str, content: bytes, seen: bytes) -> bool:
+def _replace_by_rename(folder: int, name: str, content: bytes, seen: bytes) -> bool:
     """A temporary file takes the name, unless what has the name changed since it was seen."""
-    temporary = _temporary(folder, name, content)
+    temporary = _write_temporary(folder, name, content)
     try:
         with suppress(FileNotFoundError):
             if content_of(Path(name), at_most=LARGEST_BYTES, below=folder) == seen:
@@ -82,9 +82,9 @@ def _renamed(folder: int, name: str, content: bytes, seen: bytes) -> bool:
         raise
 
 
-def _created(folder: int, name: str, content: bytes) -> bool:
+def _create(folder: int, name: str, content: bytes) -> bool:
     """Create a file on a file system without unnamed files; False if the name was taken first."""
-    temporary = _temporary(folder, name, content)
+    temporary = _write_temporary(folder, name, content)
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         return True
@@ -94,7 +94,7 @@ def _created(folder: int, name: str, content: bytes) -> bool:
         os.unlink(temporary, dir_fd=folder)
 
 
-def _temporary(folder: int, name: str, content: bytes) -> str:
+def _write_temporary(folder: int, name: str, content: bytes) -> str:
     temporary = f".{name}.{secrets.token_hex(6)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
@@ -114,7 +114,7 @@ def _content(path: Path, below: Path) -> bytes | None:
         return None
 
 
-def _refused(error: OSError, path: Path) -> Exception:
+def _as_error(error: OSError, path: Path) -> Exception:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return InvalidInput(f"{path.name} is a link, or lies behind one; pages lie in the home itself")
     if error.errno in (errno.EISDIR, errno.EINVAL):

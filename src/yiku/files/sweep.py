@@ -38,13 +38,13 @@ def copies(home: Home) -> list[Path]:
     return sorted(path for path in home.backups.glob("*.db") if path.is_file() and not path.is_symlink())
 
 
-def tidied(home: Home) -> None:
+def delete_leftovers(home: Home) -> None:
     """Delete leftovers of processes that died while making a copy. The backup lock must be held."""
     for path in home.backups.glob(".*") if home.backups.is_dir() and not home.backups.is_symlink() else ():
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def copied(path: Path, to: Path) -> None:
+def copy_database(path: Path, to: Path) -> None:
     """Copy a closed database with its side files."""
     for end in ("", "-wal"):
         side_file = Path(f"{path}{end}")
@@ -66,7 +66,7 @@ def put_in_place(new: Path, old: Path) -> None:
     flush_folder(old.parent)
 
 
-def removed(path: Path) -> None:
+def delete_file(path: Path) -> None:
     """Delete a file, durably."""
     path.unlink(missing_ok=True)
     flush_folder(path.parent)
@@ -80,7 +80,7 @@ def blob_names(home: Home) -> list[str]:
 # ------------------------------------------------------------------ everything else
 
 
-def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
+def search_files(home: Home, text: Search, word: Search, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
     """
     Search every other file; yield name, action, bytes and findings, clean files last as one.
 
@@ -102,7 +102,7 @@ def looked_through(home: Home, text: Search, word: Search, seen: Iterable[Path])
         except FileNotFoundError:  # a temporary file of somebody at work
             continue
         if left_behind or (found and (temporary or name.startswith("damaged/"))):
-            removed(path)
+            delete_file(path)
             yield name, "removed: it held what was erased" if found else "removed: left behind by a process that died", size, set()
         elif found:
             yield name, "looked through", size, found

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from yiku.files.vault import Home, as_store_error, opened, write_atomically
+from yiku.files.vault import Home, as_store_error, open_folder, write_atomically
 from yiku.types import Origin, Turn
 
 LOST = "lost"
@@ -95,7 +95,7 @@ def line(turn: Turn) -> Line:
 _OPTIONAL = ("speaker", "tool_calls", "tool_results", "external_id", "parent", "agent", "project", "metadata", "actor", "blob")
 
 
-def parsed(raw: bytes) -> Line | None:
+def parse(raw: bytes) -> Line | None:
     """A line of ours; None where it is none, or is not what was written."""
     head, end = _HEAD.match(raw), _END.fullmatch(raw, max(0, len(raw) - _END_BYTES))
     if head is None or end is None or int(end[1], 16) != zlib.crc32(raw[:-_END_BYTES]):
@@ -173,7 +173,7 @@ def lines(path: Path) -> Iterator[Line | Broken]:
             return
         for number, raw in enumerate(file, 1):
             whole = raw.removesuffix(b"\n")
-            found = parsed(whole)
+            found = parse(whole)
             if found is not None and path.name.endswith(file_name(found.session).rpartition("-")[2]):
                 yield found
             else:
@@ -202,17 +202,17 @@ class Folder:
     def set_mark(self, store_id: str, mark: Mark) -> None:
         """Say how far they go. What it says is on the disk already; the mark itself may lag."""
         body = f"yiku-transcripts 1 {store_id} {mark.turns:019d} {mark.changes:019d} {mark.aged:07d}".encode()
-        with self._opened("mark", os.O_WRONLY | os.O_CREAT) as descriptor:
+        with self._open("mark", os.O_WRONLY | os.O_CREAT) as descriptor:
             os.pwrite(descriptor, body + f" {zlib.crc32(body):08x}\n".encode(), 0)
 
     def append(self, session: str, due: Sequence[Line], *, behind: Line | None = None) -> Line | None:
         """
-        Append what stands behind the last line of a session's file, flushed.
+        Append the lines after the last one of a session's file, and flush.
 
         Where that last line is further than these begin and is none of them, nothing is written, and it is returned:
         `behind` says that it belongs there.
         """
-        with self._opened(file_name(session), os.O_RDWR | os.O_CREAT | os.O_APPEND) as descriptor:
+        with self._open(file_name(session), os.O_RDWR | os.O_CREAT | os.O_APPEND) as descriptor:
             size = os.fstat(descriptor).st_size
             last, torn = _tail(descriptor, size, session)
             if last is not None:
@@ -231,7 +231,7 @@ class Folder:
     def put_aside(self, path: Path, at: datetime) -> None:
         """A file that holds turns which the database does not know goes to transcripts/lost/."""
         name = f"{self._scope}-{at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}-{path.name}"
-        with opened(self._home.root, "transcripts", LOST) as folder:
+        with open_folder(self._home.root, "transcripts", LOST) as folder:
             os.rename(path, name, dst_dir_fd=folder)
             os.fsync(folder)
 
@@ -245,7 +245,7 @@ class Folder:
         """Nothing says any more how far they go."""
         (self.path / "mark").unlink(missing_ok=True)
 
-    def _opened(self, name: str, flags: int) -> _Descriptor:
+    def _open(self, name: str, flags: int) -> _Descriptor:
         return _Descriptor(self._home, self._scope, name, flags)
 
 
@@ -255,7 +255,7 @@ class _Descriptor:
     def __init__(self, home: Home, scope: str, name: str, flags: int) -> None:
         self._path = home.transcripts / scope / name
         try:
-            with opened(home.root, "transcripts", scope) as folder:
+            with open_folder(home.root, "transcripts", scope) as folder:
                 try:
                     self._descriptor = os.open(name, (flags & ~os.O_CREAT) | _OPEN, dir_fd=folder)
                 except FileNotFoundError:
@@ -274,13 +274,13 @@ class _Descriptor:
 
 
 def _tail(descriptor: int, size: int, session: str) -> tuple[Line | None, bytes]:
-    """The last line of a session that is ours, and what stands behind the last end of a line."""
+    """Return the last line of a session that is ours, and the unterminated rest of the file."""
     block = TAIL_BYTES
     while True:
         start = max(0, size - block)
         *whole, torn = os.pread(descriptor, size - start, start).split(b"\n")
         for raw in reversed(whole if start == 0 else whole[1:]):  # the first may be cut
-            if (found := parsed(raw)) is not None and found.session == session:
+            if (found := parse(raw)) is not None and found.session == session:
                 return found, torn
         if start == 0:
             return None, torn
@@ -313,7 +313,7 @@ def rewrite(home: Home, path: Path, change: Change, keep: Callable[[Broken], boo
             write_atomically(path, b"\n".join(kept) + b"\n", below=home.root)
         else:
             path.unlink()
-            with opened(home.root, *path.parent.relative_to(home.root).parts) as folder:
+            with open_folder(home.root, *path.parent.relative_to(home.root).parts) as folder:
                 os.fsync(folder)
     except OSError as error:
         raise as_store_error(error, path) from error

@@ -54,7 +54,7 @@ class Home:
             raise InvalidInput(f"home must be a path of at most {LONGEST_PATH:,} characters without NUL")
         try:
             os.fsencode(text)
-            self.root = expanded(text).absolute()
+            self.root = expand_home(text).absolute()
         except (UnicodeEncodeError, RuntimeError) as error:
             raise InvalidInput(f"home is not a valid path on this machine: {error}") from error
         self.origin = origin  # where its path came from, for `yiku config`
@@ -131,7 +131,7 @@ class Home:
         """
         try:
             if not os.path.lexists(self.key_file):
-                with _alone(self.root):
+                with _lock_folder(self.root):
                     if not os.path.lexists(self.key_file):
                         write_atomically(self.key_file, secrets.token_hex(KEY_BYTES).encode())
             key = bytes.fromhex(content_of(self.key_file).decode("ascii"))
@@ -168,7 +168,7 @@ class Home:
                     raise as_store_error(error, folder) from error
 
 
-def expanded(text: str) -> Path:
+def expand_home(text: str) -> Path:
     """Expand ~. An empty HOME counts as none. Raises RuntimeError if the user's folder is unknown."""
     if text != "~" and not text.startswith("~/"):
         return Path(text).expanduser()
@@ -179,7 +179,7 @@ def expanded(text: str) -> Path:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against others that create files in it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -200,15 +200,15 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
     """
     names = path.parent.relative_to(below).parts if below else ()
     try:
-        with opened(below or path.parent, *names) as folder:
-            if not made_whole(folder, path.name, content):
-                _replaced(folder, path.name, content)
+        with open_folder(below or path.parent, *names) as folder:
+            if not create_whole(folder, path.name, content):
+                _replace(folder, path.name, content)
             os.fsync(folder)
     except OSError as error:
         raise as_store_error(error, path) from error
 
 
-def made_whole(folder: int, name: str, content: bytes) -> bool:
+def create_whole(folder: int, name: str, content: bytes) -> bool:
     """Create a file that gets its name once complete; False if unsupported or the name is taken."""
     try:
         descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=folder)
@@ -223,7 +223,7 @@ def made_whole(folder: int, name: str, content: bytes) -> bool:
     return True
 
 
-def _replaced(folder: int, name: str, content: bytes) -> None:
+def _replace(folder: int, name: str, content: bytes) -> None:
     temporary = f".{name}.{secrets.token_hex(6)}"
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -244,7 +244,7 @@ def write_flushed(file: BinaryIO, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def opened(root: Path, *names: str) -> Iterator[int]:
+def open_folder(root: Path, *names: str) -> Iterator[int]:
     """
     Open a folder below a root, creating it if missing; return the descriptor.
 

@@ -54,7 +54,7 @@ class Signals:
         self.close()
         self._watched = self._there()
         handler = FileSystemEventHandler()
-        handler.on_any_event = self._told  # type: ignore[method-assign]
+        handler.on_any_event = self._handle  # type: ignore[method-assign]
         before = _threads()
         observer = Observer()
         at_root, below = _kinds_of_events()
@@ -111,7 +111,7 @@ class Signals:
             if running:
                 observer.join()
 
-    def _told(self, event: FileSystemEvent) -> None:
+    def _handle(self, event: FileSystemEvent) -> None:
         if any(self._counts(os.fsdecode(path)) for path in (event.src_path, event.dest_path) if path):
             self.nudge()
 

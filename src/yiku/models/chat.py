@@ -20,7 +20,7 @@ from typing import Any, Literal
 from yiku.errors import ModelFailed, ModelUnavailable
 from yiku.models.api import Message, Reply, Schema
 from yiku.models.endpoint import PASSING, Endpoint, Line, Refused, sendable
-from yiku.models.reply import Unfit, as_object, parsed, without_thoughts
+from yiku.models.reply import Unfit, as_object, parse, without_thoughts
 
 TRIES = 3
 ANSWER_BYTES = 8 * 2**20  # 131,072 tokens, the most that can be asked for, have 1 MB; thoughts may come on top
@@ -53,7 +53,7 @@ class ApiChat:
         try:
             answer = json.loads(body)
         except (RecursionError, ValueError) as error:
-            raise self._line.failed(f"that is no chat completion: {self._line.shown(body, 120)}") from error
+            raise self._line.as_model_error(f"that is no chat completion: {self._line.shown(body, 120)}") from error
         asked, said = (_count(answer, f"{name}_tokens") for name in ("prompt", "completion"))
         try:
             text = self._text(answer, body)
@@ -65,9 +65,9 @@ class ApiChat:
 
     def _value(self, text: str, schema: Schema) -> Any:
         try:
-            return parsed(text, schema)
+            return parse(text, schema)
         except Unfit as error:
-            raise self._line.failed(str(error), text) from error
+            raise self._line.as_model_error(str(error), text) from error
 
     def _answer(self, messages: Sequence[Message], schema: Schema) -> bytes:
         form: _Form | None = self._form
@@ -77,7 +77,7 @@ class ApiChat:
             except Refused as error:
                 form = form.without_what(error)
                 if not form:
-                    raise self._line.failed(f"it answers {error}") from error
+                    raise self._line.as_model_error(f"it answers {error}") from error
             else:
                 self._form = form
                 return answer
@@ -91,17 +91,17 @@ class ApiChat:
             case {"error": {"code": int(code)}} if code in PASSING:  # some answer 200, and put it here
                 raise ModelUnavailable(f"{self._line.address} answers {code}: {self._line.shown(body, 120)}")
             case _:
-                raise self._line.failed(f"that is no chat completion: {self._line.shown(body, 120)}")
+                raise self._line.as_model_error(f"that is no chat completion: {self._line.shown(body, 120)}")
         text = "".join(_parts(message.get("content"), "text"))
         text = without_thoughts(text) if text.strip() else "\n".join(_arguments(message))
         refusal = message.get("refusal") or "".join(_parts(message.get("content"), "refusal"))
         end = choice.get("finish_reason")
         if end == "content_filter" or (refusal and not text):
-            raise self._line.failed("the model refuses", str(refusal) or text)
+            raise self._line.as_model_error("the model refuses", str(refusal) or text)
         if end == "length":
-            raise self._line.failed("the reply is cut off: ask for less at once, or raise chat_max_tokens", text)
+            raise self._line.as_model_error("the reply is cut off: ask for less at once, or raise chat_max_tokens", text)
         if not text.strip():
-            raise self._line.failed("the reply is empty")
+            raise self._line.as_model_error("the reply is empty")
         return text
 
 

@@ -61,7 +61,7 @@ class LocalE5(Guarded):
         """See Embedder. Texts of similar length are computed together."""
         import numpy as np
 
-        from yiku.models.unigram import folded
+        from yiku.models.unigram import fold
 
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         if not texts:
@@ -69,7 +69,7 @@ class LocalE5(Guarded):
         tokenizer, engine = self._load()
         for first in range(0, len(texts), SORTED):
             part = texts[first : first + SORTED]
-            numbers = [tokenizer.encode(PREFIXES[role] + folded(text)) for text in part]
+            numbers = [tokenizer.encode(PREFIXES[role] + fold(text)) for text in part]
             for group in _groups([len(one) for one in numbers]):
                 vectors[[first + n for n in group]] = engine.run([numbers[n] for n in group])
         return vectors

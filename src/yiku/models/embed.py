@@ -71,9 +71,9 @@ class ApiEmbedder(Guarded):
                 answer = self._line.post(self._body(batch), tries=TRIES[role], patient=role == "passage")
             except Refused as error:
                 if not _too_large(error):
-                    raise self._line.failed(f"it answers {error}") from error
+                    raise self._line.as_model_error(f"it answers {error}") from error
                 if len(batch) == 1:
-                    raise self._line.failed(f"it takes not even one text: {error}") from error
+                    raise self._line.as_model_error(f"it takes not even one text: {error}") from error
                 self._batch = len(batch) // 2
                 continue
             parts.append(self._vectors(answer, len(batch)))
@@ -95,20 +95,20 @@ class ApiEmbedder(Guarded):
             rows = json.loads(body)["data"]
             placed = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise self._line.failed(f"that is no list of embeddings: {self._line.shown(body, 120)}") from error
+            raise self._line.as_model_error(f"that is no list of embeddings: {self._line.shown(body, 120)}") from error
         if len(rows) != count or {*placed} != {*range(count)}:
-            raise self._line.failed(f"{len(rows)} vectors came for {count} texts, or their places are wrong")
+            raise self._line.as_model_error(f"{len(rows)} vectors came for {count} texts, or their places are wrong")
         sizes = {len(row) for row in placed.values()}
         with self._lock:
             wanted = self.dimensions or min(sizes)
             if sizes != {wanted}:
                 came = ", ".join(map(str, sorted(sizes)))
-                raise self._line.failed(f"vectors of {came} dimensions came, and {wanted} are wanted")
+                raise self._line.as_model_error(f"vectors of {came} dimensions came, and {wanted} are wanted")
             vectors = np.stack([placed[n] for n in range(count)])
             with np.errstate(over="ignore"):
                 lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             if not wanted or not np.isfinite(lengths).all() or not lengths.all():
-                raise self._line.failed("a vector is not finite, or zero")
+                raise self._line.as_model_error("a vector is not finite, or zero")
             self.dimensions = wanted
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit

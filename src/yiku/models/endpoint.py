@@ -97,7 +97,7 @@ class Line:
             pause = min(2 * pause, LONGEST_PAUSE_S)
         raise AssertionError("the last try returns or raises")
 
-    def failed(self, why: str, said: str = "") -> ModelFailed:
+    def as_model_error(self, why: str, said: str = "") -> ModelFailed:
         """Return the error for an unusable response; `said` is the model's text in it."""
         return ModelFailed(f"{self.address}, model {self._endpoint.model}: {why}", self._without_key(said))
 

@@ -1,8 +1,8 @@
 """
 Lock for model threads that a forked child does not inherit as held.
 
-Loading takes seconds. Who forks meanwhile leaves the thread that loads behind, and with it the lock: nobody in the
-child would ever let it go.
+Loading takes seconds. If the process forks meanwhile, the loading thread does not exist in the child, so nobody there would
+release the lock.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Plain:
         """Return the vectors of texts given as token ids; none may be empty."""
         lengths = [len(text) for text in texts]
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        x = self._embedded(np.concatenate(texts), np.concatenate([np.arange(n) for n in lengths]))
+        x = self._embed(np.concatenate(texts), np.concatenate([np.arange(n) for n in lengths]))
         for layer in self._layers:
             looked = x @ layer.looked + layer.looked_bias
             seen: Vectors = np.concatenate([_attention(looked[a:b]) for a, b in pairwise(starts)])
@@ -66,7 +66,7 @@ class Plain:
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit
 
-    def _embedded(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> Vectors:
+    def _embed(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> Vectors:
         t = self._tensors
         pairs = t["word.pairs"][numbers].reshape(len(numbers), -1, 16)
         signed = np.concatenate([pairs & 15, pairs >> 4], 2).astype(np.float32) - 8
@@ -76,23 +76,23 @@ class Plain:
 
     def _layer(self, p: str) -> _Layer:
         t = self._tensors
-        looked = [self._unpacked(f"{p}.{part}") for part in "qkv"]
+        looked = [self._unpack(f"{p}.{part}") for part in "qkv"]
         return _Layer(
             np.concatenate(looked, 1),
             np.concatenate([t[f"{p}.{part}.bias"] for part in "qkv"]),
-            self._unpacked(f"{p}.ao"),
+            self._unpack(f"{p}.ao"),
             t[f"{p}.ao.bias"],
             t[f"{p}.aln.weight"],
             t[f"{p}.aln.bias"],
-            self._unpacked(f"{p}.fi"),
+            self._unpack(f"{p}.fi"),
             t[f"{p}.fi.bias"],
-            self._unpacked(f"{p}.fo"),
+            self._unpack(f"{p}.fo"),
             t[f"{p}.fo.bias"],
             t[f"{p}.oln.weight"],
             t[f"{p}.oln.bias"],
         )
 
-    def _unpacked(self, name: str) -> Vectors:
+    def _unpack(self, name: str) -> Vectors:
         """Unpack a 4-bit matrix: (columns, rows) float32."""
         pairs, scales = self._tensors[f"{name}.pairs"], self._tensors[f"{name}.scales"]
         weights = np.stack([pairs & 15, pairs >> 4], 3).astype(np.float32).reshape(*pairs.shape[:2], -1) - 8

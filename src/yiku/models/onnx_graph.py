@@ -22,7 +22,7 @@ from yiku.models.weights import BLOCK, Weights
 _CONTRIB: Final = "com.microsoft"
 
 
-def built(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], None]) -> bytes:
+def build(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], None]) -> bytes:
     """Return the model file; `done` is called with the finished share, 0 to 1."""
     graph = _Graph(weights)
     graph.embeddings(kept)

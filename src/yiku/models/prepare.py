@@ -98,7 +98,7 @@ def _make(folder: Path, progress: Progress) -> None:
         weights = Weights(content)
         kept = weights.kept()
         made = {
-            MODEL: onnx_graph.built(weights, kept, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
+            MODEL: onnx_graph.build(weights, kept, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),
         }
     for name, data in made.items():

@@ -84,7 +84,7 @@ def as_object(schema: Schema) -> Schema:
     return {"type": "object", "properties": {LIST: schema}, "required": [LIST], "additionalProperties": False}
 
 
-def parsed(text: str, schema: Schema) -> Any:
+def parse(text: str, schema: Schema) -> Any:
     """Return a reply as the schema describes it. Raises Unfit."""
     kind: str = schema["type"]
     if _NONE.fullmatch(text):
@@ -95,12 +95,12 @@ def parsed(text: str, schema: Schema) -> Any:
         seen.append(value)
         for reading in _readings(value):
             if isinstance(reading, _TYPES[kind]):
-                found, why = fitted(reading, schema)
+                found, why = fit(reading, schema)
                 if not why:
                     return found
                 wrong = wrong or why
     if kind == "array" and seen and all(isinstance(value, dict) for value in seen):  # one object a line
-        found, why = fitted(seen, schema)
+        found, why = fit(seen, schema)
         if not why:
             return found
         wrong = wrong or why
@@ -120,13 +120,13 @@ def without_thoughts(text: str) -> str:
     return text
 
 
-def fitted(value: Any, schema: Schema) -> tuple[Any, list[str]]:
+def fit(value: Any, schema: Schema) -> tuple[Any, list[str]]:
     """Drop what the schema does not allow; return the rest and the path of each problem."""
     wrong: list[str] = []
-    return _fitted(value, schema, wrong, ""), wrong
+    return _fit(value, schema, wrong, ""), wrong
 
 
-def _fitted(value: Any, schema: Schema, wrong: list[str], path: str) -> Any:
+def _fit(value: Any, schema: Schema, wrong: list[str], path: str) -> Any:
     if unknown := set(schema) - KEYWORDS:
         raise TypeError(f"a schema with {', '.join(sorted(unknown))}, which is not checked")
     types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
@@ -140,7 +140,7 @@ def _fitted(value: Any, schema: Schema, wrong: list[str], path: str) -> Any:
             if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf):
                 wrong.append(f"{path or 'the reply'} must have {_range(schema, 'Items')} entries, not {len(value)}")
                 return None
-            return [_fitted(one, schema["items"], wrong, f"{path}[{n}]") for n, one in enumerate(value)]
+            return [_fit(one, schema["items"], wrong, f"{path}[{n}]") for n, one in enumerate(value)]
         case str():
             value = _UNSTORABLE.sub("\ufffd", value)
             if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", math.inf):
@@ -183,7 +183,7 @@ def _as_json(text: str, start: int) -> tuple[str, int]:
             case "unended":
                 break
             case "quoted":
-                token = f'"{_ESCAPE_OR_QUOTE.sub(_escaped, token[1:-1])}"'
+                token = f'"{_ESCAPE_OR_QUOTE.sub(_escape, token[1:-1])}"'
             case "mark" | "word":
                 token = _PLAIN.get(token, token)
         if token in ("{", "["):
@@ -200,7 +200,7 @@ def _as_json(text: str, start: int) -> tuple[str, int]:
     raise Unfit("the reply is cut off: what it begins, it does not end")
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return {'"': '\\"', "\\'": "'"}.get(found.group(), found.group())
 
 
@@ -229,7 +229,7 @@ def _readings(value: Any) -> Iterator[Any]:
 def _empty(schema: Schema) -> Any:
     """Return an empty list for a reply of NONE."""
     lists = [name for name, one in schema.get("properties", {}).items() if one["type"] == "array"]
-    found, wrong = fitted([] if schema["type"] == "array" else {name: [] for name in lists}, schema)
+    found, wrong = fit([] if schema["type"] == "array" else {name: [] for name in lists}, schema)
     if wrong or not (lists or found == []):
         raise Unfit("the reply must be an object in {}, and not NONE")
     return found
@@ -246,10 +246,10 @@ def _object(value: dict[str, Any], schema: Schema, wrong: list[str], path: str) 
         return {}
     dot = f"{path}." if path else ""
     wrong += [f"{dot}{name} is missing" for name in schema.get("required", ()) if name not in value]
-    found = {name: _fitted(value[name], one, wrong, dot + name) for name, one in named.items() if name in value}
+    found = {name: _fit(value[name], one, wrong, dot + name) for name, one in named.items() if name in value}
     if isinstance(others, dict):
         for name in (name for name in value if name not in named):  # which the reply chose, so no message shows it
-            found[_UNSTORABLE.sub("\ufffd", name)] = _fitted(value[name], others, wrong, f"{dot}an entry")
+            found[_UNSTORABLE.sub("\ufffd", name)] = _fit(value[name], others, wrong, f"{dot}an entry")
     return found
 
 

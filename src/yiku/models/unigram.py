@@ -31,7 +31,7 @@ _PLAIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"
 )
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Normalize a text for the kept vocabulary: width, accents, spaces."""
     if not text.isascii():
         bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))

@@ -92,12 +92,12 @@ def _live(name: str, flag: int) -> Iterator[bytes]:
 
 def texts_in_rows(connection: apsw.Connection, texts: Sequence[str]) -> set[str]:
     """Return those texts that some row contains, ignoring case, width and accents."""
-    left = {form.encode() for text in texts for form in (text, folded(text))}
+    left = {form.encode() for text in texts for form in (text, fold(text))}
     for piece in _row_texts(connection):
         left -= search([piece], left)[1]
         if not left:
             break
-    return {text for text in texts if not {text.encode(), folded(text).encode()} <= left}
+    return {text for text in texts if not {text.encode(), fold(text).encode()} <= left}
 
 
 def needles_in_rows(connection: apsw.Connection, needles: Iterable[bytes]) -> set[bytes]:
@@ -124,7 +124,7 @@ def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
     for sql in (IMAGES, *queries):
         for row in connection.execute(sql):
             text = "\0".join([value for value in row if isinstance(value, str)])
-            waiting += [text, folded(text)]
+            waiting += [text, fold(text)]
             size += len(text)
             if size > CHUNK_BYTES:
                 yield "\0".join(waiting).encode()
@@ -132,7 +132,7 @@ def _row_texts(connection: apsw.Connection) -> Iterator[bytes]:
     yield "\0".join(waiting).encode()
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Fold the width, case and accents of a text."""
     if text.isascii():
         return text.lower()

@@ -61,16 +61,16 @@ class Columns:
             erasure = fetch_one(connection, LAST_ERASURE)[0]
             each = [self._scope(connection, scope, erasure) for scope in scopes]
         each = [columns for columns in each if len(columns.ns)]
-        return _merged(each)
+        return _merge(each)
 
     def _scope(self, connection: apsw.Connection, scope: int, erasure: int) -> TurnColumns:
         upto = fetch_one(connection, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", "conversation_turns")[0]
         known = self._kept.pop(scope, None) or self._from_file(connection, scope, upto)
         if known is None or known.erasure != erasure or not _newest_exists(connection, scope, known.columns):
-            columns = _merged([*_by_time(connection, scope, upto)])
+            columns = _merge([*_by_time(connection, scope, upto)])
         elif known.upto < upto:
             found = _read(connection, f"{_LISTS} where n > ? and n <= ? and scope_id = ?)", known.upto, upto, scope)
-            columns = _merged([known.columns, found]) if len(found.ns) else known.columns
+            columns = _merge([known.columns, found]) if len(found.ns) else known.columns
         else:
             columns = known.columns
         self._kept[scope] = CachedScope(upto, erasure, columns)
@@ -163,7 +163,7 @@ def _read(connection: apsw.Connection, sql: str, *values: int) -> TurnColumns:
     )
 
 
-def _merged(each: Sequence[TurnColumns]) -> TurnColumns:
+def _merge(each: Sequence[TurnColumns]) -> TurnColumns:
     """Merge columns, ordered by row number."""
     import numpy as np
 

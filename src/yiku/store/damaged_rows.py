@@ -167,7 +167,7 @@ def _insert(
             if not added and fields["digest"] != digest:
                 continue
             fields["digest"] = digest
-        if (whole := _repaired(table, fields, done)) is None:
+        if (whole := _repair(table, fields, done)) is None:
             continue
         with suppress(apsw.ConstraintError):  # what a sound row never is: of another type than its column
             connection.execute(sql, tuple(whole[name] for name in [*names, *added]))
@@ -178,7 +178,7 @@ def _digest(table: str, fields: Mapping[str, Any]) -> bytes:
     return row_codec.digest([fields[name] for name in DIGESTED[table].split(", ")])
 
 
-def _repaired(table: str, fields: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
+def _repair(table: str, fields: dict[str, Any], done: Recovered) -> dict[str, Any] | None:
     """Return the row with unreadable fields replaced, noting each; None for a record that must be dropped."""
     if table in records.KINDS:
         try:

@@ -1,7 +1,7 @@
 """
 An open database: per-thread connections, flushing, closing.
 
-Reads go straight to SQLite. Who writes holds the gate. With durability = fast a commit is flushed by a timer, within
+Reads go straight to SQLite. A writer holds the gate. With durability = fast a commit is flushed by a timer, within
 the second that is promised. After a fork the child opens connections of its own. Beside the file lie its mark and its reserve.
 """
 

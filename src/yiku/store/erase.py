@@ -60,7 +60,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
         "insert into tombstones (seal, at, tx) values (?1, ?2, ?3) on conflict do update set at = max(at, ?2), tx = ?3",
         [(seal, at, number) for seal in change.seals],
     )
-    written = _written(change.rows)
+    written = _encode_entry(change.rows)
     sql = "delete from erasures where scope_id = ? and at = ? and rows = ? returning receipt"  # one that is done again
     receipt = next(iter(connection.execute(sql, (scope, at, written)).fetchall()), (None,))[0]
     values = (number, scope, at, written, receipt, erasure_id(scope, at, written))
@@ -154,7 +154,7 @@ def _unindex(connection: apsw.Connection, scope: int, gone: ErasedRow) -> str:
     return "shown" if found[0] else "hidden"
 
 
-# ------------------------------------------------------------------ what else names what goes
+# ------------------------------------------------------------------ other references to erased rows
 
 
 def _clear_parents(connection: apsw.Connection, scope: int, named: Sequence[ErasedRow], whole: set[str]) -> None:
@@ -273,10 +273,10 @@ def erasure_id(scope: int, at: int, written: str) -> str:
 
 def with_id(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Add an id to an erasure entry from a version that had none."""
-    return {**entry, "id": erasure_id(entry["scope"], entry["at"], _written(entry["rows"]))}
+    return {**entry, "id": erasure_id(entry["scope"], entry["at"], _encode_entry(entry["rows"]))}
 
 
-def _written(rows_: Mapping[str, Any]) -> str:
+def _encode_entry(rows_: Mapping[str, Any]) -> str:
     return json.dumps(rows_, separators=(",", ":"), sort_keys=True)
 
 

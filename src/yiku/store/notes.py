@@ -99,7 +99,7 @@ def write(connection: apsw.Connection, scope: int, change: IndexFile | DropFile 
             return empty(connection)
         case DropFile(n=n, was=was, gone=gone):
             _as_seen(connection, scope, n, was)
-            _taken(connection, scope, n, gone)
+            _remove_chunks(connection, scope, n, gone)
             if connection.execute("select 1 from chunks where scope_id = ? and file_n = ?", (scope, n)).fetchone():
                 raise Stale
             connection.execute("delete from files where scope_id = ? and n = ?", (scope, n))
@@ -126,7 +126,7 @@ def _index(connection: apsw.Connection, scope: int, change: IndexFile) -> Iterab
         if not found:
             raise Stale
         n = found[0][0]
-    _taken(connection, scope, n, change.gone or {})
+    _remove_chunks(connection, scope, n, change.gone or {})
     for chunk, (id, start, end) in (change.moved or {}).items():
         sql = "update chunks set id = ?, start_line = ?, end_line = ? where scope_id = ? and n = ? and file_n = ?"
         connection.execute(sql, (id, start, end, scope, chunk, n))
@@ -145,7 +145,7 @@ def _as_seen(connection: apsw.Connection, scope: int, n: int, was: bytes) -> Non
         raise Stale
 
 
-def _taken(connection: apsw.Connection, scope: int, file_n: int | None, gone: Mapping[int, Tokens]) -> None:
+def _remove_chunks(connection: apsw.Connection, scope: int, file_n: int | None, gone: Mapping[int, Tokens]) -> None:
     """Passages leave the index. Raises Stale where one is not there, or is another file's."""
     for n, tokens in gone.items():
         connection.execute("delete from chunks where scope_id = ? and n = ? and file_n is coalesce(?, file_n)", (scope, n, file_n))
@@ -159,7 +159,7 @@ def erase(connection: apsw.Connection, scope: int, gone: Mapping[int, Tokens]) -
     rows: Any = connection.execute(
         "select n, file_n from chunks where scope_id = ? and n in (select value from json_each(?))", (scope, json.dumps([*gone]))
     ).fetchall()
-    _taken(connection, scope, None, {n: gone[n] for n, _ in rows})
+    _remove_chunks(connection, scope, None, {n: gone[n] for n, _ in rows})
     sql = "update files set hash = x'', mtime_ns = 0, ctime_ns = 0 where scope_id = ? and n = ?"
     connection.executemany(sql, [(scope, n) for n in {file_n for _, file_n in rows}])
     return len(rows)

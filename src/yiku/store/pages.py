@@ -23,11 +23,11 @@ _LOADING = threading.Lock()
 def enabled() -> bool:
     """Tell whether this process verifies and writes checksums; the first call loads the extension."""
     with _LOADING:
-        return _loaded()
+        return _load()
 
 
 @cache
-def _loaded() -> bool:
+def _load() -> bool:
     from apsw import sqlite_extra
 
     connection = apsw.Connection(":memory:")

@@ -203,7 +203,7 @@ def put(connection: apsw.Connection, scope: int, change: Put, journal: Journal) 
         raise Stale
     if known:
         before = _image(connection, table, scope, n)
-        _unindexed(connection, table, scope, n)
+        _unindex(connection, table, scope, n)
         connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
         number = journal.note("update", table, n, before)
     else:
@@ -246,7 +246,7 @@ def drop(connection: apsw.Connection, scope: int, change: Drop, journal: Journal
         raise Stale
     n = int(known[0])
     journal.note("delete", table, n, _image(connection, table, scope, n))
-    _unindexed(connection, table, scope, n)
+    _unindex(connection, table, scope, n)
     connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
     return (n,)
 
@@ -265,7 +265,7 @@ def from_image(table: str, before: dict[str, Any], scope: str) -> Record:
     return found
 
 
-def _unindexed(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
+def _unindex(connection: apsw.Connection, table: str, scope: int, n: int) -> None:
     encoded = index.fetch_one(connection, f"select tokens from {table} where scope_id = ? and n = ?", scope, n)[0]
     decoded = tokens(encoded)
     if decoded is not None and table in INDEXES:
@@ -285,7 +285,7 @@ def erase(connection: apsw.Connection, scope: int, ids: Mapping[str, Sequence[st
         sql = f"select n from {table} where scope_id = ? and id in (select value from json_each(?))"
         found: Any = connection.execute(sql, (scope, json.dumps([*among]))).fetchall()
         for (n,) in found:
-            _unindexed(connection, table, scope, n)
+            _unindex(connection, table, scope, n)
             connection.execute(f"delete from {table} where scope_id = ? and n = ?", (scope, n))
             connection.execute(f"{forgotten} and tbl = ? and row_n = ?", (scope, table, n))
             gone += 1

@@ -440,7 +440,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
     "tool_results": _can(_objects),
     "metadata": _can(_object),
 }
-_NEUTRAL: Mapping[str, Any] = {  # what stands in the place of what cannot be read; else nothing does
+_NEUTRAL: Mapping[str, Any] = {  # replaces a value that cannot be read; otherwise null
     "importance": 0.5,
     "base_score": 1.0,
     "confidence": 0.5,

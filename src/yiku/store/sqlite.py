@@ -258,14 +258,14 @@ class SqliteStore:
     def _memories(self, sql: str, *values: Any) -> list[SemanticMemory]:
         """Return the readable memories of a query."""
         return row_codec.decode_all(
-            row_codec.memory, self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._left_out
+            row_codec.memory, self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values), self._note_unreadable
         )
 
     def _exactly(self, sql: str, *values: Any) -> list[SemanticMemory]:
         """Return the memories of a query, all of which a decision needs. Raises Unreadable."""
         return [row_codec.memory(row) for row in self._all(f"select {row_codec.MEMORY_COLUMNS} {_FROM_MEMORIES} {sql}", *values)]
 
-    def _left_out(self, error: Unreadable, scope: int = 0) -> None:
+    def _note_unreadable(self, error: Unreadable, scope: int = 0) -> None:
         """Note a row skipped as unreadable: once in the log, and for `unreadable`."""
         if error.id not in self._unreadable and len(self._unreadable) < UNREADABLE_KEPT:
             self._unreadable[error.id] = error.scope or scope, error.detail
@@ -288,7 +288,7 @@ class SqliteStore:
         if not scopes:
             return []
         if len(scopes) > 1 and select.limit is not None:
-            return self._merged(self.memories, scopes, select)
+            return self._merge_scopes(self.memories, scopes, select)
         sql, values = where.memories(scopes, select)
         return self._memories(sql, *values)
 
@@ -299,7 +299,7 @@ class SqliteStore:
         sql, values = where.memories(scopes, replace(select, order="n", limit=None))
         return int(self._all(f"select count(*) {_FROM_MEMORIES} {sql}", *values)[0][0])
 
-    def _merged(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
+    def _merge_scopes(self, read: Callable[..., list[Any]], scopes: Sequence[int], select: Any) -> list[Any]:
         """Return a page over several scopes: read each through its own index, then merge."""
         each = replace(select, limit=select.offset + select.limit, offset=0)
         found = [item for scope in scopes for item in read([scope], each)]
@@ -351,17 +351,19 @@ class SqliteStore:
         ]
 
     def _sources(self, memory: SemanticMemory, found: Iterable[tuple[Any, ...]]) -> list[Source]:
-        return row_codec.decode_all(row_codec.source, found, lambda error: self._left_out(error, self.scope(memory.scope) or 0))
+        return row_codec.decode_all(
+            row_codec.source, found, lambda error: self._note_unreadable(error, self.scope(memory.scope) or 0)
+        )
 
     def turns(self, scopes: Sequence[int], select: Turns) -> list[Turn]:
         """See Store.turns."""
         if not scopes:
             return []
         if len(scopes) > 1 and select.limit is not None:
-            return self._merged(self.turns, scopes, select)
+            return self._merge_scopes(self.turns, scopes, select)
         sql, values = where.turns(scopes, select)
         return row_codec.decode_all(
-            row_codec.turn, self._all(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._left_out
+            row_codec.turn, self._all(f"select {row_codec.TURN_COLUMNS} {_FROM_TURNS} {sql}", *values), self._note_unreadable
         )
 
     def postings(self, name: Index, scopes: Sequence[int], terms: Sequence[str], *, past: bool, cap: int) -> Postings:
@@ -386,7 +388,7 @@ class SqliteStore:
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """See Store.records."""
         with self._database.read() as connection:
-            return records.read(connection, kind, scopes, select, self._left_out) if scopes else []
+            return records.read(connection, kind, scopes, select, self._note_unreadable) if scopes else []
 
     def page_versions(self, scope: int, page: str) -> list[PageVersion]:
         """See Store.page_versions."""
@@ -421,7 +423,7 @@ class SqliteStore:
         found = self._all(f"select {row_codec.JOURNAL_COLUMNS} from changes {sql}", *values)
         if transaction is not None or run is not None:  # who takes it back needs all of it
             return [row_codec.change(row) for row in found]
-        return row_codec.decode_all(row_codec.change, found, lambda error: self._left_out(error, scopes[0]))
+        return row_codec.decode_all(row_codec.change, found, lambda error: self._note_unreadable(error, scopes[0]))
 
     def receipt(self, scope: int, key: str) -> tuple[bytes, Mapping[str, Any]] | None:
         """See Store.receipt."""

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import apsw
 
 from yiku.store import records, row_codec
-from yiku.store.byte_search import folded
+from yiku.store.byte_search import fold
 from yiku.types import HeldText
 
 Way = Literal["empty", "row", "kept"]
@@ -76,7 +76,7 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
 
 def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
     """Yield texts in rows of a scope, or of none, that contain all words of a group."""
-    wanted = {place: {folded(word) for word in words} for place, words in enumerate(groups) if words}
+    wanted = {place: {fold(word) for word in words} for place, words in enumerate(groups) if words}
     if not wanted:
         return
     shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
@@ -111,10 +111,10 @@ def _in_page(
 ) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
     """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
-    together = folded("\0".join([text for _, text in texts]))
+    together = fold("\0".join([text for _, text in texts]))
     if likely := {word: groups for word, groups in wanted.items() if word in together}:
         for row, text in texts:
-            if matching := _holds(folded(text), likely):
+            if matching := _holds(fold(text), likely):
                 yield row[0], tuple(row[1 : 1 + keys]), text, matching
 
 

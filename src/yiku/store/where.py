@@ -96,7 +96,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         at = micros(select.unexpired_at)
         add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
     if select.where is not None:
-        add(*_unpacked(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
+        add(*_unpack(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
     order = {
         "n": ("m.n",),
         "said": ("m.said_at", "m.place", "m.n"),
@@ -105,7 +105,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     }[select.order]
     if by_number or select.line is not None or select.live_kind is not None:
         order = tuple("+" + name for name in order)
-    return _finished(parts, values, order, select)
+    return _finish(parts, values, order, select)
 
 
 def turns(scopes: Sequence[int], select: Turns) -> Sql:
@@ -147,14 +147,14 @@ def turns(scopes: Sequence[int], select: Turns) -> Sql:
     if not select.hidden:
         add("x.hidden_at is null")
     if select.where is not None:
-        add(*_unpacked(filter_sql(select.where, TURN_FIELDS, {}, "t")))
+        add(*_unpack(filter_sql(select.where, TURN_FIELDS, {}, "t")))
     if select.beyond is not None:
         add("t.position > ?", select.beyond)
     order = {"n": ("t.n",), "said": ("t.said_at", "t.position", "t.n"), "position": ("t.position",)}[select.order]
     few = any(given is not None for given in (select.ids, select.session, select.external_ids))
     if by_number or (few and not in_order):
         order = tuple("+" + name for name in order)
-    return _finished(parts, values, order, select)
+    return _finish(parts, values, order, select)
 
 
 def _id_ends_with(table: str, alias: str, scopes: Sequence[int], length: int) -> str:
@@ -237,10 +237,10 @@ def filter_sql(item: Filter, fields: dict[str, str], sets: dict[str, str], alias
             key = json.dumps(name.removeprefix("metadata."), ensure_ascii=False)
             kept = f"{alias}.metadata"  # no JSON in a damaged row, which fits nothing
             read = f"case when json_valid({kept}) then json_extract({kept}, ?) end"
-            sql, values = _compared(read, operator, value)
+            sql, values = _compare(read, operator, value)
             return f"coalesce({sql}, 0)", ["$." + key, *values]
         case Condition(field=name, operator=operator, value=value) if name in fields:
-            sql, values = _compared(fields[name], operator, value)
+            sql, values = _compare(fields[name], operator, value)
             return f"coalesce({sql}, 0)", values
     return "0", []
 
@@ -250,11 +250,11 @@ def _any_of(values_sql: str, operator: str, value: Any) -> Sql:
     if operator == "exists":
         return f"exists ({values_sql}) = ?", [int(bool(value))]
     positive = {"ne": "eq", "nin": "in", "contains": "eq"}.get(operator, operator)
-    sql, values = _compared("j.v", positive, value)
+    sql, values = _compare("j.v", positive, value)
     return f"{'not ' if operator in ('ne', 'nin') else ''}exists (select 1 from ({values_sql}) j where {sql})", values
 
 
-def _compared(name: str, operator: str, value: Any) -> Sql:
+def _compare(name: str, operator: str, value: Any) -> Sql:
     if operator == "ne":
         return f"{name} is not ?", [column(value)]
     if operator == "exists":
@@ -272,11 +272,11 @@ def _compared(name: str, operator: str, value: Any) -> Sql:
     return f"{name} {COMPARE[operator]} ?", [column(value)]
 
 
-def _unpacked(sql: Sql) -> tuple[Any, ...]:
+def _unpack(sql: Sql) -> tuple[Any, ...]:
     return sql[0], *sql[1]
 
 
-def _finished(parts: list[str], values: list[Any], order: Sequence[str], select: Memories | Turns) -> Sql:
+def _finish(parts: list[str], values: list[Any], order: Sequence[str], select: Memories | Turns) -> Sql:
     direction = " desc" if select.newest_first else ""
     sql = f"where {' and '.join(f'({part})' for part in parts)} order by {', '.join(name + direction for name in order)}"
     if select.limit is not None:

@@ -198,7 +198,7 @@ def _replay(connection: apsw.Connection, scope: int, change: Replayed, journal: 
     """Apply another operation's changes within this transaction; return their rows."""
     inner = Journal(connection, scope, change.cause, journal.key)
     done = [n for each in change.changes for n in _write(connection, scope, each, inner)]
-    journal.continued(inner)
+    journal.continue_after(inner)
     return done
 
 
@@ -225,7 +225,7 @@ class Journal:
         last = "select number, digest from changes union all select 0, x'' order by number desc limit 1"
         self.last, self._digest = index.fetch_one(connection, last)
 
-    def continued(self, inner: Journal) -> None:
+    def continue_after(self, inner: Journal) -> None:
         """Continue after the rows of a nested operation."""
         self.transaction = self.transaction or inner.transaction
         self.last, self._digest = inner.last, inner._digest

@@ -78,7 +78,7 @@ class Retracted:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The statement was not stored: it had been erased, or retracts what nobody said. `memory` is what was given."""
+    """The statement was not stored: it had been erased, or it retracts something that was never said. `memory` is what was given."""
 
     kind: ClassVar[Literal["refused"]] = "refused"
     memory: SemanticMemory

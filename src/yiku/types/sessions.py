@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from yiku.types.value import value
 
-EpisodeOutcome = Literal["success", "partial", "failed", "ongoing"]  # ongoing until judged; what nobody can tell is partial
+EpisodeOutcome = Literal["success", "partial", "failed", "ongoing"]  # ongoing until judged; partial if it cannot be determined
 EpisodeSource = Literal["session_end", "context_compress", "daily_consolidation"]
 Direction = Literal["inbound", "outbound"]
 

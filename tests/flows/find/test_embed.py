@@ -22,7 +22,7 @@ from yiku import Memory
 from yiku.errors import Closed, Damaged, InvalidInput, ModelFailed, ModelUnavailable, StoreBusy, StoreError
 from yiku.flows.find import embed
 from yiku.store.gate import Gate
-from yiku.store.vectors.cache import coded
+from yiku.store.vectors.cache import encode
 from yiku.store.vectors.file import TRIES
 
 LIKE = {"allergic": "penicillin", "过敏": "penicillin", "屋": "flat"}  # what the model knows, and no index does
@@ -692,7 +692,7 @@ def test_what_is_erased_while_it_is_embedded_gets_no_vector(memory, home, model,
     vector = np.frombuffer(floats[0], np.float32)
     vector = vector / np.linalg.norm(vector)
     assert 0 == memory.status().waiting.get("to embed", 0)
-    assert not in_the_files(home, coded(vector)[1])
+    assert not in_the_files(home, encode(vector)[1])
     assert not in_the_files(home, vector.tobytes())
     assert [("turn", 1, 0)] == rows(home)
 

@@ -252,7 +252,7 @@ def test_an_erasure_that_was_cut_short_leaves_no_transcript_behind(memory, home,
     gone = memory.record_turn("user", "My word is zqvblorptinx 𩺙𨏏.")
     flow.catch_up(memory._handle)
     (path,) = transcripts.files(Home(home))
-    with flow.locked(Home(home)):
+    with flow.lock(Home(home)):
         assert not memory.admin.erase(gone.id).clean
     assert erase.erase(memory._handle, resume=True).clean
     assert b"zqvblor" not in path.read_bytes()

@@ -77,7 +77,7 @@ def test_nothing_that_is_added_swallows_what_follows(text: str, ends: str) -> No
 )
 def test_at_the_end_of_a_page(page: str, told: str) -> None:
     """A new page begins with its title; what stood there stays, and the lines are those of the entry."""
-    found = daily.appended(page, daily.entry("x", AT), "2026-03-01")
+    found = daily.append(page, daily.entry("x", AT), "2026-03-01")
 
     assert told == found.text
     assert ["## 14:02:31", "", "x"] == found.text.split("\n")[found.first - 1 : found.last]
@@ -165,7 +165,7 @@ def test_lines_that_are_not_to_be_touched() -> None:
 @given(st.text(alphabet="#-`~ \n<!>ab字"), st.text(alphabet="#-`~ \n<!>ab字", min_size=1).filter(str.strip))
 def test_no_character_that_stood_there_is_lost(page: str, text: str) -> None:
     """Whatever stands on a page, adding to it leaves every line that was there, in order, and tells where the new ones are."""
-    for found in (added(page, "topic", text), daily.appended(page, daily.entry(text, AT), "2026-03-01")):
+    for found in (added(page, "topic", text), daily.append(page, daily.entry(text, AT), "2026-03-01")):
         left = iter(found.text.split("\n"))
         assert all(line in left for line in page.rstrip("\n").split("\n"))
         shown = "\n".join(found.text.split("\n")[found.first - 1 : found.last])

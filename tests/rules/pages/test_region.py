@@ -31,7 +31,7 @@ def test_what_is_written_is_found_again():
     text, _ = body(("Rules", [RULE]), ("事实", [CHINESE]))
     there = page(text)
 
-    assert there == region.find(region.written(there, help="Kept by Yiku."))
+    assert there == region.find(region.format_page(there, help="Kept by Yiku."))
 
 
 @pytest.mark.spec("S4-14")
@@ -64,7 +64,7 @@ def test_every_line_is_read_back_as_it_was_meant(contents, at_most):
     assert [(" ".join(row.content.split()), short(row.id)) for row in kept] == [(item.text, item.id) for item in told]
     assert len(text) <= at_most
     assert len(kept) == len(rows) or text.endswith(f"({len(rows) - len(kept)} more)")
-    assert region.find(region.written(page(text), help="Kept.")) == page(text)
+    assert region.find(region.format_page(page(text), help="Kept.")) == page(text)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_is_no_statement_is_kept_whole():
 
 
 def test_the_lines_of_people_are_told_by_their_numbers():
-    text = region.written(page("- a"), help="Kept.")
+    text = region.format_page(page("- a"), help="Kept.")
     lines = text.split("\n")
     told = [line for first, last in region.outside(text) for line in lines[first - 1 : last]]
 

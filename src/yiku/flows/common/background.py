@@ -1,8 +1,8 @@
 """
 Run background threads of a memory: each repeats one task until the memory is closed.
 
-Its last trouble is told by `status`. What is handed in by a host may raise anything: the thread then ends with its traceback,
-and another one goes on later.
+`status` reports its last problem. Code that a host passes in may raise anything: the thread then ends with its traceback,
+and another one takes over later.
 """
 
 from __future__ import annotations

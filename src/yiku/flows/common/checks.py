@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from yiku.errors import InvalidFilter, InvalidInput, TooLarge
-from yiku.files.vault import expanded
+from yiku.files.vault import expand_home
 from yiku.types import Condition, Filter, Group, Kind
 
 TEXT_BYTES = 64 * 1024  # of one statement, or inline of one turn
@@ -136,7 +136,7 @@ def path(value: object, what: str) -> Path:
     if not isinstance(found, str):
         refuse(what, "must be a path")
     try:
-        return expanded(text(found, what, at_most=PATH_BYTES)).absolute()
+        return expand_home(text(found, what, at_most=PATH_BYTES)).absolute()
     except RuntimeError as error:
         refuse(what, f"is no path here: {error}")
 
@@ -213,7 +213,7 @@ def metadata(value: object, what: str = "metadata", *, at_most: int = METADATA_B
 
 def json_value(value: Any, what: str, *, at_most: int) -> Any:
     """Check a JSON value of bounded size and depth."""
-    bounded(value, what, at_most)
+    check_nesting(value, what, at_most)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -224,7 +224,7 @@ def json_value(value: Any, what: str, *, at_most: int) -> Any:
     return json.loads(written)
 
 
-def bounded(value: Any, what: str, at_most: int) -> None:
+def check_nesting(value: Any, what: str, at_most: int) -> None:
     """Refuse deep, endless or very wide nesting, and keys that are not text, before anything recursive runs."""
     layer, most = [value], min(at_most, JSON_ENTRIES)
     for _ in range(JSON_DEPTH):
@@ -275,7 +275,7 @@ def where(value: object, *, now: datetime) -> Filter | None:
         return None
     if not isinstance(value, Mapping):
         raise InvalidFilter(f"{shown(value)} is not an object")
-    bounded(value, "where", METADATA_BYTES)
+    check_nesting(value, "where", METADATA_BYTES)
     json_value(_jsonable(value), "where", at_most=METADATA_BYTES)
     count = [0]
     return _group(value, now, count)
@@ -297,7 +297,7 @@ def _group(value: object, now: datetime, count: list[int]) -> Filter:
         how = key.lstrip("$").casefold()
         if how in ("and", "or", "not"):
             inner = entry if isinstance(entry, (list, tuple)) else [entry]
-            _counted(count, len(inner))
+            _count(count, len(inner))
             if not all(inner):
                 raise InvalidFilter(f"{key} needs at least one condition")
             parts.append(Group(how, tuple(_group(item, now, count) for item in inner)))
@@ -319,7 +319,7 @@ def _conditions(field: str, entry: object, now: datetime, count: list[int]) -> l
         raise InvalidFilter(f"{field} needs an operator")
     found: list[Filter] = []
     for name_, operand in pairs:
-        _counted(count, 1)
+        _count(count, 1)
         operator = name_.lstrip("$")
         if operator not in OPERATORS:
             raise InvalidFilter(f"there is no operator {operator[:40]!r}; known are {', '.join(sorted(OPERATORS))}")
@@ -327,7 +327,7 @@ def _conditions(field: str, entry: object, now: datetime, count: list[int]) -> l
     return found
 
 
-def _counted(count: list[int], more: int) -> None:
+def _count(count: list[int], more: int) -> None:
     count[0] += more
     if not more or count[0] > FILTER_PARTS:
         raise InvalidFilter(f"a filter has 1 to {FILTER_PARTS} conditions")

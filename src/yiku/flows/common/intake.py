@@ -41,7 +41,7 @@ def name(handle: Handle, value: object, what: str) -> str:
 def clean_page(handle: Handle, text: str) -> str:
     """A text of many lines, cleaned; what is left of it stands in the lines in which it stood."""
     text = private.without(text, keep_lines=True)
-    return text if handle.settings.secrets == "keep" else secrets.masked(text, handle.seal, keep_lines=True)[0]
+    return text if handle.settings.secrets == "keep" else secrets.mask_secrets(text, handle.seal, keep_lines=True)[0]
 
 
 def clean_file(handle: Handle, content: bytes) -> bytes:
@@ -65,4 +65,4 @@ def _text(handle: Handle, text: str) -> str:
     text = private.without(text)
     if handle.settings.secrets == "keep" or (len(text) <= SHORT and not any(pattern.search(text) for pattern in secrets.SUSPECT)):
         return text
-    return secrets.masked(text, handle.seal)[0]
+    return secrets.mask_secrets(text, handle.seal)[0]

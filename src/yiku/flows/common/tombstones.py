@@ -100,7 +100,7 @@ def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
     erased = {text: at for text, at in found.items() if text not in spared}
     if not erased:
         return [*given]
-    kept = [left for turn in given if (left := _allowed(handle, turn, erased, spared)) is not None]
+    kept = [left for turn in given if (left := _redact_erased(handle, turn, erased, spared)) is not None]
     delete_unused_blobs(handle, given, kept)
     return kept
 
@@ -124,14 +124,14 @@ def is_named(handle: Handle, blob: str) -> bool:
     )
 
 
-def _allowed(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared: Container[str]) -> Turn | None:
+def _redact_erased(handle: Handle, turn: Turn, erased: Mapping[str, datetime], spared: Container[str]) -> Turn | None:
     def gone(text: str) -> bool:
         return text in erased and turn.said_at <= erased[text]
 
     def left(text: str) -> str:
         runs = erasure.runs(text)
-        ranges = redaction.joined(place for key, places in runs.items() if gone(key) for place in places)
-        kept = redaction.joined(place for key, places in runs.items() if key in spared for place in places)
+        ranges = redaction.merge_ranges(place for key, places in runs.items() if gone(key) for place in places)
+        kept = redaction.merge_ranges(place for key, places in runs.items() if key in spared for place in places)
         return redaction.cut_out(text, redaction.without(text, ranges, kept))
 
     if any(map(gone, (*erasure.of_turn(turn), erasure.of_session(turn.session)))):

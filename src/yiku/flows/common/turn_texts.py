@@ -94,9 +94,9 @@ def rewrite(
     """
     after = replace(
         turn,
-        tool_calls=redaction.rewritten(turn.tool_calls, left),
+        tool_calls=redaction.rewrite_texts(turn.tool_calls, left),
         tool_results=tuple(_result(handle, result, left, keep) for result in turn.tool_results),
-        metadata=redaction.rewritten(turn.metadata, left),
+        metadata=redaction.rewrite_texts(turn.metadata, left),
     )
     whole = content(handle, turn)
     if (rest := (of_content or left)(whole)) == whole:
@@ -109,7 +109,7 @@ def rewrite(
 
 def _result(handle: Handle, result: Mapping[str, Any], left: Callable[[str], str], keep: bool) -> Mapping[str, Any]:
     """Apply a function to a tool's result; a long one is in a blob."""
-    rest = {key: value if key == "blob" else redaction.rewritten(value, left) for key, value in result.items()}
+    rest = {key: value if key == "blob" else redaction.rewrite_texts(value, left) for key, value in result.items()}
     if not isinstance(name := result.get("blob"), str):
         return rest
     whole = blob(handle, name)

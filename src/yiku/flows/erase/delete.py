@@ -62,7 +62,7 @@ def delete_planned(
     erasing = Erase(
         memories=[ErasedRow(memory.n, memory.id, index_tokens(memory)) for memory in plan.statements.gone],
         turns=[_deleted(turn) for turn in plan.turns if plan.deletes],
-        blanked=[*_blanked(handle, plan)],
+        blanked=[*_redact_turns(handle, plan)],
         records=plan.derived.ids(),
         images=[*plan.derived.images],
         notes=notes or {},
@@ -79,7 +79,7 @@ def delete_planned(
     return done
 
 
-def _blanked(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
+def _redact_turns(handle: Handle, plan: ErasurePlan) -> Iterator[RedactedTurn]:
     """Return the redacted turns, and the ranges removed from each."""
     for one in (*plan.redacted, *(() if plan.deletes else (redact.redact_whole(handle, turn) for turn in plan.turns))):
         said = turn_texts.content(handle, one.before)
@@ -147,7 +147,7 @@ def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
         gone = {memory.n for memory in plan.statements.gone}
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
         back = [memory for memory in restated.values() if memory.slot == slot and memory.state is State.ACTIVE]
-        for memory, columns in conflict.rejoined(back, [row for row in versions if row.n not in gone]):
+        for memory, columns in conflict.rejoin(back, [row for row in versions if row.n not in gone]):
             if memory.id in restated:
                 restated[memory.id] = replace(memory, **columns)
             else:

@@ -152,7 +152,7 @@ def derived_from(handle: Handle, erased: ErasureContext) -> DerivedRecords:
                 left.append((record, replace(after, n=0, changed=0, id=handle.new_id())))
             elif record.id in erased.ids:  # nobody can tell here which line it was
                 gone.append(record)
-        elif (stays := _unlinked(record, erased.memories)) != record:
+        elif (stays := _unlink(record, erased.memories)) != record:
             unlinked.append(stays)
     affected = {record.id for record in (*gone, *(before for before, _ in left))} | {*erased.ids}
     return DerivedRecords(
@@ -183,7 +183,7 @@ def _of_episode(job: Job) -> str | None:
     return job.content_hash.decode() if job.kind == "episode" else None
 
 
-def _unlinked(record: Episode | Attachment, memories: Sequence[SemanticMemory]) -> Episode | Attachment:
+def _unlink(record: Episode | Attachment, memories: Sequence[SemanticMemory]) -> Episode | Attachment:
     gone = {memory.id for memory in memories}
     return replace(record, linked_memory_ids=tuple(id for id in record.linked_memory_ids if id not in gone))
 

@@ -1,13 +1,12 @@
 """
 Finish an erasure: clean the store, backups and other files, search all bytes for leftovers, write the receipt.
 
-Each backup is swept of the same rows in a copy that then takes its place. Blobs that nobody names go. The
-WAL is emptied. Transcripts are brought in step. Then all files are searched for what was erased: the texts whole, their words, and the ends
-of their words, since a search index stores only what a word has beyond its neighbour. A word that some row
-still says proves nothing and is passed over.
+The same rows are deleted from a copy of each backup, which then replaces it. Unreferenced blobs are deleted, the WAL is emptied,
+transcripts are rewritten. Then all files are searched for the erased texts, their words, and the ends of their words, since a
+search index stores only how a word differs from its neighbour. A word that a remaining row still contains is ignored.
 
-What could not be done now (the disk is full, a backup cannot be read, somebody is reading) is told, and
-leaves the erasure without its receipt, so that `resume` does it later.
+If a step cannot be done now (the disk is full, a backup cannot be read, another process is reading), its place says so,
+and no receipt is written, so that `resume` does it later.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ def resume(handle: Handle, *, progress: Tell | None = None) -> Erased:
     """
     Finish erasures that were interrupted. Raises NotFound if there is none.
 
-    Their words are known no more, so nothing can be looked for: copies that cannot be swept are named.
+    Their words are no longer known, so files cannot be searched for them: copies that cannot be cleaned are named.
     """
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     if not waiting:
@@ -158,7 +157,7 @@ def _sweep_copies(handle: Handle, needles: Needles, sought: quotes.Sought, tell:
     yield _attempt("erasures", mirrored)
     try:
         with one_at_a_time(handle.paths.locks / "backup.lock", "a backup is being made", BACKUP_S):
-            sweep.tidied(handle.paths)
+            sweep.delete_leftovers(handle.paths)
             for path in sweep.copies(handle.paths):
                 tell(f"backups/{path.name}")
                 yield _attempt(f"backups/{path.name}", lambda path=path: _sweep_copy(handle, path, needles, sought))  # type: ignore[misc]
@@ -171,7 +170,7 @@ def _sweep_copy(handle: Handle, path: Path, needles: Needles, sought: quotes.Sou
     name = f"backups/{path.name}"
     with tempfile.TemporaryDirectory(prefix=".sweep", dir=path.parent) as folder:
         inner = Path(folder) / "yiku.db"
-        sweep.copied(path, inner)
+        sweep.copy_database(path, inner)
         try:
             size, left = _sweep(handle, inner, needles, sought)
         except (Damaged, ForeignStore, IndexOutdated, SchemaTooNew) as error:  # after any other it may be sound: another time
@@ -201,7 +200,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     size, found = search_bytes(sweep.content(path), needles.texts)
     if not _unexplained(found, needles, handle.store):
         return Place(name, f"looked through; it does not open ({why})", size)
-    sweep.removed(path)
+    sweep.delete_file(path)
     return Place(name, f"removed: it held what was erased, and does not open ({why})", size)
 
 
@@ -261,11 +260,13 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
         return Place("vectors", "there are none")
     own, changed = handle.own(), [*answer.turns, *answer.redacted]
     if not (changed or answer.memories):
-        return _emptied(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
+        return _vectors_place(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
     if not own:
-        return _emptied(handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed")
+        return _vectors_place(
+            handle.vectors.keep_only([number for number, *_ in handle.store.scopes()]), "those of the scope removed"
+        )
     if len(changed) > MANY_TURNS:
-        return _emptied(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
+        return _vectors_place(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
     again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
     for turn in changed:
         following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
@@ -275,10 +276,10 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
     gone += [("note", n) for n in passages]
     again = [row for row in dict.fromkeys(again) if row not in gone]
     emptied = handle.vectors.forget(own[0], gone, again=again)
-    return _emptied(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
+    return _vectors_place(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
 
 
-def _emptied(whole: bool, done: str) -> Place:
+def _vectors_place(whole: bool, done: str) -> Place:
     """Return a place that was cleaned, with its log, or not yet."""
     if whole:
         return Place("vectors", done)
@@ -297,7 +298,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
     text, word = looking_for(needles.whole), looking_for(needles.texts)
     try:
-        for name, done, size, found in sweep.looked_through(handle.paths, text, word, sweep.copies(handle.paths)):
+        for name, done, size, found in sweep.search_files(handle.paths, text, word, sweep.copies(handle.paths)):
             left, unfinished = found, False
             if found and name.startswith("transcripts/") and (holds := _holding(handle, needles)) is not None:
                 try:

@@ -62,7 +62,7 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
         exact = [(start, _with_mark(text, end)) for one in sentences for start, end in known.places(one)]
         if plan.statements.gone and any(value in known.folded for value in phrases.values):
             exact += redaction.cuts(text, phrases, speaker=None, names=names).ranges
-        return redaction.joined(exact)
+        return redaction.merge_ranges(exact)
 
     if not sentences and not phrases.values:
         return found
@@ -109,7 +109,7 @@ def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redacti
 
 def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
     """Every file of the vault with what it holds."""
-    for one in files.seen(root) if root is not None else ():
+    for one in files.scan(root) if root is not None else ():
         if not isinstance(one, str):
             with suppress(OSError):
                 content = files.read(root, one.path)[1]  # type: ignore[arg-type]

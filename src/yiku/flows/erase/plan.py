@@ -159,7 +159,7 @@ def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
     chosen = select(handle, choice)
     if chosen.whole_scope or chosen.records:
         return complete(handle, chosen, choice=choice)
-    redacted, left = _redacted(handle, chosen, keep=keep)
+    redacted, left = _redact(handle, chosen, keep=keep)
     found = complete(handle, chosen, redacted, left, choice=choice)
     if not found:
         raise NotFound("there is nothing to erase")
@@ -305,7 +305,7 @@ def _statements_of(handle: Handle, choice: Choice, turns: Sequence[Turn]) -> Sta
             continue
         if memory.sources[0] is going[0]:
             gone.append(memory)
-            retold[memory.id] = restated(handle, memory, left)
+            retold[memory.id] = restate(handle, memory, left)
         else:
             kept.append(memory)
         lost[memory.id] = [source_key(source) for source in going]
@@ -317,7 +317,7 @@ def source_key(source: Source) -> SourceKey:
     return source.seq, micros(source.recorded_at)
 
 
-def restated(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
+def restate(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> SemanticMemory:
     """Return a statement as its remaining sources said it, without details only the erased ones knew."""
     said = next((source.text for source in left if source.text is not None), memory.content)
     if any(source.text is None for source in left):
@@ -347,7 +347,7 @@ def restated(handle: Handle, memory: SemanticMemory, left: Sequence[Source]) -> 
 # ------------------------------------------------------------------ what else goes with them
 
 
-def _redacted(handle: Handle, chosen: Selection, *, keep: bool) -> tuple[list[Redaction], list[Place]]:
+def _redact(handle: Handle, chosen: Selection, *, keep: bool) -> tuple[list[Redaction], list[Place]]:
     """Redact the turns that contain deleted statements; return what they still say of them."""
     if chosen.spared:
         return [], []

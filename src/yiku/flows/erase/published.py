@@ -1,7 +1,7 @@
 """
 Remove erased statements from the managed regions of MEMORY.md and USER.md.
 
-What people wrote beside the regions is theirs, and not touched here.
+Text that people wrote outside the regions is not touched.
 """
 
 from __future__ import annotations

@@ -86,14 +86,14 @@ def replacements(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldTe
 def _left(one: HeldText, wanted: Sequence[str]) -> str | None:
     if one.column != "before" and one.text[:1] in ("{", "["):
         with suppress(ValueError):
-            return dumps(redaction.rewritten(json.loads(one.text), lambda text: _without(text, wanted)))
+            return dumps(redaction.rewrite_texts(json.loads(one.text), lambda text: _without(text, wanted)))
     return None
 
 
 def _without(text: str, wanted: Sequence[str]) -> str:
     folded = redaction.Folded(text)
     places = (to_safe_ends(text, *place) for words in wanted for place in folded.places(words))
-    return redaction.cut_out(text, redaction.joined(places))
+    return redaction.cut_out(text, redaction.merge_ranges(places))
 
 
 def remaining(found: Iterable[HeldText]) -> list[Place]:

@@ -15,7 +15,7 @@ from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import derived, redact
 from yiku.flows.erase.delete import delete_planned
-from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements, complete, restated, source_key
+from yiku.flows.erase.plan import ErasurePlan, Selection, SourceKey, Statements, complete, restate, source_key
 from yiku.flows.erase.redact import Redaction
 from yiku.rules.privacy import erasure, redaction
 from yiku.store.api import moment, with_id
@@ -55,7 +55,7 @@ def _plan(handle: Handle, named: Mapping[str, Any], seals: Container[bytes], at:
         return _of_scope(handle, named, ids, at)
     memories = store.with_details(store.memories(own, Memories(ids=named["memories"])))
     turns = [turn for turn in store.turns(own, Turns(ids=named["turns"], hidden=True)) if turn != redact.blank(turn)]
-    statements, redacted = _statements(handle, named, memories), [*_redacted(handle, named, memories, seals)]
+    statements, redacted = _statements(handle, named, memories), [*_redact(handle, named, memories, seals)]
     if not (memories or statements.lost or turns or redacted or derived.select_by_id(handle, ids)):
         return ErasurePlan()
     spared = named.get("spared", False)
@@ -83,7 +83,7 @@ def _statements(handle: Handle, named: Mapping[str, Any], memories: Sequence[Sem
         going = [tuple(each) for each in named["sources"].get(memory.id, ())]
         left = [source for source in memory.sources if source_key(source) not in going]
         if memory.id in named["retold"] and left:
-            retold[memory.id] = replace(restated(handle, memory, left), id=named["retold"][memory.id])
+            retold[memory.id] = replace(restate(handle, memory, left), id=named["retold"][memory.id])
     stayed = sorted({*named["sources"]} - {*named["memories"]})
     for memory in handle.store.with_details(handle.store.memories(handle.own(), Memories(ids=stayed))):
         going = [tuple(each) for each in named["sources"][memory.id]]
@@ -93,7 +93,7 @@ def _statements(handle: Handle, named: Mapping[str, Any], memories: Sequence[Sem
     return Statements(memories, retold, kept, lost)
 
 
-def _redacted(
+def _redact(
     handle: Handle, named: Mapping[str, Any], memories: Sequence[SemanticMemory], seals: Container[bytes]
 ) -> Iterator[Redaction]:
     """Return the turns that lost sentences, where they still contain them."""

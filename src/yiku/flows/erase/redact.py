@@ -62,8 +62,8 @@ class Redaction:
     """
     A turn before and after redaction.
 
-    cuts:    what goes of its whole content, in characters; all of it where the turn is blanked
-    texts:   what goes of its content and of what tools were told and gave
+    cuts:    the ranges removed from its whole content, in characters; all of it where the turn is blanked
+    texts:   the texts removed from its content, tool inputs and tool results
     widened: more goes than the words that say it: whole paragraphs, or all
     """
 
@@ -158,7 +158,7 @@ def redact_turn(
     def cut(text: str, spans: Iterable[redaction.Range] = ()) -> list[redaction.Range]:
         nonlocal widened
         found = redaction.cuts(text, terms.phrases, speaker=speaker, names=names, spans=spans)
-        ranges = redaction.joined([*found.ranges, *(also(text) if also is not None else ())])
+        ranges = redaction.merge_ranges([*found.ranges, *(also(text) if also is not None else ())])
         widened = widened or found.widened
         gone.extend(text[start:end] for start, end in ranges)
         return ranges

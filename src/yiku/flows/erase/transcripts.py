@@ -16,7 +16,7 @@ from yiku.files.transcripts import Broken, Folder, Line
 from yiku.files.vault import flush_folder
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep.transcripts import locked, update_lines
+from yiku.flows.keep.transcripts import lock, update_lines
 from yiku.types import Erased, Place, Turns
 
 Holds = Callable[[bytes], bool]  # whether bytes hold what was erased and no row has a right to say
@@ -31,15 +31,15 @@ def sweep(handle: Handle, answer: Erased, holds: Holds | None) -> Place:
     home = handle.paths
     if not home.transcripts.is_dir() or home.transcripts.is_symlink():
         return Place("transcripts", "there are none")
-    with locked(home):
+    with lock(home):
         if holds is None:
-            count = sum(_rewrite(handle, path, _admitted(handle), lambda broken: False) for path in transcripts.files(home))
+            count = sum(_rewrite(handle, path, _keep_admitted(handle), lambda broken: False) for path in transcripts.files(home))
             return Place("transcripts", f"{count:,} lines rewritten or removed, by what the database and its tombstones know")
         entry = next((entry for entry in handle.store.erasures.all() if entry["number"] == answer.operation), None)
         scope = entry["scope"] if entry is not None else next(iter(handle.own()), 0)
         count = _sweep_lost(handle, answer, holds, whole_sessions=bool(entry and entry["rows"]["session"]))
         if not handle.own():
-            _removed(home.transcripts / str(scope))
+            _remove(home.transcripts / str(scope))
             return Place("transcripts", "those of the scope removed")
         changed = (*answer.turns, *answer.redacted)
         now = handle.store.turns(handle.own(), Turns(ids=[turn.id for turn in changed], hidden=True)) if changed else []
@@ -65,7 +65,7 @@ def _sweep_lost(handle: Handle, answer: Erased, holds: Holds, *, whole_sessions:
 
 def rewrite_from_database(handle: Handle, name: str, holds: Holds) -> None:
     """A file in which something was found, name from the home: its lines are as the database has their turns now."""
-    with locked(handle.paths):
+    with lock(handle.paths):
         path = handle.paths.root / name
         _rewrite(handle, path, lambda line: None if holds(line.raw) else line.raw, lambda broken: not holds(broken.raw))
 
@@ -79,7 +79,7 @@ def _rewrite(handle: Handle, path: Path, unknown: transcripts.Change, keep: Call
     return transcripts.rewrite(handle.paths, path, lambda line: now.get(line.id) or unknown(line), keep)
 
 
-def _admitted(handle: Handle) -> transcripts.Change:
+def _keep_admitted(handle: Handle) -> transcripts.Change:
     """What tombstones leave of a turn that the database does not know: they know the words that nobody else does."""
 
     def change(line: Line) -> bytes | None:
@@ -92,7 +92,7 @@ def _admitted(handle: Handle) -> transcripts.Change:
     return change
 
 
-def _removed(folder: Path) -> None:
+def _remove(folder: Path) -> None:
     if folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder)
         flush_folder(folder.parent)

@@ -21,7 +21,7 @@ def recorded(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime
     if as_of is None:
         return [*memories]
     changes = _changes(handle, "memories", [memory.n for memory in memories], as_of)
-    return [then for m in memories if (then := history.rewound(m, changes.get(m.n, ()), as_of)) is not None]
+    return [then for m in memories if (then := history.rewind(m, changes.get(m.n, ()), as_of)) is not None]
 
 
 def visible(

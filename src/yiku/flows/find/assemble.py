@@ -57,7 +57,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     corrections = _corrections(query, every, stated)
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
     folded = _merge_with_sources(query, every, stated)
-    hits = _corrections_first(_ranked(query, folded.kept, corrections), corrections)
+    hits = _corrections_first(_rank(query, folded.kept, corrections), corrections)
     hits, compared = latest_first(query, hits)
     below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
     return Assembled(
@@ -69,7 +69,7 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     )
 
 
-def _ranked(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
+def _rank(query: Query, candidates: Candidates, corrections: Corrections) -> list[Hit]:
     """Return the candidates as hits, best first, newest first among equals."""
     ranks: dict[str, dict[Key, int]] = {}
     for route in {route for candidate in candidates.values() for route in candidate.routes}:

@@ -16,7 +16,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
-from yiku.flows.find.said_later import among, marked
+from yiku.flows.find.said_later import among, mark
 from yiku.rules.finding import said_later
 from yiku.rules.statements import keys
 from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
@@ -68,7 +68,7 @@ def get_all(
             limit=limit,
             offset=offset,
         )
-        return marked(handle, handle.store.with_details(handle.store.memories(scopes, select)))
+        return mark(handle, handle.store.with_details(handle.store.memories(scopes, select)))
     rows = handle.store.memories(scopes, Memories(where=filter_, order=order, newest_first=True))
     then = visible(handle, rows, as_of, valid_at)
     page = handle.store.with_details(then[offset : offset + limit])
@@ -87,7 +87,7 @@ def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[Semantic
         newest_first=True,
         limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
+    return mark(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def related(
@@ -108,7 +108,7 @@ def related(
         newest_first=True,
         limit=checks.integer(limit, "limit"),
     )
-    return marked(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
+    return mark(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = None) -> list[SemanticMemory]:
@@ -126,9 +126,9 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
         start, outdated = _resolve_text(handle, text, scopes)
     versions = recorded(handle, handle.store.with_details(_line(handle, start, scopes)), at)
     if at is not None or not outdated:
-        return versions if at is not None else marked(handle, versions)
+        return versions if at is not None else mark(handle, versions)
     lines = {version.id for version in versions}
-    found = [*marked(handle, versions), *(one for one in handle.store.with_details(outdated) if one.id not in lines)]
+    found = [*mark(handle, versions), *(one for one in handle.store.with_details(outdated) if one.id not in lines)]
     return sorted(found, key=lambda one: (one.said_at, one.place, one.n))
 
 

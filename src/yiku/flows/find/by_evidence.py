@@ -63,7 +63,7 @@ def by_evidence(query: Query) -> Found:
     """Return candidates by words, vectors, and the time, speaker and role in the question."""
     columns, all_heard = _visible_turns(query)
     words = {index: by_words(query, index) for index in ("memory", "turn") if index in query.types}
-    asked, diagnostics = _embedded_question(query)
+    asked, diagnostics = _embed_question(query)
     near = None if asked is None else near_to(query, asked, asked.space, words)
     if not all_heard:  # what is hidden, or was said later, is no measure for the rest
         if "turn" in words:
@@ -84,7 +84,7 @@ def by_evidence(query: Query) -> Found:
         evidence["turn"] = _of_turns(query, columns, words["turn"], shares, scale, dropped=dropped)
     if "memory" in words:
         evidence["memory"] = _of_memories(words["memory"], shares, scale)
-    candidates = {key: found for index, each in evidence.items() for key, found in _fetched(query, index, each).items()}
+    candidates = {key: found for index, each in evidence.items() for key, found in _fetch(query, index, each).items()}
     return Found(candidates, dropped, diagnostics, scale, evidence, asked)
 
 
@@ -150,7 +150,7 @@ def _weights(query: Query) -> list[float]:
     return [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters) + [score.AROUND_WEIGHT] * len(query.around)
 
 
-def _embedded_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]]:
+def _embed_question(query: Query) -> tuple[EmbeddedQuestion | None, list[str]]:
     """Return the vector of the question, or None and a note why there is none; a note, too, if vectors are missing."""
     asked = embedded(query.handle, query.text, query.scopes)
     if not isinstance(asked, EmbeddedQuestion):
@@ -199,11 +199,11 @@ def _of_turns(
     named = [place for place, name in enumerate(columns.names) if fold(name) in question.text]
     if len(named) == 1:
         signals["speaker"] = (columns.speakers == named[0]).astype(np.float64)
-    shares = placed(columns.ns, words.ns, scale.of_words(words.scores), 0.0)
+    shares = spread(columns.ns, words.ns, scale.of_words(words.scores), 0.0)
     vectors = None
     if near is not None:
         turns = ~near[1]
-        vectors = placed(columns.ns, near[0][turns], near[2][turns], np.nan)
+        vectors = spread(columns.ns, near[0][turns], near[2][turns], np.nan)
     return fuse.evidence(scale, columns.ns, shares, vectors, signals)
 
 
@@ -216,11 +216,11 @@ def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evi
         return fuse.evidence(scale, ns, scale.of_words(scores), None, {})
     known = near[0][near[1]]
     every, *_ = numbers.distinct(np.concatenate([ns, known]))
-    vectors = placed(every, known, near[2][near[1]], np.nan)
-    return fuse.evidence(scale, every, placed(every, ns, scale.of_words(scores), 0.0), vectors, {})
+    vectors = spread(every, known, near[2][near[1]], np.nan)
+    return fuse.evidence(scale, every, spread(every, ns, scale.of_words(scores), 0.0), vectors, {})
 
 
-def placed(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
+def spread(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float) -> np.ndarray:
     """Spread values of some rows over the places of all."""
     import numpy as np
 
@@ -241,7 +241,7 @@ def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
     return inside
 
 
-def _fetched(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
+def _fetch(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
     """Fetch rows, best first, until enough of them pass the filter."""
     store, fetched = query.handle.store, dict[Key, Candidate]()
     rows: Sequence[SemanticMemory | Turn]

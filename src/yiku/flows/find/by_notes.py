@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from yiku.flows.find.by_evidence import SPARE, Found, by_words, near_to, placed
+from yiku.flows.find.by_evidence import SPARE, Found, by_words, near_to, spread
 from yiku.flows.find.query import Candidate, Key, Query
 from yiku.rules.finding import fuse, numbers
 from yiku.store.api import of_notes
@@ -31,10 +31,10 @@ def by_notes(query: Query, talk: Found) -> Found:
         return Found(dropped_terms=words.dropped)
     scale = _scale(talk, fuse.scale([words.scores], near, carries_on=query.question.carries_on))
     every = words.ns if near is None else numbers.distinct(np.concatenate([words.ns, near.ns]))[0]
-    shares = placed(every, words.ns, scale.of_words(words.scores), 0.0)
+    shares = spread(every, words.ns, scale.of_words(words.scores), 0.0)
     vectors = None
     if scale.near is not None:  # what has none yet is found by its words, as strongly
-        vectors = np.full(len(every), np.nan) if near is None else placed(every, near.ns, scale.of_vectors(near.alike), np.nan)
+        vectors = np.full(len(every), np.nan) if near is None else spread(every, near.ns, scale.of_vectors(near.alike), np.nan)
     evidence = fuse.evidence(scale, every, shares, vectors, {})
     places = {int(evidence.ns[place]): int(place) for place in evidence.best_first(query.limit + SPARE)}
     candidates = dict[Key, Candidate]()

@@ -381,13 +381,13 @@ def in_background(handle: Handle) -> Worker:
         nonlocal due
         transcripts.try_catch_up(handle)
         if time.monotonic() >= due:
-            due = time.monotonic() + _looked(worker)
+            due = time.monotonic() + _look(worker)
         return max(0.0, min(LOOK_EACH_S, due - time.monotonic()))
 
     return Worker(handle, THREAD, look)
 
 
-def _looked(worker: Worker) -> float:
+def _look(worker: Worker) -> float:
     """Embed what waits; how many seconds later it is worth to look again."""
     try:
         report = embed(worker.handle, stopped=worker.ended)

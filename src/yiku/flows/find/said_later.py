@@ -105,7 +105,7 @@ def _when(statement: Statement) -> tuple[datetime, int]:
     return statement.said_at, statement.place
 
 
-def marked(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+def mark(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
     """Return statements for a list, each with what was said later in its slot."""
     slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
     if not slots:

@@ -199,7 +199,7 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(mode=0o700)
         copied = retry_if_stale(handle, lambda: handle.store.upkeep.copied(temporary / "yiku.db"))
-        left_out = (*_copied_files(home.root, temporary), *_missing(Home(temporary), copied))
+        left_out = (*_copy_files(home.root, temporary), *_missing(Home(temporary), copied))
         IdentityFile(temporary / "store.id").write(copied.store_id, copied.rows["changes"][0])
         _flush(temporary)
         temporary.rename(target)
@@ -211,7 +211,7 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
     return _report(target, copied, began, left_out)
 
 
-def _copied_files(source: Path, target: Path) -> Iterator[str]:
+def _copy_files(source: Path, target: Path) -> Iterator[str]:
     """Copy the home's files except the database and machine-specific ones; return skipped names."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
@@ -245,7 +245,7 @@ def restore_backup(handle: Handle, name: str, *, dry_run: bool = False) -> Resto
     checks.flag(dry_run, "dry_run")
     store.upkeep.about()  # a memory that was closed says so
     with _one_at_a_time(home, LOCK_S):
-        path, copied = _named(home, name)
+        path, copied = _find_backup(home, name)
         if copied.store_id != store.store_id:
             raise ForeignStore(str(path))
         restored = replace(_outcome(home, path, copied, store), dry_run=dry_run)
@@ -269,7 +269,7 @@ def restore_damaged(
     home = Home(settings.home)
     mark = IdentityFile(home.root / "store.id")
     with _one_at_a_time(home, LOCK_S):
-        path, copied = _named(home, name)
+        path, copied = _find_backup(home, name)
         seen = mark.read()
         ours = seen if seen is not None and seen[0] == copied.store_id else None
         restored = replace(_outcome(home, path, copied, None), dry_run=dry_run)
@@ -294,7 +294,7 @@ def sweep_erased(handle: Handle) -> None:
     reapply(handle, [*tombstones.unknown_erasures(Home(handle.home), handle.store), *handle.store.erasures.all()])
 
 
-def _named(home: Home, name: str) -> tuple[Path, Copied]:
+def _find_backup(home: Home, name: str) -> tuple[Path, Copied]:
     """Return the backup of this name, verified."""
     known = {path.name: path for path in _files(home.backups)}
     path = known.get(checks.name(name, "name")) or known.get(f"{name}.db")

@@ -254,7 +254,7 @@ def _reapply_erasures(place: vault.Home, *, renumbered: bool) -> None:
         handle = Handle(
             store, Settings(home=str(place.root)), scopes.PUBLIC, local_time, str(place.root), Vectors(place.vectors), store.key
         )
-        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.every(place) if renumbered else ())])
+        reapply(handle, [*tombstones.unknown_erasures(place, store), *(mirror.read_all(place) if renumbered else ())])
         with suppress(NotFound):
             finish.resume(handle)
     finally:

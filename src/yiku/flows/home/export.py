@@ -73,7 +73,7 @@ class _Writer:
 
     def line(self, record: Line) -> None:
         """Write one line, its crc last; invisible characters are escaped."""
-        body = _UNSEEN.sub(_escaped, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
+        body = _UNSEEN.sub(_escape, json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)[:-1]).encode()
         text = b'%s,"crc":"%08x"}\n' % (body, zlib.crc32(body))
         if self.size:
             self.digest.update(text)
@@ -358,7 +358,7 @@ def _whole_record(handle: Handle, record: Record, missing: list[str]) -> Line:
 # ------------------------------------------------------------------ values
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 

@@ -348,7 +348,7 @@ def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
         given.setdefault("user_id", handle.scope)
     whole = None
     if (content := line.get("content_base64")) is not None:
-        whole = clean_file(handle, _decoded(content))
+        whole = clean_file(handle, _decode(content))
         given["blob"] = blobs.name_of(whole)
     found: Record = parse(handle, KINDS[line["type"]], given)
     if not isinstance(found, Attachment) or found.blob is None:
@@ -362,7 +362,7 @@ def record(handle: Handle, line: Mapping[str, Any], *, keep: bool) -> Record:
     return found
 
 
-def _decoded(content: object) -> bytes:
+def _decode(content: object) -> bytes:
     try:
         whole = base64.b64decode(content, validate=True) if isinstance(content, str) else None
     except (binascii.Error, ValueError):

@@ -224,7 +224,7 @@ def _valid_turns(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
     fine = []
     for item in batch:
         try:
-            _checked(run, [item])
+            _check_batch(run, [item])
             fine.append(item)
         except InvalidInput as error:
             run.problem(item.line, str(error))
@@ -234,8 +234,8 @@ def _valid_turns(run: _Run, batch: list[TurnRecord]) -> list[TurnRecord]:
 def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
     """Store turns, or with `dry_run` simulate it. Raises InvalidInput, storing nothing."""
     if run.dry_run:
-        turns = _checked(run, batch)
-        words = run.turns_seen | _stored(run, turns)
+        turns = _check_batch(run, batch)
+        words = run.turns_seen | _read_stored(run, turns)
         storable, fresh = [turn for turn in turns if not wholly_private(turn)], 0
         for turn in storable:
             fresh += turn.external_id is None or turn.external_id not in words
@@ -246,8 +246,8 @@ def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
     else:
         recorded = record(run.handle, [item.turn for item in batch])
         fresh, known, erased = len(recorded.ids), recorded.known, recorded.erased
-        turns = _checked(run, batch) if known else []
-        words = _stored(run, turns)
+        turns = _check_batch(run, batch) if known else []
+        words = _read_stored(run, turns)
     run.skip(PRIVATE, len(batch) - fresh - known - erased)
     run.skip(ERASED, erased)
     for item, turn in zip(batch, turns, strict=False):
@@ -260,12 +260,12 @@ def _store_or_check(run: _Run, batch: list[TurnRecord]) -> None:
     run.sessions.update(str(item.turn.get("session") or "default") for item in batch)
 
 
-def _checked(run: _Run, batch: list[TurnRecord]) -> list[Turn]:
+def _check_batch(run: _Run, batch: list[TurnRecord]) -> list[Turn]:
     now = run.handle.now()
     return [validate_turn(run.handle, item.turn, None, now, keep=False) for item in batch]
 
 
-def _stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
+def _read_stored(run: _Run, turns: list[Turn]) -> dict[str, Words]:
     """Return the contents of stored turns by external id, also forgotten ones."""
     ids, own = [turn.external_id for turn in turns if turn.external_id is not None], run.handle.own()
     found = run.handle.store.turns(own, Turns(external_ids=ids, hidden=True)) if ids and own else []

@@ -25,7 +25,7 @@ BELIEVED = frozenset("origin trust pinned kind".split())  # columns that a chang
 def turn(given: Turn, now: datetime) -> Turn:
     """Return a turn of another home: its user is not this home's, and nothing was said tomorrow."""
     origin = Origin.IMPORT if given.origin is Origin.USER else given.origin
-    return replace(given, origin=origin, said_at=_capped_at_now(now, given.said_at))
+    return replace(given, origin=origin, said_at=_cap_at_now(now, given.said_at))
 
 
 def source(given: Source) -> Source:
@@ -41,9 +41,9 @@ def memory(given: SemanticMemory, now: datetime) -> SemanticMemory:
         trust=min(given.trust, TRUST[Origin.IMPORT]),
         pinned=False,
         sources=tuple(source(one) for one in given.sources),
-        said_at=_capped_at_now(now, given.said_at),
-        confirmed_at=_capped_at_now(now, given.confirmed_at),
-        valid_from=_capped_at_now(now, given.valid_from),
+        said_at=_cap_at_now(now, given.said_at),
+        confirmed_at=_cap_at_now(now, given.confirmed_at),
+        valid_from=_cap_at_now(now, given.valid_from),
     )
     return as_candidate(lowered) if given.kind is Kind.RULE and given.state is State.ACTIVE else lowered
 
@@ -67,6 +67,6 @@ def trust_updates(row: SemanticMemory, claimed: SemanticMemory) -> dict[str, Any
     return {name: value for name, value in wanted.items() if getattr(row, name) != value}
 
 
-def _capped_at_now(now: datetime, at: datetime) -> datetime:
+def _cap_at_now(now: datetime, at: datetime) -> datetime:
     """Cap a time more than a day ahead of the clock."""
     return now.astimezone(at.tzinfo) if at > now + FUTURE_ALLOWED else at

@@ -25,8 +25,8 @@ from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import blob_names, content, tokens, tool_tokens
 from yiku.flows.erase.reapply import reapply
-from yiku.flows.home.transcripts import opened
-from yiku.flows.keep.transcripts import catch_up, locked
+from yiku.flows.home.transcripts import open_store
+from yiku.flows.keep.transcripts import catch_up, lock
 from yiku.flows.learn import learn
 from yiku.flows.notes.sync import sync
 from yiku.store.api import Vectors
@@ -54,11 +54,11 @@ class _Came:
 def rebuild(home: Home, settings: Settings, found: Repaired, say: Say) -> Repaired:
     """Bring turns back from transcripts into the store that `repair` has made; the report with what came back."""
     if found.dry_run:
-        return _planned(home, settings, found)
+        return _plan(home, settings, found)
     if found.problems:
         Vectors(home.vectors).drop()  # numbers that other turns had are given again
-    with opened(home, settings) as handle:
-        with locked(home):
+    with open_store(home, settings) as handle:
+        with lock(home):
             _reapply(handle)
             came = _Came()
             for (scope, session), paths in sorted(_sessions(home, came).items(), key=lambda one: one[1][0]):
@@ -67,8 +67,8 @@ def rebuild(home: Home, settings: Settings, found: Repaired, say: Say) -> Repair
             _reapply(handle)
             _put_away(home, came)
         say("learning again")
-        learned = sum(_learned(replace(handle, scope=scope), came) for scope in came.scopes)
-        notes = _indexed(handle, came) if found.problems else 0
+        learned = sum(_learn(replace(handle, scope=scope), came) for scope in came.scopes)
+        notes = _index_notes(handle, came) if found.problems else 0
         for _, scope, _ in handle.store.scopes():
             with suppress(StoreBusy):
                 catch_up(replace(handle, scope=scope), wait_s=10.0)
@@ -77,7 +77,7 @@ def rebuild(home: Home, settings: Settings, found: Repaired, say: Say) -> Repair
 
 def _reapply(handle: Handle) -> None:
     """What was erased does not come back: what the files beside the database tell of, and what it knows itself."""
-    mirrored = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.every(handle.paths)]
+    mirrored = [*tombstones.unknown_erasures(handle.paths, handle.store), *mirror.read_all(handle.paths)]
     reapply(handle, [*mirrored, *handle.store.erasures.all()])
 
 
@@ -168,7 +168,7 @@ def _gaps(handle: Handle, session: str, positions: Iterable[int]) -> Iterator[st
         last = position
 
 
-def _learned(handle: Handle, came: _Came) -> int:
+def _learn(handle: Handle, came: _Came) -> int:
     """How many statements rules learned from what came back; what a model is to read is queued."""
     try:
         report = learn.learn(handle, asking=False)
@@ -178,7 +178,7 @@ def _learned(handle: Handle, came: _Came) -> int:
     return sum(count for outcome, count in report.outcomes.items() if outcome in ("new", "replaced", "flagged", "past"))
 
 
-def _indexed(handle: Handle, came: _Came) -> int:
+def _index_notes(handle: Handle, came: _Came) -> int:
     """How many files of the vault were indexed."""
     owner = replace(handle, scope=handle.settings.owner or handle.scope)
     if owner.vault is None:
@@ -214,7 +214,7 @@ def _put_away(home: Home, came: _Came) -> None:
 # ------------------------------------------------------------------ the report
 
 
-def _planned(home: Home, settings: Settings, found: Repaired) -> Repaired:
+def _plan(home: Home, settings: Settings, found: Repaired) -> Repaired:
     """How many turns would come back: exactly where the store is sound, else at most so many."""
     ids: dict[str, dict[str, None]] = {}
     for path in transcripts.files(home):
@@ -224,7 +224,7 @@ def _planned(home: Home, settings: Settings, found: Repaired) -> Repaired:
     if found.problems:
         return _with_turns(found, sum(map(len, ids.values())), f"{SOURCE}, at most")
     count = 0
-    with opened(home, settings) as handle:
+    with open_store(home, settings) as handle:
         for scope, lines in ids.items():
             own = replace(handle, scope=scope).own()
             count += len(lines) - (len(handle.store.turns(own, Turns(ids=[*lines], hidden=True))) if own else 0)

@@ -138,7 +138,7 @@ class Replay:
         if self.pending and not self.dry_run:
             self._write()
         if self.learned and not self.dry_run:
-            self._learned()
+            self._mark_learned()
         self.pending, self.fresh, self.size, self.learned = [], set(), 0, []
         self.erasure = self.handle.store.erasures.last()
 
@@ -160,7 +160,7 @@ class Replay:
         changes, cause = [one.change for one in pending], self.handle.cause("import")
         self.handle.store.apply(self.handle.writes(), changes, cause, Expect(erasure=self.erasure))
 
-    def _learned(self) -> None:
+    def _mark_learned(self) -> None:
         """Mark imported turns as processed, so that they are not learned from again."""
         own, store = self.handle.own(), self.handle.store
         there = store.turns(own, Turns(ids=self.learned, hidden=True)) if own else []
@@ -370,7 +370,7 @@ class _Operation:
     def _memory(self, claimed: SemanticMemory) -> None:
         run, handle = self.run, self.run.handle
         memory = claimed if run.trust else import_trust.memory(claimed, handle.now())
-        memory = replace(memory, sources=tuple(map(self._placed, memory.sources)))
+        memory = replace(memory, sources=tuple(map(self._drop_moved_span, memory.sources)))
         place = _place(memory)
         self._flush_if_pending(memory.id, place)
         own = handle.own()
@@ -486,7 +486,7 @@ class _Operation:
         return (new := added.get(after["superseded_by"])) is None or new.reason != WAITING
 
     def _source(self, row: SemanticMemory, record: Mapping[str, Any]) -> bool:
-        source = self._placed(export_lines.source(self.run.handle, record.get("source")))
+        source = self._drop_moved_span(export_lines.source(self.run.handle, record.get("source")))
         if not self._is_done("memory_sources", row.n, {"seq": source.seq}):
             self.changes.append(AddSource(row.n, source if self.run.trust else import_trust.source(source)))
         return True
@@ -501,7 +501,7 @@ class _Operation:
         self.changes.append(RemoveSources(row.n, [source.seq for source in gone]))
         return True
 
-    def _placed(self, source: Source) -> Source:
+    def _drop_moved_span(self, source: Source) -> Source:
         """Drop a source's span if its turn differs here."""
         return _spanless(source) if source.turn in self.run.altered else source
 
@@ -562,7 +562,7 @@ def _join_chains(handle: Handle) -> None:
 def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
     back = handle.store.memories(handle.own(), Memories(ns=ns))
     present = _present(handle, back[0])
-    updates = conflict.rejoined(back, present)
+    updates = conflict.rejoin(back, present)
     changes = [
         UpdateMemory(row.n, {"reason": None, **columns} if row in back else columns, index_tokens(row)) for row, columns in updates
     ]

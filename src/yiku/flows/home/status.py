@@ -1,7 +1,7 @@
 """
 Report the counts (`stats`) and the health (`status`) of a home.
 
-Nothing is silent: what is degraded, missing, unusual or waiting is a line of `troubles`.
+Everything degraded, missing, unusual or waiting is a line of `troubles`.
 """
 
 from __future__ import annotations

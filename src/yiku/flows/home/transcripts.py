@@ -14,7 +14,7 @@ from yiku.files import transcripts
 from yiku.files.transcripts import Folder
 from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle, local_time
-from yiku.flows.keep.transcripts import locked, reconcile
+from yiku.flows.keep.transcripts import lock, reconcile
 from yiku.rules.privacy import scopes
 from yiku.rules.text import analyze
 from yiku.store.api import SqliteStore, Vectors
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened(home: Home, settings: Settings | None = None) -> Iterator[Handle]:
+def open_store(home: Home, settings: Settings | None = None) -> Iterator[Handle]:
     """The store of a home that a repair has just made whole, with whatever settings can be read."""
     store = SqliteStore(home.database, gate=home.write_lock, analyzer=analyze.VERSION, key=home.key())
     vectors = Vectors(home.vectors)
@@ -40,7 +40,7 @@ def opened(home: Home, settings: Settings | None = None) -> Iterator[Handle]:
 def discard(home: Home) -> None:
     """The store was set back on purpose, and what it was is a backup: transcripts are made again from what it is now."""
     try:
-        with locked(home):
+        with lock(home):
             for path in transcripts.files(home):
                 if path.parent.name != transcripts.LOST:
                     path.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def set_aside_newer(home: Home) -> int:
     """The store was set back by need: files that hold more than it now does are put aside. How many there are."""
     if not home.transcripts.is_dir() or home.transcripts.is_symlink():
         return 0
-    with locked(home), opened(home) as handle:
+    with lock(home), open_store(home) as handle:
         names = {str(number): name for number, name, _ in handle.store.scopes()}
         for path in home.transcripts.iterdir():
             if path.name == transcripts.LOST or not path.name.isdecimal() or path.is_symlink():

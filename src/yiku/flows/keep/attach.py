@@ -66,7 +66,7 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
         created_at=now,
         updated_at=now,
     )
-    return _kept(handle, attachment)
+    return _keep(handle, attachment)
 
 
 def _details(handle: Handle, details: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _of_file(handle: Handle, path: Path, keep: bool) -> tuple[int | None, str | 
     return about.st_size, blobs.put_bytes(handle.blobs, intake.clean_file(handle, path.read_bytes()))
 
 
-def _kept(handle: Handle, attachment: Attachment) -> Attachment:
+def _keep(handle: Handle, attachment: Attachment) -> Attachment:
     handle.store.apply(handle.writes(), [Put(attachment, tokens(attachment))], handle.cause("attach"))
     return handle.store.records(Attachment, handle.own(), Records(ids=[attachment.id]))[0]
 
@@ -132,7 +132,7 @@ def describe(handle: Handle, id: str, **details: Any) -> Attachment:
 
     def attempt() -> Attachment:
         known = find(handle, id, handle.own())
-        return _kept(handle, replace(known, **columns, updated_at=handle.now()))
+        return _keep(handle, replace(known, **columns, updated_at=handle.now()))
 
     return retry_if_stale(handle, attempt)
 

@@ -89,7 +89,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
                 (row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid
             ]
         else:
-            updates = conflict.rejoined(back, present)
+            updates = conflict.rejoin(back, present)
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
         expect = _unchanged([*back, *present])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
@@ -138,7 +138,7 @@ def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tu
     for slot in {memory.slot for memory in gone if memory.slot}:
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
         if rest := [version for version in versions if version.n not in ns]:
-            updates += conflict.rejoined((), rest)
+            updates += conflict.rejoin((), rest)
     return updates
 
 

@@ -46,9 +46,9 @@ def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Ma
         raise InvalidInput(f"{what} must be an object with role and content, not {type(message).__name__}")
     if messages.is_simple(message, TURN_FIELDS):
         return message, []
-    checks.bounded(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
+    checks.check_nesting(message, "a turn", checks.CONTENT_BYTES)  # first: what is nested in itself has no end
     message = dict(messages.plain(message))
-    checks.bounded(message, "a turn", checks.CONTENT_BYTES)
+    checks.check_nesting(message, "a turn", checks.CONTENT_BYTES)
     if (
         strict
         and not messages.is_item(message)
@@ -56,7 +56,7 @@ def to_turn(handle: Handle, message: object, *, strict: bool = True) -> tuple[Ma
     ):
         known = ", ".join(sorted(TURN_FIELDS))
         raise InvalidInput(f"a turn has no {', '.join(sorted(unknown))}; known are {known}; put anything else into metadata")
-    draft = messages.taken_apart(message, TURN_FIELDS)
+    draft = messages.parse(message, TURN_FIELDS)
     if draft.trouble is not None:
         raise InvalidInput(draft.trouble)
     if draft.role not in ROLES:
@@ -75,7 +75,7 @@ def _turn(handle: Handle, message: Mapping[str, Any], draft: messages.Draft) -> 
     draft.texts = [
         intake.clean(handle, checks.text(text, "content", at_most=checks.CONTENT_BYTES, empty=True)) for text in draft.texts
     ]
-    frame = messages.without_files(messages.measured(draft), keep)
+    frame = messages.without_files(messages.measure(draft), keep)
     turn = {name: value for name, value in message.items() if name in TURN_FIELDS}
     turn |= {"role": draft.role, "content": "\n".join(draft.texts), "tool_calls": draft.calls}
     turn["tool_results"] = [

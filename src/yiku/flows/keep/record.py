@@ -211,9 +211,9 @@ def validate_turn(handle: Handle, draft: Mapping[str, Any], session: str | None,
     unfenced = fence.strip_ours(content, handle.seal)
     content = clean(handle, unfenced.text)
     calls = _tools(handle, draft.get("tool_calls"), "tool_calls")
-    results = [_unfenced(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
+    results = [_unfence(handle, result) for result in _tools(handle, draft.get("tool_results"), "tool_results")]
     if keep:
-        results = [_shortened(handle, result) for result in results]
+        results = [_shorten(handle, result) for result in results]
     metadata = {} if (given := draft.get("metadata")) is None else clean(handle, checks.metadata(given))
     if not content.strip() and not calls and not results and not holds(metadata):
         raise InvalidInput("a turn needs content, tool_calls or tool_results")
@@ -261,13 +261,13 @@ def _tools(handle: Handle, value: object, what: str) -> list[dict[str, Any]]:
     return clean(handle, list(checks.json_value(value, what, at_most=checks.CONTENT_BYTES))) if value else []
 
 
-def _unfenced(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
+def _unfence(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Remove Yiku's own context blocks from a tool's result."""
     content = result.get("content")
     return {**result, "content": fence.strip_ours(content, handle.seal).text} if isinstance(content, str) else result
 
 
-def _shortened(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
+def _shorten(handle: Handle, result: dict[str, Any]) -> dict[str, Any]:
     """Replace a long tool result by an excerpt and a blob."""
     if "blob" in result:  # the key is ours; what somebody else gave under it is no name of a blob
         result = {("given_blob" if key == "blob" else key): value for key, value in result.items()}

@@ -18,7 +18,7 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
-from yiku.flows.keep.retract import retracted, taken_back
+from yiku.flows.keep.retract import retract_last, retracted
 from yiku.rules.deciding import conflict, retract, slots
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
@@ -90,7 +90,7 @@ def remember(
     admit(handle, details)
     new = validate(handle, text, details, quote=how.quote if how else None)
     if how is not None:
-        new = _learned(handle, new, how)
+        new = _add_origin(handle, new, how)
     dated = details.get("said_at") is not None or details.get("source") is not None
     digest = _digest(new, dated=dated)
     if idempotency_key is not None:
@@ -118,7 +118,7 @@ def remember(
             return _apply_decision(handle, statement, replace(expect, erasure=erasure), decision, receipt, dry_run=dry_run)
         short = len(new.content) <= slots.LONGEST_STATEMENT and not confirms  # a story takes nothing back
         sort = retract.marker(new.content) if short else None
-        if sort and (done := taken_back(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
+        if sort and (done := retract_last(handle, new, sort, receipt, stated="predicate" in details, dry_run=dry_run)):
             return done
         expect, decision = decide(handle, new, dated, confirms)
         if how is not None:
@@ -134,7 +134,7 @@ def remember(
         return attempt()
 
 
-def _learned(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
+def _add_origin(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
     """Add to a learned statement its method and source words."""
     quote = None if how.quote is None or how.quote == new.content else clean(handle, how.quote)
     return replace(new, method=how.method, state=how.state, sources=tuple(replace(source, text=quote) for source in new.sources))
@@ -174,7 +174,7 @@ def _updating(
     known = next(iter(handle.store.memories(handle.own(), Memories(ns=[n], states=(State.ACTIVE,), current=True))), None)
     if known is None:
         return expect, decision
-    return replace(expect, rows={known.n: known.changed}), conflict.contradicted(new, known)
+    return replace(expect, rows={known.n: known.changed}), conflict.contradict(new, known)
 
 
 def _digest(memory: SemanticMemory, *, dated: bool) -> bytes:
@@ -305,7 +305,7 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
     slot = _resolve_subject(handle, slot, explicit=details.get("cardinality") is not None)
-    origin, kind, standing = _classified(details, turn, slot)
+    origin, kind, standing = _classify(details, turn, slot)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
@@ -347,7 +347,7 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     )
 
 
-def _classified(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
+def _classify(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
     """Return origin, kind and standing, as given or else by the source turn and the slot."""
     origin, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
     return (

@@ -46,7 +46,7 @@ NOTHING = "it takes back what was said, and nothing was said in this session"
 _INSTANT = timedelta(microseconds=1)
 
 
-def taken_back(
+def retract_last(
     handle: Handle,
     new: SemanticMemory,
     sort: retract.Marker,
@@ -160,7 +160,7 @@ def _applied(
         left = chain
     else:
         change([(target, {"state": State.ARCHIVED, "reason": RETRACTED, "superseded_by": None, "valid_to": None})])
-        change(conflict.rejoined((), left) if left else [])
+        change(conflict.rejoin((), left) if left else [])
         change(clear_flags(handle, [target]))
     holding = [replace(row, **columns.get(row.n, {})) for row in left]
     current = target if repeated else next((row for row in reversed(holding) if row.said_at <= new.said_at), None)

@@ -52,7 +52,7 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
         last = _last(before)
         if last is not None and (turn.said_at < last or (again and turn.said_at == last)):
             return before
-        return rules.compiled(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
+        return rules.follow(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
 
     owner = keys.subject_of("I", turn.speaker, handle.settings.names) == keys.USER
     user = None if owner else turn.speaker
@@ -79,7 +79,7 @@ def patch(handle: Handle, user: str | None = None, **lines: Sequence[str]) -> Sc
     given = ScratchpadPatch(**{name: checks.lines(texts, name) for name, texts in lines.items()})
     pause.raise_if_paused(handle)
     clean = _clean(handle, given)
-    return _told(handle, user, lambda before: rules.patched(before, clean, now=handle.now()), "scratchpad")
+    return _told(handle, user, lambda before: rules.patch(before, clean, now=handle.now()), "scratchpad")
 
 
 def _told(
@@ -99,7 +99,7 @@ def _told(
 def patch_change(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
     """Return a patch for the owner as a change, to be applied with others."""
     before = read(handle)
-    after = rules.patched(before, _clean(handle, lines), now=handle.now())[0]
+    after = rules.patch(before, _clean(handle, lines), now=handle.now())[0]
     return [] if after == before else [Put(after)]
 
 
@@ -111,7 +111,7 @@ def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
     """Replace the scratchpad by the user's Markdown; sections they changed are theirs."""
     pause.raise_if_paused(handle)
     written = intake.clean(handle, checks.text(text, "text", empty=True))
-    return _told(handle, user, lambda before: rules.edited(before, written, now=handle.now()), "edit scratchpad")
+    return _told(handle, user, lambda before: rules.edit(before, written, now=handle.now()), "edit scratchpad")
 
 
 def finish(handle: Handle, episode: Episode) -> Scratchpad:
@@ -120,7 +120,7 @@ def finish(handle: Handle, episode: Episode) -> Scratchpad:
     def finished(before: Scratchpad) -> Scratchpad:
         if before.focus_since is not None and before.focus_since < episode.started_at:
             return before
-        return rules.finished(before, now=episode.ended_at, session=episode.session)
+        return rules.finish(before, now=episode.ended_at, session=episode.session)
 
     return update(handle, None, finished, "end session")
 

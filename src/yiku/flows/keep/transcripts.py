@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def locked(home: Home, timeout_s: float | None = None) -> Iterator[None]:
+def lock(home: Home, timeout_s: float | None = None) -> Iterator[None]:
     """Nobody else writes transcripts meanwhile. Raises StoreBusy."""
     home.locks.mkdir(mode=0o700, exist_ok=True)
     with one_at_a_time(
@@ -92,7 +92,7 @@ def catch_up(handle: Handle, *, within_s: float | None = None, wait_s: float = 0
         handle.uncopied_since = None
         return 0
     until = None if within_s is None else time.monotonic() + within_s
-    with locked(handle.paths, wait_s):
+    with lock(handle.paths, wait_s):
         folder = Folder(handle.paths, own[0])
         mark = folder.mark(handle.store.store_id)
         if mark is None:

@@ -1,8 +1,7 @@
 """
 `Memory.record_turn`: store a turn and, if `learn = at_once`, learn from it before returning.
 
-The turn is stored first, so this cannot fail: what goes wrong waits for `learn`, as every turn behind its mark does. A long turn
-waits, too.
+The turn is stored first, so this cannot fail: if learning fails, the turn stays pending for `learn`, and so does a long turn.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def record_turn(handle: Handle, draft: Mapping[str, Any], *, idempotency_key: st
     if turn.role == "user":
         from yiku.flows.learn import by_rules  # loaded when somebody says something, not for each line of a log
 
-        with _kept_for_later(handle):
+        with _defer_on_failure(handle):
             if by_rules.said_by_person(turn) and turn.n > handle.store.learning.upto(handle.writes()):  # else it was known already
                 learn_from(handle, turn)
                 by_rules.update_scratchpad(handle, turn)
@@ -51,14 +50,14 @@ def learn_from(handle: Handle, turn: Turn) -> Counter[str]:
 
     outcomes, scope = Counter[str](), handle.writes()
     if handle.settings.learn != "off" and by_rules.said_by_person(turn) and len(turn.content) <= INLINE_CHARS:
-        with _kept_for_later(handle):
+        with _defer_on_failure(handle):
             for result in by_rules.from_user(handle, scope, turn):
                 outcomes += counted([result])
     return outcomes
 
 
 @contextmanager
-def _kept_for_later(handle: Handle) -> Iterator[None]:
+def _defer_on_failure(handle: Handle) -> Iterator[None]:
     """Leave a failed turn to `learn`, with a note in log and `status`."""
     try:
         yield

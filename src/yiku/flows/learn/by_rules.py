@@ -126,12 +126,12 @@ def _note_timeout(turn: Turn, reading: Reading) -> Iterator[Trouble]:
 
 def _drafts_that_count(handle: Handle, scope: int, turn: Turn, reading: Reading) -> Sequence[Draft]:
     """Return the drafts to learn, or the draft of a bare correction."""
-    if not any(draft.action == "state" for draft in reading.drafts) and (draft := _corrected_draft(handle, scope, turn)):
+    if not any(draft.action == "state" for draft in reading.drafts) and (draft := _correct_draft(handle, scope, turn)):
         return [draft]
     return reading.drafts
 
 
-def _corrected_draft(handle: Handle, scope: int, turn: Turn) -> Draft | None:
+def _correct_draft(handle: Handle, scope: int, turn: Turn) -> Draft | None:
     """Return the speaker's previous statement with the value that this turn corrects."""
     if not corrections.may_correct(turn.content):
         return None

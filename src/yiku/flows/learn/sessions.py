@@ -59,14 +59,14 @@ def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: 
     """
     pause.raise_if_paused(handle)
     name = intake.name(handle, session, "session")
-    given = [shapes.to_turn(handle, message, strict=False) for message in _listed(messages, "messages")]
+    given = [shapes.to_turn(handle, message, strict=False) for message in _check_list(messages, "messages")]
     if summary is not None:
         summary = intake.clean(handle, checks.text(summary, "summary"))
     if not given:
         raise InvalidInput("messages must hold at least one message with role and content")
     with _one_at_a_time(handle):
         began = handle.now()
-        turns, recorded = _recorded(handle, given, name)
+        turns, recorded = _record(handle, given, name)
         if not turns:
             return Compressed(None, recorded, 0, {})
         outcomes = Counter[str]()
@@ -83,13 +83,13 @@ def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
     )
 
 
-def _listed(given: Any, name: str) -> list[Any]:
+def _check_list(given: Any, name: str) -> list[Any]:
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InvalidInput(f"{name} must be a list of objects")
     return [*given]
 
 
-def _recorded(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
+def _record(handle: Handle, drafts: Sequence[record.Draft], session: str) -> tuple[list[Turn], int]:
     """Record messages that are new; known ones are matched by id, or by role and words in order."""
     own = handle.own()
     there = handle.store.turns(own, Turns(session=session, hidden=True)) if own else []

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from yiku.files import notes as files
-from yiku.files.vault import content_of, expanded, write_atomically
+from yiku.files.vault import content_of, expand_home, write_atomically
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.notes.sync import sync_files, vault_of
@@ -23,18 +23,18 @@ MOST_FILES = 10_000  # of a folder
 
 def document(handle: Handle, path: object) -> SyncReport:
     """Index a file or folder, which belongs into documents/."""
-    return _added(handle, path, "documents")
+    return _add(handle, path, "documents")
 
 
 def skill(handle: Handle, path: object) -> SyncReport:
     """Index a file or folder, which belongs into skills/."""
-    return _added(handle, path, "skills")
+    return _add(handle, path, "skills")
 
 
-def _added(handle: Handle, path: object, folder: str) -> SyncReport:
+def _add(handle: Handle, path: object, folder: str) -> SyncReport:
     handle.store.upkeep.ensure_open()
     pause.raise_if_paused(handle)
-    root, given = vault_of(handle).resolve(), _given(path)
+    root, given = vault_of(handle).resolve(), _check_path(path)
     found = list(_files(given))
     if not found:
         checks.refuse("path", f"{given} has no file that ends with {', '.join(files.ENDINGS)}")
@@ -56,12 +56,12 @@ def _added(handle: Handle, path: object, folder: str) -> SyncReport:
     return sync_files(handle, targets.values())
 
 
-def _given(path: object) -> Path:
+def _check_path(path: object) -> Path:
     """The file or folder that is meant. Raises InvalidInput where there is none."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(text := os.fspath(path), str) or not text.strip() or "\0" in text:
         checks.refuse("path", "must be the path of a file or folder")
     try:
-        return expanded(text).resolve(strict=True)
+        return expand_home(text).resolve(strict=True)
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         checks.refuse("path", f"{text[:200]!r}: {reason}")

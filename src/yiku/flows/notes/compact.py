@@ -67,7 +67,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
             archived[name] = target
             continue
         try:
-            if model is not None and _summarized(handle, model, root, day):
+            if model is not None and _summarize(handle, model, root, day):
                 summarized.append(name)
         except ModelError as error:
             kept[name] = f"the model failed: {error.detail}"
@@ -131,7 +131,7 @@ def _unlearned(handle: Handle, root: Path, name: str) -> str | None:
 # ------------------------------------------------------------------ the digest of a month
 
 
-def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool:
+def _summarize(handle: Handle, model: ChatModel, root: Path, day: date) -> bool:
     """Whether the points of a day were put into its month's digest now. Raises ModelError."""
     digest = root / ARCHIVE / f"{day:%Y-%m}.md"
     heading = daily.digest_heading(day)
@@ -144,9 +144,7 @@ def _summarized(handle: Handle, model: ChatModel, root: Path, day: date) -> bool
 
     def add(page: str) -> str:
         return (
-            ""
-            if heading in page.splitlines()
-            else daily.appended(page, daily.digest(day, points), f"{day:%Y-%m}").text[len(page) :]
+            "" if heading in page.splitlines() else daily.append(page, daily.digest(day, points), f"{day:%Y-%m}").text[len(page) :]
         )
 
     with exclusive_writer(handle):

@@ -32,25 +32,25 @@ LASTING = "MEMORY.md"
 
 def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None = None, *, said_at: Any = None) -> Noted:
     """Add an entry to the log of the day on which it was said."""
-    note_text = admitted(handle, text, "text")
+    note_text = admit(handle, text, "text")
     known = None if metadata is None else intake.clean(handle, checks.metadata(metadata))
     at, _ = checks.said_at(said_at, now=handle.now())
     day = f"{at:%Y-%m-%d}"
     found: list[daily.Added] = []
 
     def add(page: str) -> str:
-        found.append(daily.appended(page, daily.entry(note_text, at, known), day))
+        found.append(daily.append(page, daily.entry(note_text, at, known), day))
         return found[-1].text[len(page) :]
 
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
         append(root / LOGS / f"{day}.md", add, below=Path(handle.home))
-    return _noted(handle, f"{LOGS}/{day}.md", found[-1])
+    return _locate(handle, f"{LOGS}/{day}.md", found[-1])
 
 
 def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str | None = None) -> Noted:
     """Add a note to MEMORY.md, at the end of the section of its topic; one that stands there already is not added again."""
-    note_text = daily.note(admitted(handle, text, "text"), None if summary is None else admitted(handle, summary, "summary"))
+    note_text = daily.note(admit(handle, text, "text"), None if summary is None else admit(handle, summary, "summary"))
     about = lists.label("page.notes", context.language(handle, note_text)) if topic is None else intake.name(handle, topic, "topic")
     found: list[daily.Added] = []
 
@@ -61,10 +61,10 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
     root = sync.vault_of(handle)
     with exclusive_writer(handle):
         rewrite(root / LASTING, change, below=Path(handle.home))
-    return _noted(handle, LASTING, found[-1])
+    return _locate(handle, LASTING, found[-1])
 
 
-def admitted(handle: Handle, text: object, name: str) -> str:
+def admit(handle: Handle, text: object, name: str) -> str:
     """A text that may be written down: whole, without private parts and secrets. Raises KeptOut where nothing else is in it."""
     handle.store.upkeep.ensure_open()
     pause.raise_if_paused(handle)
@@ -98,7 +98,7 @@ def _managed(page: str) -> tuple[str, ...]:
     return ()
 
 
-def _noted(handle: Handle, path: str, added: daily.Added) -> Noted:
+def _locate(handle: Handle, path: str, added: daily.Added) -> Noted:
     """Where the note stands, once it can be found; where another process is indexing, that or the next sync sees to it."""
     with suppress(StoreBusy):
         sync.sync_files(handle, [path])

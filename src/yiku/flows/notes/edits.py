@@ -27,7 +27,7 @@ METHOD = "edited"
 REASON = "removed from {}"
 
 
-def edited(handle: Handle, id: str, before: str, after: str) -> Edited:
+def edit(handle: Handle, id: str, before: str, after: str) -> Edited:
     """A memory with an edited text, merged with what was told of it since it was shown; where both say otherwise, the edit counts."""
     shown, wanted = (checks.text(text, name).strip() for text, name in ((before, "before"), (after, "after")))
     row = find_memory(handle, id, handle.own())
@@ -73,26 +73,26 @@ def apply(handle: Handle, page: str, version: str, edits: Edits) -> Applied:
     done = Applied(own=[*edits.own])
     live = in_use(handle, [*(id for id, _ in edits.changed), *edits.removed])
     for id, item in edits.changed:
-        _kept(done, item, done.changed, _corrected(handle, page, version, live.get(id), item))
+        _keep(done, item, done.changed, _correct(handle, page, version, live.get(id), item))
     for item in edits.added:
-        _kept(done, item, done.added, _remembered(handle, page, version, item))
+        _keep(done, item, done.added, _remember(handle, page, version, item))
     for id in edits.removed:
         if id in live and live[id].id == id and forget(handle, id, reason=REASON.format(page)).memories:
             done.removed.append(live[id].content)
     return done
 
 
-def _kept(done: Applied, item: Item, sentences: list[str], kept: bool) -> None:
+def _keep(done: Applied, item: Item, sentences: list[str], kept: bool) -> None:
     if kept:
         sentences.append(item.text)
     else:
         done.own.append(item.raw)
 
 
-def _corrected(handle: Handle, page: str, version: str, row: SemanticMemory | None, item: Item) -> bool:
+def _correct(handle: Handle, page: str, version: str, row: SemanticMemory | None, item: Item) -> bool:
     """Whether the memory says so now. One that is not in use any more is told anew."""
     if row is None:
-        return _remembered(handle, page, version, item)
+        return _remember(handle, page, version, item)
     if " ".join(row.content.split()) == item.text:
         return True  # done before
     try:
@@ -103,13 +103,13 @@ def _corrected(handle: Handle, page: str, version: str, row: SemanticMemory | No
     except (TooLarge, KeptOut):
         return False
     except (InvalidInput, NotFound):  # another memory says just that, or holds that slot
-        if not _remembered(handle, page, version, item, row.kind):
+        if not _remember(handle, page, version, item, row.kind):
             return False
         forget(handle, row.id, reason=f"changed in {page}")
         return True
 
 
-def _remembered(handle: Handle, page: str, version: str, item: Item, kind: Kind | None = None) -> bool:
+def _remember(handle: Handle, page: str, version: str, item: Item, kind: Kind | None = None) -> bool:
     """Whether memory knows it now."""
     kind = kind or (choosing.kind_of(item.section) if page == choosing.MEMORY else None)
     details: Details = {} if kind in (None, Kind.FACT) else {"kind": kind}

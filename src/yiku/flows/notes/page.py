@@ -42,7 +42,7 @@ class Page:
 
 
 def page(handle: Handle, root: Path, path: str) -> Page:
-    """Read a file. Raises FileNotFoundError, and OSError for what nobody may read."""
+    """Read a file. Raises FileNotFoundError, and OSError for an unreadable file."""
     seen_ns = time.time_ns()
     seen, content = files.read(root, path)
     text, status, detail = _text(content)

@@ -20,7 +20,7 @@ from yiku.errors import InvalidInput
 from yiku.files import pages
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.said_later import marked
+from yiku.flows.find.said_later import mark
 from yiku.flows.notes import edits
 from yiku.rules.lexicon.lists import label
 from yiku.rules.pages import choosing, hand_edits, region
@@ -240,7 +240,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         return look.seen.text, None if known else there, len(shown), omitted
     version = handle.new_id()[-8:]
     digest = _digest(handle, version, body)
-    text = region.written(
+    text = region.format_page(
         Page(before.before, version, digest, body, region.below(before.after, own)), help=label("page.help", language)
     )
     return text, PageVersion(name, version, digest, entries), len(shown), omitted
@@ -258,7 +258,7 @@ def _new_page(look: Look, title: str) -> Page:
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.cleared(text, lambda item: _is_ours(look.known, item))
+        text = region.clear(text, lambda item: _is_ours(look.known, item))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
@@ -279,7 +279,7 @@ def _pool(handle: Handle) -> list[SemanticMemory]:
         *handle.store.memories(own, replace(newest, where=Condition("subject", "eq", keys.USER))),
         *handle.store.memories(own, newest),
     ]
-    return marked(handle, [*{row.n: row for row in found}.values()])
+    return mark(handle, [*{row.n: row for row in found}.values()])
 
 
 def _live(handle: Handle) -> int:

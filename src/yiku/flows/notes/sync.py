@@ -79,7 +79,7 @@ def sync(handle: Handle, *, force: bool = False, progress: Progress | None = Non
     """
     checks.flag(force, "force")
     checks.optional_call(progress, "progress")
-    return _synced(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)), pages=True)
+    return _sync(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)), pages=True)
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
@@ -88,11 +88,11 @@ def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
     wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
 
     def some(run: Run) -> None:
-        gone = [path for path in wanted if not _looked(run, path) and path in run.known]
+        gone = [path for path in wanted if not _read_file(run, path) and path in run.known]
         _flush(run)
         _drop(run, gone)
 
-    return _synced(handle, some, pages=any(path in files.PAGES for path in wanted))
+    return _sync(handle, some, pages=any(path in files.PAGES for path in wanted))
 
 
 def pending(handle: Handle) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def pending(handle: Handle) -> tuple[int, int]:
         return 0, 0
     own = handle.own()
     known = {file.path: file for file in handle.store.notes.files(own[0])} if own else {}
-    found = {one.path: one for one in files.seen(handle.vault) if isinstance(one, Seen)}
+    found = {one.path: one for one in files.scan(handle.vault) if isinstance(one, Seen)}
     settled = {path for path, one in found.items() if path in known and _looks_same(known[path], one)}
     return len(found.keys() - settled) + len(known.keys() - found.keys()), sum(file.status != "indexed" for file in known.values())
 
@@ -113,7 +113,7 @@ def vault_of(handle: Handle) -> Path:
     return handle.vault
 
 
-def _synced(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
+def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
     """pages: read what people changed in MEMORY.md and USER.md first."""
     began = time.monotonic()
     handle.store.upkeep.ensure_open()
@@ -132,7 +132,7 @@ def _synced(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> Sync
 def _whole(run: Run, *, force: bool, progress: Progress) -> None:
     """Every file of the vault."""
     found, unseen = dict[str, Seen](), list[str]()
-    for one in files.seen(run.root):
+    for one in files.scan(run.root):
         if isinstance(one, Seen):
             found[one.path] = one
         else:
@@ -144,7 +144,7 @@ def _whole(run: Run, *, force: bool, progress: Progress) -> None:
     todo = [path for path, one in found.items() if force or not (path in run.known and _is_same(run.known[path], one))]
     run.unchanged = len(found) - len(todo)
     for place, path in enumerate(todo, 1):
-        _looked(run, path)
+        _read_file(run, path)
         progress(place, len(todo))
     _flush(run)
     moved = {*run.renamed.values()}
@@ -172,7 +172,7 @@ def _looks_same(file: NoteFile, one: Seen) -> bool:
 # ------------------------------------------------------------------ one file
 
 
-def _looked(run: Run, path: str) -> bool:
+def _read_file(run: Run, path: str) -> bool:
     """Read a file, and have what it holds wait for the next transaction; False where it is not there."""
     try:
         read = page(run.handle, run.root, path)
@@ -190,7 +190,7 @@ def _looked(run: Run, path: str) -> bool:
             run.unchanged += 1
         else:
             run.changed.append(path)
-    elif (before := _moved(run, read)) is not None:
+    elif (before := _find_moved(run, read)) is not None:
         run.renamed[path] = before.path
     else:
         run.added.append(path)
@@ -200,7 +200,7 @@ def _looked(run: Run, path: str) -> bool:
     return True
 
 
-def _moved(run: Run, read: Page) -> NoteFile | None:
+def _find_moved(run: Run, read: Page) -> NoteFile | None:
     """The file that this one was, by what it holds or by its inode."""
     found = run.missing.get(read.file.hash) or run.missing.get(read.file.inode)
     if found is not None:

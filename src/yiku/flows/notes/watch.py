@@ -104,7 +104,7 @@ def _follow(signals: Signals, look: Look, say: Say, stopped: Callable[[], bool],
         woken = signals.wait(min(TICK_S, max(due - time.monotonic(), 0.0)), quiet_s, 2 * quiet_s)
         if not woken and time.monotonic() < due:
             continue
-        report, again_s = _looked(look, say)
+        report, again_s = _look(look, say)
         missed = 0 if woken else missed
         due = time.monotonic() + (again_s or RESCAN_S)
         if report is not None and report.anything and not woken and surprising:
@@ -127,11 +127,11 @@ def _poll(look: Look, say: Say, stopped: Callable[[], bool], why: str) -> None:
             time.sleep(min(TICK_S, max(due - time.monotonic(), 0.0)))
             continue
         began = time.thread_time()
-        _, again_s = _looked(look, say)
+        _, again_s = _look(look, say)
         due = time.monotonic() + (again_s or max(POLL_S, (time.thread_time() - began) / POLL_SHARE))
 
 
-def _looked(look: Look, say: Say) -> tuple[SyncReport | None, float | None]:
+def _look(look: Look, say: Say) -> tuple[SyncReport | None, float | None]:
     """What a look found; where it could not look, after how many seconds to try again."""
     try:
         report = look()
@@ -212,10 +212,10 @@ def _lock(home: Home) -> Path:
 
 def in_background(handle: Handle) -> Worker:
     """A thread that watches, as soon as no other process does."""
-    return Worker(handle, THREAD, _watched)
+    return Worker(handle, THREAD, _watch)
 
 
-def _watched(worker: Worker) -> float:
+def _watch(worker: Worker) -> float:
     """Watch until the memory is closed; how many seconds later to try again where that cannot be."""
     try:
         if worker.handle.vault is None:

@@ -80,7 +80,7 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
     previous, following = met.previous, met.following
     for known in (*met.same, previous):
         if known is not None and known.content_hash == new.content_hash:
-            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else confirmed(new, known)
+            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else confirm(new, known)
     inside_previous = previous is not None and previous.confirmed_at > new.said_at
     if following is not None and following.content_hash == new.content_hash and not inside_previous:
         return _began_earlier(following, new, previous)
@@ -107,16 +107,16 @@ def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
     return columns
 
 
-def confirmed(new: SemanticMemory, known: SemanticMemory) -> Decision:
+def confirm(new: SemanticMemory, known: SemanticMemory) -> Decision:
     """Decide for a repetition: the known row gets one more source."""
     return Decision(Confirmed(memory=known), updates=((known, confirmation(known, new)),), source_for=known)
 
 
-def contradicted(new: SemanticMemory, known: SemanticMemory) -> Decision:
+def contradict(new: SemanticMemory, known: SemanticMemory) -> Decision:
     """Decide between a statement and the one it updates: the one said later is current."""
     if new.said_at < known.said_at:
         return _linked(new, None, known, known, "")
-    return flagged(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
+    return flag(new, (known,)) if known.confirmed_at > new.said_at else _linked(new, known, None, new, "")
 
 
 def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
@@ -132,10 +132,10 @@ def _beside(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
     """Add the first statement of a slot; flag it with its rivals where it may contradict them."""
     if not rivals or new.cardinality is not Cardinality.UNKNOWN:
         return Decision(New(memory=new), adds=(new,))
-    return flagged(new, rivals)
+    return flag(new, rivals)
 
 
-def flagged(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
+def flag(new: SemanticMemory, rivals: Sequence[SemanticMemory]) -> Decision:
     """Keep all of them, each flagged as a possible contradiction."""
     marked = replace(new, flag=CONFLICT, flagged_with=tuple(rival.id for rival in rivals))
     updates = tuple((rival, {"flag": CONFLICT, "flagged_with": (*rival.flagged_with, new.id)}) for rival in rivals)
@@ -219,7 +219,7 @@ def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
     return alike and keys.tail(one.predicate or "") != VERSION  # 1.2 and 1.20 are one number, and two versions
 
 
-def rejoined(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
     """
     Return the updates that merge restored versions and present ones into one chain.
 

@@ -17,7 +17,7 @@ RETRACTED = "retracted"  # the reason of what was archived by `just kidding`
 _FIELDS = frozenset(field.name for field in fields(SemanticMemory))
 
 
-def rewound(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) -> SemanticMemory | None:
+def rewind(memory: SemanticMemory, changes: Iterable[ChangeRow], at: datetime) -> SemanticMemory | None:
     """Return a row as recorded at a time, None if it did not exist yet; `changes` newest first."""
     if memory.created_at > at:
         return None

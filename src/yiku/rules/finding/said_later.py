@@ -235,11 +235,11 @@ def _read(passage: _Passage) -> Sequence[Clause]:
 def _moved(clause: Clause, by: int) -> Clause:
     """A clause of a sentence with its places in the text that the sentence stands in."""
 
-    def behind(value: Value) -> Value:
+    def shifted(value: Value) -> Value:
         return replace(value, start=value.start + by, end=value.end + by)
 
-    slots = tuple(replace(slot, value=behind(slot.value)) for slot in clause.slots)
-    return replace(clause, start=clause.start + by, end=clause.end + by, values=tuple(map(behind, clause.values)), slots=slots)
+    slots = tuple(replace(slot, value=shifted(slot.value)) for slot in clause.slots)
+    return replace(clause, start=clause.start + by, end=clause.end + by, values=tuple(map(shifted, clause.values)), slots=slots)
 
 
 def _opening(turn: Statement) -> Clause | None:

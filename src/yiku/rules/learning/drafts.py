@@ -134,7 +134,7 @@ def _rule(text: str, clause: Clause, start: int) -> Iterator[Draft]:
             priority="transient" if clause.task else "permanent",
             session=clause.task,
             pinned=not clause.task,
-            entities=entities.found(quote),
+            entities=entities.extract(quote),
         )
 
 
@@ -162,7 +162,7 @@ def _remembered(text: str, clause: Clause, said_at: datetime, speaker: str | Non
                 kind=Kind.TASK if clause.to_do else Kind.FACT,
                 importance=importance.score(told),
                 expires_at=None if lasting else durations.end_of(told, said_at),
-                entities=entities.found(told),
+                entities=entities.extract(told),
             )
         )
 
@@ -213,7 +213,7 @@ def _draft(text: str, clause: Clause, said_at: datetime, kind: Kind, slot: Slot 
         confidence=UNSURE if clause.hedged else 1.0,
         priority="long_term" if over else priority,
         expires_at=over or brief,
-        entities=entities.found(quote),
+        entities=entities.extract(quote),
         relations=(Relation(slot.subject, slot.predicate, slot.object),) if slot else (),
     )
 

@@ -40,7 +40,7 @@ _OPENING = " \t\"'“‘(（*"
 _TELLING = re.compile(r"\d|[a-z][A-Z]|^[A-Z]{2,}$")
 
 
-def found(text: str) -> tuple[str, ...]:
+def extract(text: str) -> tuple[str, ...]:
     """Return the names in a text, in order, each once, as written."""
     looked = text[:LOOKED_AT]
     places = [(match.start(), (match[1] or match[2]).strip()) for match in _QUOTED.finditer(looked)]

@@ -151,7 +151,7 @@ def drafts(
         if turn is None:
             refused.append(f"{item['content'][:60]}: its evidence is not in the turns")
             continue
-        judgement = grounding.judged(item, item["evidence"], turn, turns, names=names)
+        judgement = grounding.judge(item, item["evidence"], turn, turns, names=names)
         if judgement.standing == "missing":
             refused.append(f"{item['content'][:60]}: {judgement.why}")
             continue

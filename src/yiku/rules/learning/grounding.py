@@ -62,7 +62,7 @@ class Judgement(NamedTuple):
     plain: bool = False
 
 
-def judged(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn], *, names: Sequence[str] = ()) -> Judgement:
+def judge(item: Mapping[str, Any], quote: str, turn: Turn, turns: Sequence[Turn], *, names: Sequence[str] = ()) -> Judgement:
     """
     Judge how well a model's statement is grounded in what was said.
 
@@ -271,7 +271,7 @@ def _fits(form: str, fuller: str) -> bool:
 
 def _missing(item: Mapping[str, Any], stated: Sequence[_Part], said: _Said) -> list[str]:
     """Return the names, numbers, dates, subject and object of a statement that were not said."""
-    told = [item.get("subject") or "", item.get("object") or "", *entities.found(item["content"])]
+    told = [item.get("subject") or "", item.get("object") or "", *entities.extract(item["content"])]
     told += [text for part in stated for text in part.named]
     missing = [text.strip() for text in told if not said.names(text)]
     missing += [last.text for part in stated if (last := _last(part)) is not None and not said.has([last])]

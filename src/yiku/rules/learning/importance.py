@@ -3,7 +3,7 @@ Recognize noise, and score the importance of a text from 0 to 1 by its words.
 
 The score is that of the weightiest class that a text names: identity, health and safety 1.0; preferences, relations and
 states 0.8; projects, tasks and goals 0.7; whatever else is told 0.5; what only holds for the moment 0.2. Words that
-weigh it themselves (remember, important, by the way) move it. Noise is what nobody would want to be told again.
+weigh it themselves (remember, important, by the way) move it. Noise is a text that is not worth repeating.
 """
 
 from __future__ import annotations

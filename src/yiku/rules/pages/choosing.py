@@ -83,7 +83,7 @@ def title(kind: Kind, language: str) -> str:
 
 
 def kind_of(section: str) -> Kind | None:
-    """The kind that a heading stands for, in either language; what stands below it is of that kind."""
+    """The kind that a heading stands for, in either language; items below it are of that kind."""
     named = {folded(title(kind, language)): kind for kind in KINDS for language in languages()}
     return named.get(folded(section))
 

@@ -98,7 +98,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 def _cut(run: Sequence[_Unit], unit: _Unit, spent: float) -> str:
     """Why a chunk ends before this unit; empty where it goes on."""
     if run[-1].level and spent + unit.cost <= CHUNK_TOKENS:
-        return ""  # what stands under a heading stays with it
+        return ""  # text under a heading stays with it
     if unit.level and spent >= FROM_HEADING:
         return "heading"
     if spent + unit.cost > CHUNK_TOKENS:

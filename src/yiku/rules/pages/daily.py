@@ -66,7 +66,7 @@ def digest_heading(day: date) -> str:
     return f"## {day}"
 
 
-def appended(page: str, block: str, title: str) -> Added:
+def append(page: str, block: str, title: str) -> Added:
     """What is added at the end of a page, which begins with its title. The page itself stays as it is, letter for letter."""
     start = page or f"# {title}\n"
     gap = "\n" if start.endswith("\n") else "\n\n"

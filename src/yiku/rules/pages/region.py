@@ -106,7 +106,7 @@ def marker(line: str) -> re.Match[str] | None:
     return match if match and match[1].lower() in _NAMES else None
 
 
-def written(page: Page, *, help: str) -> str:
+def format_page(page: Page, *, help: str) -> str:
     """The text of a page; the lines of the region end as most lines of the page do."""
     begin = f"<!-- yiku:begin {page.version}-{page.digest} {help} -->"
     end = line_end(page.before + page.after)
@@ -147,8 +147,8 @@ def without(text: str, is_gone: Callable[[Item], bool]) -> tuple[str, list[int]]
     return "\n".join(line for place, line in enumerate(lines) if place not in left), [place + 1 for place in gone]
 
 
-def cleared(text: str, is_ours: Callable[[str], bool]) -> str:
-    """A page without markers and the lines that end in an id of ours, where nobody can tell any more what the region was."""
+def clear(text: str, is_ours: Callable[[str], bool]) -> str:
+    """A page without markers and the lines that end in an id of ours, used when the region can no longer be determined."""
     kept = []
     for line in text.split("\n"):
         match = _ID.search(line.rstrip())
@@ -172,7 +172,7 @@ def outside(text: str) -> list[tuple[int, int]]:
     return [(first, last) for first, last in ((1, begin - 1), (end + 1, len(lines))) if first <= last]
 
 
-# ------------------------------------------------------------------ what stands in it
+# ------------------------------------------------------------------ items
 
 
 def items(body: str) -> list[Item]:

@@ -84,7 +84,7 @@ def runs(text: str) -> dict[str, list[Range]]:
 
     def tried(words: str, start: int, end: int) -> None:
         if weight(words) >= WEIGHT:
-            found.setdefault(f"text\0{words}", []).append(redaction.stripped(text, start, end))
+            found.setdefault(f"text\0{words}", []).append(redaction.strip(text, start, end))
 
     parts = [clause for sentence in pieces(text) for clause in _CLAUSE.findall(sentence)]
     places, words = spans(parts), [plain(part) for part in parts]

@@ -84,14 +84,14 @@ def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str],
     found = [to_safe_ends(text, *span) for span in spans]
     for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
         found += [to_safe_ends(text, *place) for place in known.places(words)]
-    ranges, widened = joined(found), False
+    ranges, widened = merge_ranges(found), False
     for start, end in _rest(text, ranges):
         words = plain(text[start:end])
         if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
-            ranges = joined([*ranges, to_safe_ends(text, *stripped(text, start, end))])
+            ranges = merge_ranges([*ranges, to_safe_ends(text, *strip(text, start, end))])
         elif words and _fills(text[start:end], words, told, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
-            ranges, widened = joined([*ranges, (around[0][0], around[-1][1])]), True
+            ranges, widened = merge_ranges([*ranges, (around[0][0], around[-1][1])]), True
     return Cuts(tuple(ranges), widened)
 
 
@@ -110,7 +110,7 @@ def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
 def _paragraphs(text: str) -> list[Range]:
     """Return the paragraphs of a text, stripped."""
     ends = [0, *(place for match in _BLANK_LINE.finditer(text) for place in match.span()), len(text)]
-    blocks = (stripped(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
+    blocks = (strip(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
     return [(start, end) for start, end in blocks if start < end]
 
 
@@ -240,7 +240,7 @@ def _stand(runs: Sequence[str], folded: str, at: int) -> Range | None:
 # ------------------------------------------------------------------ what is left
 
 
-def joined(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Merge overlapping ranges, sorted, without empty ones."""
     found: list[Range] = []
     for start, end in sorted(each for each in ranges if each[0] < each[1]):
@@ -258,12 +258,12 @@ def without(text: str, ranges: Iterable[Range], kept: Sequence[Range]) -> list[R
         left = at
         for first, last in [*kept, (end, end)]:
             if left < last and first <= end:
-                found.append(stripped(text, left, max(left, first)))
+                found.append(strip(text, left, max(left, first)))
                 left = last
     return [(start, end) for start, end in found if start < end]
 
 
-def stripped(text: str, start: int, end: int) -> Range:
+def strip(text: str, start: int, end: int) -> Range:
     """Strip white space from a range."""
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
@@ -300,16 +300,16 @@ def cut_out(text: str, ranges: Iterable[Range]) -> str:
 def around(text: str, ranges: Iterable[Range]) -> list[str]:
     """Return the whole sentences that ranges lie in, by which the text is recognized when it comes back."""
     sentences = spans(pieces(text))
-    inside = [[each for each in sentences if each[0] < end and start < each[1]] for start, end in joined(ranges)]
+    inside = [[each for each in sentences if each[0] < end and start < each[1]] for start, end in merge_ranges(ranges)]
     return [text[each[0][0] : each[-1][1]] for each in inside if each]
 
 
-def rewritten(value: T, text: Callable[[str], str]) -> T:
+def rewrite_texts(value: T, text: Callable[[str], str]) -> T:
     """Map every text of a JSON value, names of fields too."""
     if isinstance(value, str):
         return text(value)  # type: ignore[return-value]
     if isinstance(value, Mapping):
-        return {text(key): rewritten(entry, text) for key, entry in value.items()}  # type: ignore[return-value]
+        return {text(key): rewrite_texts(entry, text) for key, entry in value.items()}  # type: ignore[return-value]
     if isinstance(value, (list, tuple)):
-        return type(value)(rewritten(entry, text) for entry in value)
+        return type(value)(rewrite_texts(entry, text) for entry in value)
     return value

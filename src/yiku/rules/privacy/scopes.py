@@ -3,8 +3,8 @@ Validate the names of scopes.
 
 A scope is a privacy boundary, so two names are two scopes, whatever they look like: nothing is folded, trimmed or
 mended. The ids that users have elsewhere are taken as they are (`auth0|Ab12`, `T02/U7`, `ann@example.com`, a name in
-Chinese). Refused is what nobody can tell from another name: spaces, invisible characters, second writings of one
-character, letters of two alphabets that share their shapes, other writings of `public`; and what stands for all.
+Chinese). Names that cannot be told apart from others are rejected: spaces, invisible characters, second writings of one
+character, letters of two alphabets that share their shapes, other writings of `public`; and names that stand for all scopes.
 """
 
 from __future__ import annotations

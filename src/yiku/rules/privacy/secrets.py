@@ -42,7 +42,7 @@ _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)}  # full-width forms, one cha
 _INVISIBLE = lazy.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")  # what a copied text may have within a word
 
 
-def masked(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = False) -> tuple[str, tuple[str, ...]]:
+def mask_secrets(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = False) -> tuple[str, tuple[str, ...]]:
     """
     Mask each secret; return the text and the kinds, in order.
 

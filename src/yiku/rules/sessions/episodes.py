@@ -254,7 +254,7 @@ def _entities(turns: Sequence[Turn], made: Sequence[Call], goal: str) -> tuple[s
 
 def _names(text: str) -> list[str]:
     """Return the files, code names and entities of a text, in order."""
-    found = {*entities.files(text), *entities.in_code(text), *entities.found(tasks.typed(text))}
+    found = {*entities.files(text), *entities.in_code(text), *entities.extract(tasks.typed(text))}
     parts = {part for name in found for part in re.split(r"[ /\\]", name) if part != name}  # the longer name says it
     return sorted(found - parts, key=lambda name: (text.find(name), name))
 

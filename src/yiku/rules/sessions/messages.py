@@ -125,7 +125,7 @@ def holds(metadata: Mapping[str, Any]) -> bool:
     return isinstance(frame, Mapping) and bool(frame.get("parts") or frame.get("item"))
 
 
-def taken_apart(message: Mapping[str, Any], known: frozenset[str]) -> Draft:
+def parse(message: Mapping[str, Any], known: frozenset[str]) -> Draft:
     """Parse a message of any shape; `known` are the fields of turns."""
     given = message.get("role")
     if is_item(message):
@@ -297,7 +297,7 @@ def _arguments(given: Any) -> tuple[Any, int | None]:
     return given, None
 
 
-def measured(draft: Draft) -> dict[str, Any]:
+def measure(draft: Draft) -> dict[str, Any]:
     """Return the frame with the final length of each text instead of its number."""
 
     def part(one: Any) -> Any:

@@ -69,7 +69,7 @@ def _omitted() -> re.Pattern[str]:
 # ------------------------------------------------------------------ what changes it
 
 
-def compiled(
+def follow(
     pad: Scratchpad,
     message: str,
     *,
@@ -90,12 +90,12 @@ def compiled(
         moved = replace(moved, current_focus=task, focus_since=now)
     elif tasks.renewed(pad.current_focus, message):
         moved = replace(moved, current_focus=task)
-    return bounded(replace(moved, updated_at=now))[0] if moved != pad else pad
+    return trim(replace(moved, updated_at=now))[0] if moved != pad else pad
 
 
-def finished(pad: Scratchpad, *, now: datetime, session: str | None = None) -> Scratchpad:
+def finish(pad: Scratchpad, *, now: datetime, session: str | None = None) -> Scratchpad:
     """Mark the current focus as done."""
-    return bounded(replace(_put_by(pad, now, session, done=True), updated_at=now))[0] if pad.current_focus else pad
+    return trim(replace(_put_by(pad, now, session, done=True), updated_at=now))[0] if pad.current_focus else pad
 
 
 def _put_by(pad: Scratchpad, now: datetime, session: str | None, *, done: bool) -> Scratchpad:
@@ -107,7 +107,7 @@ def _put_by(pad: Scratchpad, now: datetime, session: str | None, *, done: bool) 
     return replace(pad, current_focus="", focus_since=None, recent=(task, *others)[:RECENT_TASKS])
 
 
-def patched(pad: Scratchpad, patch: ScratchpadPatch, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
+def patch(pad: Scratchpad, patch: ScratchpadPatch, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
     """
     Apply a patch; return the scratchpad and the lines that could not be used.
 
@@ -119,7 +119,7 @@ def patched(pad: Scratchpad, patch: ScratchpadPatch, *, now: datetime) -> tuple[
     moved = replace(pad, open_questions=questions, next_steps=steps)
     if moved == pad:
         return pad, (*first, *second)
-    kept, dropped = bounded(replace(moved, updated_at=now))
+    kept, dropped = trim(replace(moved, updated_at=now))
     return kept, (*first, *second, *dropped)
 
 
@@ -160,7 +160,7 @@ def from_markdown(text: str) -> dict[str, str]:
     return {name: body for name, body in bodies.items() if name and (body or name in _fields())}
 
 
-def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
+def edit(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tuple[str, ...]]:
     """
     Apply the user's edit; return the scratchpad and the lines that did not fit.
 
@@ -177,7 +177,7 @@ def edited(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tu
     own = {name[:LINE_CHARS]: body for name, body in [*own.items()][:OWN_SECTIONS]}
     if own == pad.overrides:
         return pad, tuple(omitted)
-    kept, dropped = bounded(replace(pad, overrides=own, updated_at=now))
+    kept, dropped = trim(replace(pad, overrides=own, updated_at=now))
     return kept, (*omitted, *dropped)
 
 
@@ -190,7 +190,7 @@ def _cut(text: str, at_most: int) -> tuple[str, list[str]]:
     return "\n".join(lines[:kept]), lines[kept:]
 
 
-def applied(pad: Scratchpad) -> Scratchpad:
+def apply(pad: Scratchpad) -> Scratchpad:
     """Parse the user's own sections into the fields of the scratchpad."""
     fields: dict[str, object] = {}
     for name, body in pad.overrides.items():
@@ -230,7 +230,7 @@ def to_markdown(pad: Scratchpad, language: str) -> str:
     """Format the scratchpad as Markdown of at most STORED_CHARS; a last line counts omitted lines."""
     if len(text := _shown(pad, language)) <= STORED_CHARS:
         return text
-    kept, dropped = bounded(pad, STORED_CHARS - 40)
+    kept, dropped = trim(pad, STORED_CHARS - 40)
     return f"{_shown(kept, language)}\n\n{label('scratchpad.omitted', language).format(len(dropped))}"
 
 
@@ -289,7 +289,7 @@ def for_prompt(pad: Scratchpad, language: str, max_tokens: int = PROMPT_TOKENS) 
     return "\n".join(shown)
 
 
-def bounded(pad: Scratchpad, at_most: int = STORED_CHARS) -> tuple[Scratchpad, tuple[str, ...]]:
+def trim(pad: Scratchpad, at_most: int = STORED_CHARS) -> tuple[Scratchpad, tuple[str, ...]]:
     """
     Trim the scratchpad to so many characters in every language; return it and the dropped lines.
 

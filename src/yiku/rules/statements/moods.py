@@ -82,7 +82,7 @@ def is_apart(before: Word, word: Word) -> bool:
 def order_in(own: Sequence[Word]) -> int | None:
     """Return the place of an imperative verb in a clause without a subject: use, 别用; None if there is none."""
     begins = 0
-    if not own[0].flags & (F.SPEAKER | F.MY | F.KIN) and own[0].cjk:  # what stands before 一律 says when
+    if not own[0].flags & (F.SPEAKER | F.MY | F.KIN) and own[0].cjk:  # the words before 一律 say when
         begins = next((place for place, word in enumerate(own) if word.flags & F.STANDING), 0)
     for place, word in enumerate(own[begins:], begins):
         if word.flags & F.HAVE:

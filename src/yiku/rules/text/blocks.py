@@ -32,11 +32,11 @@ class Block:
     kind: Kind
 
 
-OURS = "yiku-memory"  # what stands behind the mark of a fence is no prose, closed or not
+OURS = "yiku-memory"  # text after the mark of a fence is not prose, closed or not
 FEW = 3  # lines that stand alike before it says something
 LONGEST_LINE = 2_000  # characters; a longer one was pasted
 MOST_CHARS = 400  # of a line that are looked at
-SPREAD = 6  # of so many lines one that was pasted: what stands between was pasted with them
+SPREAD = 6  # if one of so many lines was pasted, the lines between were, too
 _LINE = lazy.compile(r"[^\n]*\n?")
 _FENCE = lazy.compile(r"(?:```|~~~)")
 _OPENS = lazy.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")

@@ -92,10 +92,10 @@ class Found:
 def read(question: Question, first: int, understood: Pieces) -> Found | None:
     """Return the longest time that begins at a token; a bare date is completed by the understood month."""
     try:
-        for pieces, stop in reversed([*collected(question, first)]):
+        for pieces, stop in reversed([*collect(question, first)]):
             lone = bool(understood) and pieces.keys() <= {"date", "number", "unit"}
             told = {**understood, **pieces} if lone else pieces
-            if (days := resolved(question, told, first)) and not ("shift" in pieces and _is_of(question, stop)):
+            if (days := resolve(question, told, first)) and not ("shift" in pieces and _is_of(question, stop)):
                 led = lone or _is_led(question, pieces, first, stop)
                 return Found(first, stop, told, days, led)
     except (ValueError, OverflowError):  # no such day: 31 June
@@ -103,7 +103,7 @@ def read(question: Question, first: int, understood: Pieces) -> Found | None:
     return None
 
 
-def collected(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
+def collect(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
     """Yield the pieces from a token on, each time with one more, and the token behind them."""
     pieces: dict[str, Any] = {}
     glue = 0
@@ -166,7 +166,7 @@ def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
     return at in (("sure",) if token.says.get("name") == "unsure" else _LED_BY[name])
 
 
-def resolved(question: Question, pieces: Pieces, first: int) -> Days | None:
+def resolve(question: Question, pieces: Pieces, first: int) -> Days | None:
     """
     Return the days that pieces mean together; None if they are no time.
 

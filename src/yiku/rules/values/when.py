@@ -30,7 +30,7 @@ from yiku.rules.text.words import Word, words
 from yiku.rules.values.days import UNIT_DAYS, week_of
 from yiku.rules.values.holidays import Span
 from yiku.rules.values.time_words import MONTHS, NAMES, may_name_days, tokens
-from yiku.rules.values.times import Days, Found, Question, collected, read, resolved
+from yiku.rules.values.times import Days, Found, Question, collect, read, resolve
 
 LONGEST_TIMED = 200  # characters; "last week" inside a long message is no filter (facts: 2 % of the gold lay inside)
 EARLIEST = date(1900, 1, 1)  # where "before 2023" begins
@@ -138,7 +138,7 @@ def _time_sharing_month(question: Question, one: Found) -> Found | None:
         return None
     pieces = {**one.pieces, name: n}
     try:
-        days = resolved(question, pieces, place) if _join(question, place + 1, one.first) else None
+        days = resolve(question, pieces, place) if _join(question, place + 1, one.first) else None
     except (ValueError, OverflowError):
         return None
     return Found(place, place + 1, pieces, days) if days else None
@@ -251,7 +251,7 @@ def _duration(question: Question, first: int) -> _Duration | None:
     place, found = first, None
     while question.beside(place + 1) and "glue" in question.tokens[place].says:
         place += 1
-    for pieces, stop in collected(question, place):
+    for pieces, stop in collect(question, place):
         n, unit = (
             next((pieces[name] for name in ("number", "count", "ordinal", "date") if name in pieces), 1),
             pieces.get("unit", "day"),

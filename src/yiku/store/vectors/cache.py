@@ -45,7 +45,7 @@ class ScopeVectors:
     rows: Rows | None = None
 
 
-def coded(values: Array) -> tuple[float, bytes]:
+def encode(values: Array) -> tuple[float, bytes]:
     """Encode a vector as a factor and int8 numbers."""
     import numpy as np
 

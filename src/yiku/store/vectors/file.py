@@ -194,7 +194,7 @@ class Vectors:
         cached = self._held.pop((scope, space), None)
         if cached is None or cached.removals != removals or cached.last > last:
             cached = ScopeVectors(removals)
-        if last - cached.last >= sign_index.FROM and (known := self._mapped(connection, scope, space, removals)) is not None:
+        if last - cached.last >= sign_index.FROM and (known := self._open_matrix(connection, scope, space, removals)) is not None:
             cached = ScopeVectors(removals, known, known.of.last)
         if cached.last < last:  # no further than `last`: what another process adds meanwhile is read the next time
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
@@ -207,12 +207,12 @@ class Vectors:
             del self._held[next(iter(self._held))]
         return cached
 
-    def _mapped(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
+    def _open_matrix(self, connection: apsw.Connection, scope: int, space: int, removals: int) -> SignIndex | None:
         """Return the mapped matrix of a scope, if it is sound and matches these rows."""
         if (scope, space) in self._damaged:
             return None
         dimensions = index.fetch_one(connection, "select dimensions from spaces where n = ?", space)[0]
-        return sign_index.open_mapped(self._matrix(scope, space), _made(connection), removals, dimensions)
+        return sign_index.open_mapped(self._matrix(scope, space), _file_id(connection), removals, dimensions)
 
     def _matrix(self, scope: int, space: int) -> Path:
         return self._own_folder() / f"{scope}-{space}.matrix"
@@ -223,20 +223,20 @@ class Vectors:
         """Write the matrix of a large scope that has none or an old one."""
         if not self.exist():
             return
-        with self._gate.held(), self._told():  # nothing is taken out meanwhile, and whoever asks goes on
+        with self._gate.held(), self._map_errors():  # nothing is taken out meanwhile, and whoever asks goes on
             with self._lock:
                 connection = self._current()
                 number, dimensions = (None, None) if connection is None else _space(connection, space)
                 if connection is None or number is None or dimensions is None:
                     return
                 last, removals = _progress(connection, scope, number)
-                known = self._mapped(connection, scope, number, removals) if last >= sign_index.FROM else None
+                known = self._open_matrix(connection, scope, number, removals) if last >= sign_index.FROM else None
             so_far = known.of.last if known else 0
             if last - so_far < max(sign_index.FROM, so_far // BEYOND_MATRIX):
                 return
-            own = self._connected()
+            own = self._connect()
             try:
-                of = sign_index.BuiltFrom(_made(own), last, removals, dimensions)
+                of = sign_index.BuiltFrom(_file_id(own), last, removals, dimensions)
                 sql = "select count(*), total(item <> 'memory') from vectors where scope_id = ? and space = ?"
                 count, turns = index.fetch_one(own, sql, scope, number)
                 sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
@@ -266,7 +266,7 @@ class Vectors:
         refused: rows of which the model made nothing, once more
         Where the space has vectors of another length, these are dropped instead: the model has changed under its name.
         """
-        with self._written() as connection:
+        with self._transaction() as connection:
             if not is_current():
                 return False
             number, dimensions = _space(connection, space)
@@ -277,15 +277,15 @@ class Vectors:
             elif dimensions is None:
                 connection.execute("update spaces set dimensions = ? where n = ?", (length, number))
             elif dimensions != length:
-                _emptied(connection, number, length)
+                _empty(connection, number, length)
                 return False
             connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
             last = index.fetch_one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
-            gone = sum(_taken(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
+            gone = sum(_delete_row(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
             connection.executemany(
                 f"insert into vectors values ({index.placeholders(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.coded(vector.values))
+                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.encode(vector.values))
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -308,21 +308,21 @@ class Vectors:
         """
 
         def step(connection: apsw.Connection) -> None:
-            gone = sum(_taken(connection, scope, item, n) for item, n in (*rows, *again))
+            gone = sum(_delete_row(connection, scope, item, n) for item, n in (*rows, *again))
             connection.execute("update progress set removals = removals + ? where scope_id = ?", (gone, scope))
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
             connection.executemany(sql, [(scope, *row) for row in (*rows, *again)])
             sql = "insert into again select scope_id, space, ?2, ?3, 0 from progress where scope_id = ?1"
             connection.executemany(sql, [(scope, *row) for row in again])
 
-        return self._taken_out(step, scope)
+        return self._delete(step, scope)
 
     def remove(self, scope: int, rows: Sequence[tuple[Item, int]]) -> None:
         """Take out the vectors of rows that are not there any more. Not for what is erased: the log and the cache may still have them."""
-        with self._written() as connection:
+        with self._transaction() as connection:
             of = [int(space) for item, n in rows for space in _spaces_of(connection, scope, item, n)]
             for item, n in rows:
-                _taken(connection, scope, item, n)
+                _delete_row(connection, scope, item, n)
             sql = "update progress set removals = removals + 1 where scope_id = ? and space = ?"
             connection.executemany(sql, [(scope, space) for space in sorted({*of})])
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
@@ -331,12 +331,12 @@ class Vectors:
     def drop(self, scope: int | None = None) -> bool:
         """Delete all vectors of a scope, or all; return whether the log was emptied too."""
         among = "1" if scope is None else f"scope_id = {int(scope)}"
-        return self._taken_out(lambda connection: _dropped(connection, among), scope)
+        return self._delete(lambda connection: _drop(connection, among), scope)
 
     def keep_only(self, scopes: Sequence[int]) -> bool:
         """Delete the vectors of all other scopes; return whether the log was emptied too."""
         kept = ", ".join(str(int(scope)) for scope in scopes)
-        return self._taken_out(lambda connection: _dropped(connection, f"scope_id not in ({kept})"))
+        return self._delete(lambda connection: _drop(connection, f"scope_id not in ({kept})"))
 
     def fits(self, space: str) -> bool | None:
         """Tell whether the model's dimensions match the space; None if the space has no vectors."""
@@ -347,23 +347,23 @@ class Vectors:
 
     def fit(self, space: str, length: int) -> None:
         """Set the dimensions of a space, dropping vectors of other dimensions."""
-        with self._written() as connection:
+        with self._transaction() as connection:
             for name in (space, of_notes(space)):
                 number, dimensions = _space(connection, name)
                 if number is not None and dimensions != length:
-                    _emptied(connection, number, length)
+                    _empty(connection, number, length)
         self._fitting.add(space)
 
-    def _taken_out(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
+    def _delete(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
         """Delete something, also from cache and log; a damaged file is deleted as a whole."""
         if not self.exist():
             return True
         with self._gate.held():
             try:
-                with self._written() as connection:
+                with self._transaction() as connection:
                     step(connection)
                     connection.execute("delete from embedding_cache")
-                self._unmapped(scope)
+                self._unmap(scope)
             except Damaged:
                 self.reset()
             with self._read() as current:
@@ -387,7 +387,7 @@ class Vectors:
     def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], is_current: Callable[[], bool]) -> None:
         """Cache vectors of texts, the newest CACHED_AT_MOST."""
         now = time.time_ns() // 1000
-        with self._written() as connection:
+        with self._transaction() as connection:
             if not is_current():
                 return
             known = "delete from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
@@ -395,7 +395,7 @@ class Vectors:
             columns = "provider, model, provider_key, hash, factor, code, dims, updated_at"
             connection.executemany(
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, text, *cache.coded(values), len(values), now) for text, values in found],
+                [(*key, text, *cache.encode(values), len(values), now) for text, values in found],
             )
             over = index.fetch_one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
@@ -408,16 +408,16 @@ class Vectors:
     @contextmanager
     def _read(self) -> Iterator[apsw.Connection | None]:
         """Yield the connection, or None if nothing of this store is embedded. Raises StoreError."""
-        with self._lock, self._told():
+        with self._lock, self._map_errors():
             yield self._current()
 
     @contextmanager
-    def _written(self) -> Iterator[apsw.Connection]:
+    def _transaction(self) -> Iterator[apsw.Connection]:
         """Yield a transaction under the lock. Raises StoreError; Damaged if only a new file helps."""
-        with self._told():
+        with self._map_errors():
             self._own_folder().mkdir(mode=0o700, exist_ok=True)
-        with self._gate.held(), self._lock, self._told():
-            connection = self._current() or self._made()
+        with self._gate.held(), self._lock, self._map_errors():
+            connection = self._current() or self._create()
             self._wrote = True
             if self._is_older(connection):
                 self._migrate(connection)
@@ -425,7 +425,7 @@ class Vectors:
                 yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _map_errors(self) -> Iterator[None]:
         try:
             with mapped_errors(str(self.path)):
                 yield
@@ -441,7 +441,7 @@ class Vectors:
         if self._connection is None:
             if not self.exist():
                 return None
-            connection = self._connected()
+            connection = self._connect()
             version = index.fetch_one(connection, "pragma user_version")[0]
             if version > VERSION:
                 raise SchemaTooNew(str(self.path))
@@ -451,7 +451,7 @@ class Vectors:
             self._connection = connection
         return self._connection
 
-    def _connected(self) -> apsw.Connection:
+    def _connect(self) -> apsw.Connection:
         pages.enabled()  # from here on, all that is read
         path = self._own_folder() / self.path.name
         connection = connect.open_connection(path, durability="fast", network=False, busy_timeout_s=self.busy_timeout_s)
@@ -468,11 +468,11 @@ class Vectors:
             raise StoreError(f"{self.path.parent} is a link; what belongs to a home lies in it")
         return self.path.parent
 
-    def _made(self) -> apsw.Connection:
+    def _create(self) -> apsw.Connection:
         """Create the file. The gate must be held."""
-        self._removed()
+        self._remove()
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        connection = self._connected()
+        connection = self._connect()
         pages.reserve_space(connection)
         connection.pragma("journal_mode", "wal")
         mark = IdentityFile(self.path.parent.with_name("store.id")).read()
@@ -498,16 +498,16 @@ class Vectors:
 
     def reset(self) -> None:
         """Delete the file; other processes that have it open notice."""
-        with self._gate.held(), self._lock, self._told():
-            self._removed()
+        with self._gate.held(), self._lock, self._map_errors():
+            self._remove()
 
-    def _removed(self) -> None:
+    def _remove(self) -> None:
         self._release()
         for suffix in ("-wal", "-shm", ""):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        self._unmapped()
+        self._unmap()
 
-    def _unmapped(self, scope: int | None = None) -> None:
+    def _unmap(self, scope: int | None = None) -> None:
         """Delete the matrix of this scope, or all. The gate must be held."""
         for path in self._own_folder().glob(f"{'*' if scope is None else scope}-*.matrix*"):
             path.unlink(missing_ok=True)
@@ -562,7 +562,7 @@ def _progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int,
     return connection.execute(sql, (scope, space)).fetchone() or (0, 0)
 
 
-def _made(connection: apsw.Connection) -> str:
+def _file_id(connection: apsw.Connection) -> str:
     """Return the id that distinguishes this file from another of the same store."""
     return str(index.fetch_one(connection, "select made from vectors_of")[0])
 
@@ -584,7 +584,7 @@ def _spaces_of(connection: apsw.Connection, scope: int, item: str, n: int) -> li
     return [space for (space,) in connection.execute(sql, (scope, item, n))]
 
 
-def _emptied(connection: apsw.Connection, space: int, length: int | None) -> None:
+def _empty(connection: apsw.Connection, space: int, length: int | None) -> None:
     """Delete all vectors of a space; the next ones have this length."""
     for table in ("vectors", "again"):
         connection.execute(f"delete from {table} where space = ?", (space,))
@@ -593,13 +593,13 @@ def _emptied(connection: apsw.Connection, space: int, length: int | None) -> Non
     connection.execute("delete from embedding_cache")
 
 
-def _dropped(connection: apsw.Connection, among: str) -> None:
+def _drop(connection: apsw.Connection, among: str) -> None:
     for table in ("vectors", "again"):
         connection.execute(f"delete from {table} where {among}")
     connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1 where {among}")
 
 
-def _taken(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
+def _delete_row(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
     """Delete the vectors of a row; return whether there were any."""
     sql = "delete from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
     if space is None:

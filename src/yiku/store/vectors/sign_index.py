@@ -243,7 +243,7 @@ def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequ
             file.truncate(_size(count, of.dimensions))
             whole = np.memmap(file, np.uint8, "r+")
         columns = _columns(whole, count, of.dimensions)
-        _filled(columns, rows)
+        _fill(columns, rows)
         _beyond_language(columns)
         head = {"format": FORMAT, "of": {name: getattr(of, name) for name in BuiltFrom.__slots__}, "count": count, "turns": turns}
         line = json.dumps({**head, "crc": _crc(head, columns)}).encode()
@@ -254,7 +254,7 @@ def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequ
         new.unlink(missing_ok=True)
 
 
-def _filled(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
+def _fill(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
     import numpy as np
 
     at = 0
