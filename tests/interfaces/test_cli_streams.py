@@ -93,7 +93,9 @@ def ran(words: list[str], home: Path, folder: Path, *, full: int | None = None, 
         with open("/dev/full", "wb") as none_left:
             if full is not None:
                 streams[full] = none_left.fileno()
-            code = Started(words, streams, commands.plain({"YIKU_HOME": home, "YIKU_SEARCH": "words", "EDITOR": "true"}), program=program).wait()
+            code = Started(
+                words, streams, commands.plain({"YIKU_HOME": home, "YIKU_SEARCH": "words", "EDITOR": "true"}), program=program
+            ).wait()
         err.seek(0)
         return code, err.read().decode()
 
