@@ -297,7 +297,7 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
         yield f"sessions.patch_scratchpad {name}", lambda m, v, n=name: m.sessions.patch_scratchpad(**{n: v})
     for name in ("text", "user"):
         yield f"sessions.edit_scratchpad {name}", lambda m, v, n=name: m.sessions.edit_scratchpad(**{"text": "早", n: v})
-    for name in ("force", "progress"):
+    for name in ("force", "progress", "stopped"):
         yield f"notes.sync {name}", lambda m, v, n=name: m.notes.sync(**{n: v})
     yield "notes.publish keep", lambda m, v: m.notes.publish(keep=v)
     for name in ("id", "before", "after"):

@@ -43,6 +43,7 @@ from yiku.types import (
     LearnReport,
     MoreDetails,
     MoreTurnDetails,
+    Note,
     Outcome,
     Recorded,
     Repaired,
@@ -340,8 +341,8 @@ class Memory:
         """
         return feedback.feedback(self._handle, id, access)
 
-    def get(self, id: str, *, as_of: Time | None = None) -> SemanticMemory | Turn:
-        """Return one version or turn in full; with `as_of` as recorded then. Raises NotFound, Ambiguous, Unreadable."""
+    def get(self, id: str, *, as_of: Time | None = None) -> SemanticMemory | Turn | Note:
+        """Return one version, turn or note in full; with `as_of` as recorded then. Raises NotFound, Ambiguous, Unreadable."""
         return browse.get(self._handle, id, as_of=as_of)
 
     def get_all(

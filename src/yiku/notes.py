@@ -23,18 +23,25 @@ class Notes:
 
     # -------------------------------------------------------------- the index
 
-    def sync(self, *, force: bool = False, progress: Callable[[int, int], object] | None = None) -> SyncReport:
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> SyncReport:
         """
         Index what changed in the files of the vault since the last sync.
 
         force:    read every file again, and accept that files that are gone are gone, however many
         progress: called with how many files are done, and of how many
+        stopped:  asked before each file; once it returns true the rest is left to the next sync
 
         Raises InvalidInput for a scope without a vault, Paused, StoreBusy while another process indexes.
         """
         from yiku.flows.notes import sync
 
-        return sync.sync(self._handle, force=force, progress=progress)
+        return sync.sync(self._handle, force=force, progress=progress, stopped=stopped)
 
     def index_document(self, path: str | os.PathLike[str]) -> SyncReport:
         """

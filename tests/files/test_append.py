@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from yiku.errors import InvalidInput, StoreError
-from yiku.files.append import append, move_aside, rewrite
+from yiku.files.append import append, move_aside
 
 
 @pytest.fixture
@@ -58,9 +58,8 @@ def test_links_and_strangers(home: Path, tmp_path: Path) -> None:
     os.mkfifo(home / "pipe.md")
 
     for path in (home / "a.md", home / "folder" / "a.md", home / "pipe.md"):
-        for write in (append, rewrite):
-            with pytest.raises((InvalidInput, StoreError)):
-                write(path, line, below=home)
+        with pytest.raises((InvalidInput, StoreError)):
+            append(path, line, below=home)
     assert [None, None] == [move_aside(home / name, home / "archive" / name, below=home) for name in ("a.md", "pipe.md")]
     with pytest.raises(InvalidInput):
         move_aside(home / "folder" / "a.md", home / "archive" / "a.md", below=home)
@@ -113,46 +112,6 @@ def test_many_at_once(home: Path) -> None:
         thread.join()
 
     assert sorted(f"{who} {i} 字字字" for who in range(4) for i in range(50)) == sorted((home / "a.md").read_text().splitlines())
-
-
-# ------------------------------------------------------------------ rewritten
-
-
-def test_rewritten(home: Path) -> None:
-    """The file holds what it is changed to, with the permissions and line ends that it had; nothing is left beside it."""
-    assert "# a\n" == rewrite(home / "a.md", lambda text: f"# a\n{text}", below=home)
-    assert 0o600 == (home / "a.md").stat().st_mode & 0o777
-    (home / "a.md").write_bytes("一\r\n二\r\n".encode())
-    (home / "a.md").chmod(0o640)
-    rewrite(home / "a.md", lambda text: text.replace("一\n", "一\n半\n"), below=home)
-
-    assert "一\r\n半\r\n二\r\n".encode() == (home / "a.md").read_bytes()
-    assert 0o640 == (home / "a.md").stat().st_mode & 0o777
-    assert ["a.md"] == os.listdir(home)
-
-
-def test_rewritten_while_somebody_writes(home: Path) -> None:
-    """Where somebody saved the file meanwhile, theirs is what is changed."""
-    (home / "a.md").write_text("one\n")
-
-    def saved_meanwhile(text: str) -> str:
-        if text == "one\n":
-            (home / "a.md").write_text("one, edited\n")
-        return f"zero\n{text}"
-
-    assert "zero\none, edited\n" == rewrite(home / "a.md", saved_meanwhile, below=home)
-    with pytest.raises(StoreError, match="all the time"):
-        rewrite(home / "a.md", lambda text: (home / "a.md").write_text(f"{text}x") and "mine", below=home)
-    assert ["a.md"] == os.listdir(home)
-
-
-def test_nothing_changes(home: Path) -> None:
-    """Then nothing is written, and the file is the same one."""
-    (home / "a.md").write_text("one\n")
-    before = (home / "a.md").stat()
-    rewrite(home / "a.md", lambda text: text, below=home)
-
-    assert (before.st_ino, before.st_mtime_ns) == ((home / "a.md").stat().st_ino, (home / "a.md").stat().st_mtime_ns)
 
 
 # ------------------------------------------------------------------ moved away

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, StoreError
 from yiku.files import pages
 
 
@@ -80,3 +80,55 @@ def test_what_is_no_page_is_refused(tmp_path, what):
     with pytest.raises(InvalidInput, match=r"MEMORY\.md"):
         pages.read(page, below=tmp_path / "home")
     assert (tmp_path / "elsewhere" / "MEMORY.md").read_text() == "theirs"
+    with pytest.raises(InvalidInput, match=r"MEMORY\.md"):
+        pages.rewrite(page, lambda text: f"{text}more", below=tmp_path / "home")
+    assert (tmp_path / "elsewhere" / "MEMORY.md").read_text() == "theirs"
+
+
+def test_permissions_stay(page):
+    """Who lets others read their page goes on doing so."""
+    page.write_text("one\n")
+    page.chmod(0o644)
+
+    assert pages.replace(page, "two\n", pages.read(page, below=page.parent), below=page.parent)
+    assert page.stat().st_mode & 0o777 == 0o644
+
+
+# ------------------------------------------------------------------ rewritten
+
+
+def test_rewritten(tmp_path):
+    """The file holds what it is changed to, with the permissions and line ends that it had; nothing is left beside it."""
+    assert "# a\n" == pages.rewrite(tmp_path / "a.md", lambda text: f"# a\n{text}", below=tmp_path)
+    assert 0o600 == (tmp_path / "a.md").stat().st_mode & 0o777
+    (tmp_path / "a.md").write_bytes("一\r\n二\r\n".encode())
+    (tmp_path / "a.md").chmod(0o640)
+    pages.rewrite(tmp_path / "a.md", lambda text: text.replace("一\n", "一\n半\n"), below=tmp_path)
+
+    assert "一\r\n半\r\n二\r\n".encode() == (tmp_path / "a.md").read_bytes()
+    assert 0o640 == (tmp_path / "a.md").stat().st_mode & 0o777
+    assert ["a.md"] == os.listdir(tmp_path)
+
+
+def test_rewritten_while_somebody_writes(tmp_path):
+    """Where somebody saved the file meanwhile, theirs is what is changed."""
+    (tmp_path / "a.md").write_text("one\n")
+
+    def saved_meanwhile(text: str) -> str:
+        if text == "one\n":
+            (tmp_path / "a.md").write_text("one, edited\n")
+        return f"zero\n{text}"
+
+    assert "zero\none, edited\n" == pages.rewrite(tmp_path / "a.md", saved_meanwhile, below=tmp_path)
+    with pytest.raises(StoreError, match="all the time"):
+        pages.rewrite(tmp_path / "a.md", lambda text: (tmp_path / "a.md").write_text(f"{text}x") and "mine", below=tmp_path)
+    assert ["a.md"] == os.listdir(tmp_path)
+
+
+def test_nothing_changes(tmp_path):
+    """Then nothing is written, and the file is the same one."""
+    (tmp_path / "a.md").write_text("one\n")
+    before = (tmp_path / "a.md").stat()
+    pages.rewrite(tmp_path / "a.md", lambda text: text, below=tmp_path)
+
+    assert (before.st_ino, before.st_mtime_ns) == ((tmp_path / "a.md").stat().st_ino, (tmp_path / "a.md").stat().st_mtime_ns)

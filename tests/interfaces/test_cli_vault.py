@@ -147,3 +147,17 @@ def test_a_second_watcher_waits_for_its_turn(home: Path) -> None:
     assert second.line().endswith(" + USER.md") or "MEMORY.md" in second.line()
     os.kill(second.started.pid, signal.SIGTERM)
     assert 0 == second.started.wait()
+
+
+def test_a_note_is_shown_by_its_id(home: Path) -> None:
+    """What `yiku recall` shows of it opens it, with its file and lines; `status` and `stats` count notes."""
+    assert ", no memories\n" in run(home, "status").out
+    run(home, "promote", "Ann's boat is called Zephyr. 安的船。", "--topic", "Boats 船")
+    id = run(home, "recall", "boat", "--type", "note", "--json").json["hits"][0]["id"]
+    shown = run(home, "get", id[-8:])
+
+    assert shown.out.startswith("## Boats 船\n\n- Ann's boat is called Zephyr. 安的船。\n\n")
+    assert ["file     MEMORY.md:1-3", "heading  Boats 船", "source   memory"] == shown.out.splitlines()[-3:]
+    assert ("note", "MEMORY.md") == tuple(run(home, "get", id, "--json").json["item"][name] for name in ("type", "path"))
+    assert ", 1 note\n" in run(home, "status").out
+    assert 1 == run(home, "stats", "--json").json["stats"]["notes"]

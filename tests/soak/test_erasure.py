@@ -13,7 +13,7 @@ from faults.disk import BROKEN, FULL, failing
 from faults.test_erasure import HAN, WORD, erased, finished, killed_at, operations, prepared
 from flows.common.test_tombstones import came_back
 from flows.erase.test_erase import SAID_WHERE, heard_after_erasing, some_words
-from flows.erase.test_erase_places import erased_everywhere, say_everywhere
+from flows.erase.test_erase_places import check_erased_everywhere, say_everywhere
 from workers import READY, together
 
 from yiku import Memory
@@ -65,7 +65,7 @@ def test_S4_what_is_erased_is_in_no_note_page_or_transcript(tmp_path, count, see
     """A statement that stands in every place of the list: daily logs, archive, documents, skills, both pages, transcripts, backups."""
     for i in range(count(2, 100, "homes")):
         home = tmp_path / str(i)
-        erased_everywhere(home, seed + i)
+        check_erased_everywhere(home, seed + i)
         shutil.rmtree(home)
 
 

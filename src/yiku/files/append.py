@@ -1,17 +1,15 @@
 """
-Append to, rewrite and move files that people may have open in an editor, without losing a word of either.
+Append to and move files that people may have open in an editor, without losing a word of either.
 
 A file is added to at its end, in one piece and flushed. Editors replace a file by another of its name when they save: what went
-into the old one meanwhile is added once more to the new one. What is added further up is written to a new file, which takes the
-place of the old one only if that still holds what was read. A file is moved to a name that nobody else has, which is taken
-first; what somebody has open goes on being the same file there.
+into the old one meanwhile is added once more to the new one. A file is moved to a name that nobody else has, which is taken
+first; what somebody has open goes on being the same file there. For what is added further up see pages.py.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -47,27 +45,6 @@ def append(path: Path, add: Callable[[str], str], *, below: Path) -> str:
     except OSError as error:
         raise _as_error(error, path) from error
     raise StoreError(f"{path} is being replaced all the time")
-
-
-def rewrite(path: Path, change: Callable[[str], str], *, below: Path) -> str:
-    """
-    Change a file, which is made where it is missing; it is on the disk when this returns. What it holds now.
-
-    change: from the text that is there to the one that takes its place, with \\n as line end; it is asked again where
-            somebody wrote to the file meanwhile. Where nothing changes nothing is written
-    """
-    try:
-        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
-            for _ in range(AGAIN):
-                held, mode = _read(path, folder)
-                text = _decode(held or b"", path)
-                new = change(text.replace("\r\n", "\n"))
-                new = new.replace("\n", "\r\n") if "\r\n" in text else new
-                if new == text or _take_place(path, folder, held, new.encode(), mode):
-                    return new
-    except OSError as error:
-        raise _as_error(error, path) from error
-    raise StoreError(f"{path} is being written to all the time")
 
 
 def move_aside(path: Path, target: Path, *, below: Path) -> Path | None:
@@ -131,38 +108,6 @@ def _decode(held: bytes, path: Path) -> str:
         return held.decode()
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8 at byte {error.start:,}: nothing can be added to it") from error
-
-
-def _read(path: Path, folder: int) -> tuple[bytes | None, int]:
-    """What a file holds, None where there is none, and its permissions."""
-    try:
-        descriptor = os.open(path.name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        return None, 0o600
-    try:
-        return _whole(descriptor, path), stat.S_IMODE(os.fstat(descriptor).st_mode)
-    finally:
-        os.close(descriptor)
-
-
-def _take_place(path: Path, folder: int, held: bytes | None, new: bytes, mode: int) -> bool:
-    """Whether a new file took the place of the one that held this; not where that holds something else by now."""
-    draft = f".{path.name}.{secrets.token_hex(6)}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        with os.fdopen(os.open(draft, flags, mode, dir_fd=folder), "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(new)
-            file.flush()
-            os.fsync(file.fileno())
-        if _read(path, folder)[0] != held:
-            return False
-        os.rename(draft, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        os.fsync(folder)
-        return True
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(draft, dir_fd=folder)
 
 
 def _is_still(descriptor: int, name: str, folder: int) -> bool:

@@ -10,14 +10,17 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, StoreError
 from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, write_flushed
 
-LARGEST_BYTES = 4 * 1024 * 1024
+LARGEST_BYTES = 8 * 1024 * 1024  # as much of a file is indexed
+AGAIN = 5  # times, when somebody saves the page meanwhile
 BOM = "\ufeff"
 
 
@@ -50,6 +53,7 @@ def replace(path: Path, text: str, seen: Seen | None, *, below: Path) -> bool:
     """
     The page holds this text; on the disk when this returns. False, and nothing is written, where it is not as it was seen.
 
+    Its permissions stay as they are; a new page is its owner's alone.
     Raises InvalidInput as `read` does, and StoreError where it cannot be written.
     """
     content = text.encode()
@@ -66,9 +70,31 @@ def replace(path: Path, text: str, seen: Seen | None, *, below: Path) -> bool:
         raise _as_error(error, path) from error
 
 
+def rewrite(path: Path, change: Callable[[str], str], *, below: Path) -> str:
+    """
+    Change a page, which is made where it is missing; it is on the disk when this returns. What it holds now.
+
+    change: from the text that is there to the one that takes its place, with \\n as line end; it is asked again where
+            somebody wrote to the page meanwhile. Where nothing changes nothing is written
+    Raises InvalidInput as `read` does, and StoreError where it cannot be written.
+    """
+    for _ in range(AGAIN):
+        seen = read(path, below=below)
+        text = seen.text if seen else ""
+        new = change(text.replace("\r\n", "\n"))
+        new = new.replace("\n", "\r\n") if "\r\n" in text else new
+        if new == text or replace(path, new, seen, below=below):
+            return new
+    raise StoreError(f"{path} is being written to all the time")
+
+
 def _replace_by_rename(folder: int, name: str, content: bytes, seen: bytes) -> bool:
     """A temporary file takes the name, unless what has the name changed since it was seen."""
-    temporary = _write_temporary(folder, name, content)
+    try:
+        mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+    temporary = _write_temporary(folder, name, content, mode)
     try:
         with suppress(FileNotFoundError):
             if content_of(Path(name), at_most=LARGEST_BYTES, below=folder) == seen:
@@ -94,10 +120,11 @@ def _create(folder: int, name: str, content: bytes) -> bool:
         os.unlink(temporary, dir_fd=folder)
 
 
-def _write_temporary(folder: int, name: str, content: bytes) -> str:
+def _write_temporary(folder: int, name: str, content: bytes, mode: int = 0o600) -> str:
     temporary = f".{name}.{secrets.token_hex(6)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+        os.fchmod(file.fileno(), mode)
         write_flushed(file, content)
     return temporary
 

@@ -13,11 +13,11 @@ what each does is said where it stands.
                    | page_versions, retrieved_since, sessions, journal, receipt, shorten_busy_timeout, close
     Store.learning | how far learning came, its queue, what models took: upto, extracted, waiting, state,
                    | compressions, jobs, spent
-    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, after, exist,
+    Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, ending, after, exist,
                    | count
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
                    | texts_in_rows, needles_in_rows, found, scrub
-    Store.upkeep   | the store as a whole: totals, copies, the way back to one: about, counts, review_counts, merge,
+    Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, merge,
                    | copied, since, restore, resume_numbering
     Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget,
                    | remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over

@@ -55,6 +55,11 @@ class SqliteNotes:
         """See Notes.after."""
         return self._notes("where c.scope_id = ? and c.n > ? order by c.n limit ?", scope, n, limit)
 
+    def ending(self, scopes: Sequence[int], end: str, limit: int) -> list[Note]:
+        """See Notes.ending."""
+        among = f"c.scope_id in ({index.placeholders(scopes)}) and substr(c.id, ?) = ?"
+        return self._notes(f"where {among} order by c.n limit ?", *scopes, -len(end), end, limit) if scopes else []
+
     def count(self, scopes: Sequence[int], after: int = 0) -> int:
         """See Notes.count."""
         with self._database.read() as connection:

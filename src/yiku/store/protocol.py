@@ -96,6 +96,9 @@ class Notes(Protocol):
     def after(self, scope: int, n: int, limit: int) -> list[Note]:
         """The first passages behind a number."""
 
+    def ending(self, scopes: Sequence[int], end: str, limit: int) -> list[Note]:
+        """Passages whose ids end so."""
+
     def exist(self, scopes: Sequence[int]) -> bool:
         """Whether there are any passages."""
 

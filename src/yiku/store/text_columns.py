@@ -38,6 +38,7 @@ LINKING = {
 }
 _DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 _VIRTUAL = re.compile(r"create virtual table", re.IGNORECASE)
+MANY_WORDS, GRAM = 32, 3  # from so many words, a text is compared only with those that share three characters with it
 _Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place, and its other words
 
 
@@ -81,6 +82,7 @@ def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[S
         return
     shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
     by_word = _by_rarest(wanted)
+    by_gram = _by_gram(by_word) if len(by_word) >= MANY_WORDS else None
     for table in tables(connection):
         columns = [column for column in table.texts if column not in SPOKEN.get(table.name, ())]
         if not columns:
@@ -88,7 +90,7 @@ def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[S
         cursor = connection.execute(_selected(table, columns), (scope, shortest))
         while page := list(islice(cursor, BATCH)):
             for place, column in enumerate(columns, 1 + len(table.key)):
-                for id, key, text, matching in _in_page(page, place, len(table.key), by_word):
+                for id, key, text, matching in _in_page(page, place, len(table.key), by_word, by_gram):
                     yield HeldText(table.name, column, key, id, text, table.way(column), matching)
 
 
@@ -106,22 +108,41 @@ def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
     return found
 
 
+def _by_gram(words: Iterable[str]) -> dict[str, list[str]]:
+    """Key words by the three characters that the fewest of them share; a shorter word by the empty string."""
+    grams = {word: _grams(word) for word in words}
+    shared = Counter(gram for each in grams.values() for gram in each)
+    found: dict[str, list[str]] = {"": []}
+    for word, each in grams.items():
+        found.setdefault(min(each, key=lambda gram: (shared[gram], gram), default=""), []).append(word)
+    return found
+
+
+def _grams(text: str) -> set[str]:
+    return {text[start : start + GRAM] for start in range(len(text) - GRAM + 1)}
+
+
 def _in_page(
-    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups
+    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups, by_gram: Mapping[str, list[str]] | None
 ) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
     """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
-    together = fold("\0".join([text for _, text in texts]))
-    if likely := {word: groups for word, groups in wanted.items() if word in together}:
-        for row, text in texts:
-            if matching := _holds(fold(text), likely):
-                yield row[0], tuple(row[1 : 1 + keys]), text, matching
+    likely: Iterable[str] = wanted
+    if by_gram is None:
+        together = fold("\0".join([text for _, text in texts]))
+        likely = [word for word in wanted if word in together]
+    for row, text in texts if likely else ():
+        small = fold(text)
+        if by_gram is not None:
+            likely = [word for gram in by_gram.keys() & (_grams(small) | {""}) for word in by_gram[gram]]
+        if matching := _holds(small, likely, wanted):
+            yield row[0], tuple(row[1 : 1 + keys]), text, matching
 
 
-def _holds(text: str, wanted: _Groups) -> tuple[int, ...]:
-    """Return the groups whose words all occur in a folded text."""
-    found = [word for word in wanted if word in text]
-    return tuple(place for word in found for place, others in wanted[word] if all(other in text for other in others))
+def _holds(text: str, likely: Iterable[str], wanted: _Groups) -> tuple[int, ...]:
+    """Return the groups whose words all occur in a folded text, of those keyed by some words."""
+    found = [word for word in likely if word in text]
+    return tuple(sorted(place for word in found for place, others in wanted[word] if all(other in text for other in others)))
 
 
 def _selected(table: _Table, columns: Sequence[str]) -> str:

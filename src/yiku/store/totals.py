@@ -44,6 +44,7 @@ def counts(connection: apsw.Connection, scopes: Sequence[int]) -> Mapping[str, A
         "relations": one(f"select count(*) from memory_relations where {among} and superseded = 0"),  # that hold
         "tags": one(f"select count(*) from memory_tags where {among}"),
         "episodes": one(f"select count(*) from episodes where {among}"),
+        "notes": one(f"select count(*) from files where {among} and status = 'indexed'"),
         "attachments": one(f"select count(*) from attachments where {among}"),
         "queue": one(f"select count(*) from extraction_queue where {among}"),
         "changes": one(f"select count(*) from changes where {among}"),

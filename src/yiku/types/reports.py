@@ -217,7 +217,7 @@ class Repaired:
 
 @value(frozen=True, slots=True)
 class Stats:
-    """Counts of what a handle reads, and file sizes in bytes. queue: pending and failed model jobs."""
+    """Counts of what a handle reads, and file sizes in bytes. notes: indexed files; queue: pending and failed model jobs."""
 
     scope: str
     turns: int
@@ -228,6 +228,7 @@ class Stats:
     relations: int
     tags: int
     episodes: int
+    notes: int
     attachments: int
     queue: int
     changes: int

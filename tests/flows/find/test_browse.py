@@ -362,3 +362,22 @@ def test_a_source_may_be_a_turn_in_sight(memory, home, clock):
 def test_a_turn_is_a_turn(memory):
     """`get` gives what the id names."""
     assert isinstance(memory.get(memory.record_turn("user", "早").id), Turn)
+
+
+# ------------------------------------------------------------------ notes
+
+
+def test_a_note_by_the_id_that_a_hit_shows(memory, home):
+    """Whole or by its end, from the scope that reads it; it has no history, and what it says is changed in its file."""
+    memory.notes.append_daily("The pump hums at night. 水泵夜里嗡嗡响。")
+    (hit,) = memory.recall("水泵 pump", types=["note"])
+
+    assert [hit.item] * 4 == [memory.get(id) for id in (hit.id, hit.id[-8:], f"#{hit.id[-8:]}", hit.id.upper())]
+    assert 1 == memory.admin.stats().notes
+    with pytest.raises(NotFound, match="has no history"):
+        memory.get(hit.id, as_of="2026-01-01")
+    for verb in (memory.forget, memory.admin.erase, lambda id: memory.update(id, content="x")):
+        with pytest.raises(NotFound, match=r"a note's: memory/2026-03-01\.md, line 1\). Edit the file"):
+            verb(hit.id[-8:])
+    with Memory(home, scope="user:tom") as other, pytest.raises(NotFound, match="no memory or turn"):
+        other.get(hit.id)

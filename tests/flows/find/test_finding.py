@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import Clock
@@ -10,7 +11,10 @@ from embedders import Hashed
 
 from yiku import Memory
 from yiku.errors import ModelUnavailable
+from yiku.flows.find import by_evidence
+from yiku.rules.finding import score
 from yiku.rules.text import analyze
+from yiku.types import Posting
 
 
 @pytest.fixture
@@ -299,3 +303,32 @@ def test_an_outage_leaves_what_was_embedded_findable(memory, model):
     assert [] == texts(memory.recall("屋"))
     model.broken = False
     assert "A flat by the harbour, 靠近港口" == memory.recall("屋")[0].text
+
+
+# ------------------------------------------------------------------ what is looked up
+
+
+@pytest.mark.spec("S3-06")
+@pytest.mark.parametrize(
+    "asked", ["对花生过敏吗？", "對花生過敏嗎？", "发票在哪？", "發票 and tea in a 抽屉", "游泳", "where is the tea?", "的"]
+)
+def test_pairs_that_cannot_occur_are_not_looked_up_and_nothing_else_changes(memory, asked):
+    """Every posting is the same as when all terms are looked up in all writings, also where none of them occurs."""
+    said(memory, "我對花生過敏。", "新買的發票放在抽屜裡。", "发票 in the drawer, beside the tea.", "他对芒果过敏。")
+    terms = analyze.question(asked)
+    wanted = (*terms.words, *terms.characters, "抽屉", "tea")
+    written = {other: term for term in wanted for other in analyze.writings(term) if other not in wanted}
+    handle = memory._handle
+    for index in ("turn", "memory", "note"):
+        query = SimpleNamespace(handle=handle, scopes=handle.own(), question=SimpleNamespace(terms=terms))
+
+        found = score.in_one_writing(by_evidence._look_up(query, index, wanted, written, past=True), written)
+
+        every = handle.store.postings(index, handle.own(), (*wanted, *written), past=True, cap=score.COMMON_ROWS)
+        expected = score.in_one_writing(every, written)
+        assert [told(one) for one in expected.found] == [told(one) for one in found.found]
+        assert (expected.documents, expected.words) == (found.documents, found.words)
+
+
+def told(posting: Posting) -> tuple[str, int, list[int], list[float]]:
+    return posting.term, posting.documents, posting.ns.tolist(), posting.lengths.tolist()

@@ -218,6 +218,21 @@ def test_what_cannot_be_kept_stays_the_persons_own_text(told, page):
     assert not any("watchword" in text or "pin</" in text for text in in_use(told))
 
 
+@pytest.mark.parametrize("id", ["", " #99999999"])
+def test_a_changed_line_that_lost_its_id_says_what_it_says(told, page, id):
+    """It takes the place of the line that is missing, and does not go with it."""
+    line = next(line for line in page.read_text().split("\n") if "Oslo" in line)
+    edit(page, (line, f"- I live in Bergen.{id}"))
+    report(told)
+
+    assert in_use(told) == {
+        "Always answer in short sentences.",
+        "I live in Bergen.",
+        "我喜欢喝茶。",
+        "The greenhouse has a broken pump.",
+    }
+
+
 def test_an_edit_that_makes_a_second_memory_of_one_leaves_one(told, page):
     """Changed into what another memory says already."""
     edit(page, ("The greenhouse has a broken pump", "I live in Oslo"))
@@ -298,6 +313,28 @@ def test_a_region_that_is_gone_is_written_again_when_asked(told, page, text):
     assert len(lines(page)) == 4
     assert all(line in page.read_text() for line in text.split("\n") if "yiku:" not in line)
     assert report(told).action == "unchanged"
+
+
+def test_of_a_broken_page_only_what_was_written_there_goes(told, page):
+    """A line that somebody changed stays, with its heading, as the person's own text."""
+    whole = page.read_text()
+    page.write_text(whole.replace("<!-- yiku:end -->", "").replace("我喜欢喝茶", "我喜欢喝咖啡") + "Mine.\n")
+    report(told, keep="memory")
+    own = [line for line in page.read_text().partition("<!-- yiku:begin")[0].split("\n") if line]
+    changed = next(line for line in whole.split("\n") if "喝茶" in line).replace("喝茶", "喝咖啡")
+
+    assert own == ["# Memory", "## Preferences", changed, "## Facts", "Mine."]
+    assert len(lines(page)) == 4
+
+
+@pytest.mark.parametrize("opening", ["<!-- later", "```", "~~~python"])
+def test_no_memory_goes_in_a_block_that_nothing_closes(told, page, opening):
+    before = in_use(told)
+    edit(page, ("## Facts\n", f"{opening}\n\n## Facts\n"))
+    done = report(told)
+
+    assert (done.removed, in_use(told)) == ((), before)
+    assert opening in page.read_text().partition("<!-- yiku:end -->")[2]
 
 
 def test_a_page_that_was_removed_is_written_by_publish_and_by_nothing_else(told, page):
@@ -405,6 +442,21 @@ def test_after_a_restored_backup_the_page_is_known_and_can_be_edited(told, page)
     edit(page, ("broken pump", "new pump"))
 
     assert report(told).changed == ("The greenhouse has a new pump.",)
+
+
+def test_what_a_page_alone_still_says_stays_in_it(told, page):
+    """A statement that came after the backup is gone from memory; its line stays, as the person's own text, once."""
+    backup = told.admin.backup().path
+    told.remember("我的狗叫小黑。")
+    told.remember("Ann repaired the gate.")
+    told.notes.publish()
+    told.admin.restore_backup(os.path.basename(backup))
+    told.remember("Ann repaired the gate.")
+    for _ in range(2):
+        told.notes.publish()
+
+    assert page.read_text().partition("<!-- yiku:end -->")[2].strip() == "- 我的狗叫小黑。"
+    assert len(lines(page)) == 5
 
 
 # ------------------------------------------------------------------ scopes, and erasing

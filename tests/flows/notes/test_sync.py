@@ -142,6 +142,8 @@ def test_many_files_that_are_gone_at_once_stay_until_that_is_meant(memory, home)
     report = memory.notes.sync()
 
     assert (30, (), 30) == (len(report.held), report.removed, len(rows(memory)))
+    assert "30 notes are gone" in " ".join(memory.status().troubles)
+    assert memory.status().waiting == {}
     assert 30 == len(memory.notes.sync(force=True).removed)
     assert not rows(memory)
 
@@ -301,3 +303,35 @@ def test_the_index_is_derived(memory, home, tmp_path):
         assert ["The plover 鸻 nests."] == [row.text for row in rows(again)]
         assert before.isdisjoint(row.n for row in rows(again))
         assert not again.admin.check("deep").problems
+
+
+def test_a_sync_that_is_stopped(memory, home):
+    """What it read is indexed, what it did not get to is left as it was, and the next sync does the rest."""
+    (home / "documents").mkdir()
+    for i in range(6):
+        (home / f"documents/{i}.md").write_text(f"Note {i} 笔记.\n")
+    memory.notes.sync()
+    for i in range(6):
+        (home / f"documents/{i}.md").rename(home / f"documents/new {i}.md")
+    done: list[int] = []
+    stopped = memory.notes.sync(progress=lambda count, total: done.append(count), stopped=lambda: len(done) == 2)
+
+    assert (2, (), 6) == (len(stopped.renamed), stopped.removed, stopped.chunks)
+    assert (4, 6) == (len((last := memory.notes.sync()).renamed), last.chunks)
+
+
+def test_closing_ends_a_first_index_soon(home, clock):
+    """Many files, a watcher in the background: closing waits for the file at hand and a transaction, no longer."""
+    Memory(home, owner="user:mei").close()
+    (home / "documents").mkdir()
+    for i in range(3_000):
+        (home / f"documents/{i}.md").write_text(f"# Note {i}\n\n" + f"The pump {i} hums at night. 水泵夜里嗡嗡响。\n" * 20)
+    memory = Memory(home, clock=clock, background=True, watch_debounce_s=0.05)
+    while not memory._handle.store.notes.count([1]):
+        time.sleep(0.01)
+    began = time.monotonic()
+    memory.close()
+    took = time.monotonic() - began
+    with Memory(home, clock=clock) as after:
+        assert 0 < after.admin.stats().notes < 3_000
+    assert took < 1.4  # without being told to stop it takes 1.5 s, the most that closing waits for a thread

@@ -82,6 +82,18 @@ def test_a_copied_line_that_was_changed_is_a_new_statement():
     assert read(TEXT + "\n- Ann likes cocoa. #33333333") == ({}, ["Ann likes cocoa."], [], [])
 
 
+@pytest.mark.parametrize("line", ["我住在奥斯陆。 #33333333", "我住在奥斯陆。 #99999999"])
+def test_a_line_under_the_id_of_another_is_the_line_that_it_was(line):
+    assert read(TEXT.replace("我住在奥斯陆。 #22222222", line)) == NOTHING
+
+
+def test_lines_that_swapped_their_ids_say_what_they_said():
+    assert (
+        read(TEXT.replace("我住在奥斯陆。", "X").replace("Ann likes tea.", "我住在奥斯陆。").replace("X", "Ann likes tea."))
+        == NOTHING
+    )
+
+
 def test_what_is_no_statement_is_the_persons_own():
     assert read(TEXT + "\n\n## Mine\n\n> quoted") == ({}, [], [], ["## Mine", "> quoted"])
 
@@ -107,6 +119,13 @@ def test_an_edit_that_was_read_before_is_not_read_again():
 def test_of_a_version_that_nobody_knows_nothing_is_missing_and_nothing_corrects():
     """Its lines that nobody knows stay, as the person's own text."""
     assert read(TEXT.replace("tea", "cocoa"), name="v9") == ({}, [], [], ["- Ann likes cocoa. #33333333"])
+
+
+def test_the_last_line_of_a_version_is_known_without_an_id():
+    """It says how many more there are."""
+    whole = TEXT + "\n\n(1 more in memory: yiku list)"
+
+    assert read(whole, version(whole), name="v9") == NOTHING
 
 
 def test_that_most_lines_are_gone_is_noticed():

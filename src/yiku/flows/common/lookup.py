@@ -1,5 +1,5 @@
 """
-Find a memory or turn by its id or the end of it; resolve names to entities.
+Find a memory, turn or note by its id or the end of it; resolve names to entities.
 
 An id may be given whole or by its last characters. What a handle may not see is not found, in the same
 words as what is not there. A name that was told leads to whom it names: after `my sister is called Rain`,
@@ -16,7 +16,7 @@ from yiku.errors import Ambiguous, Damaged, InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.rules.text.analyze import fold
-from yiku.types import Condition, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Condition, Memories, Note, SemanticMemory, State, Turn, Turns
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _SHORT = re.compile(r"#?([0-9a-f-]{4,36})", re.IGNORECASE)
@@ -36,6 +36,15 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
 
     Raises NotFound, Ambiguous, InvalidInput where fewer than four characters are given, or Damaged where it cannot be read.
     """
+    found = find_any(handle, id, scopes)
+    if isinstance(found, Note):
+        where = f"{found.path}, line {found.start_line}"
+        raise NotFound(f"there is no memory or turn with the id {found.id} (this id is a note's: {where})", "Edit the file itself.")
+    return found
+
+
+def find_any(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | Turn | Note:
+    """Return the memory, turn or note with this id or id suffix. Raises as `find` does."""
     name = checks.name(id, "id")
     if _TOO_SHORT.fullmatch(name):
         raise InvalidInput(f"id {name!r} is too short: give at least four characters of it")
@@ -45,7 +54,9 @@ def find(handle: Handle, id: object, scopes: Sequence[int]) -> SemanticMemory | 
     id_ = short[1].lower()
     select: dict[str, Any] = {"ids": [id_]} if _ID.fullmatch(id_) else {"suffix": id_, "limit": 5}
     memories, turns = Memories(**select), Turns(hidden=True, **select)
-    found: list[SemanticMemory | Turn] = [*handle.store.memories(scopes, memories), *handle.store.turns(scopes, turns)]
+    found: list[SemanticMemory | Turn | Note] = [*handle.store.memories(scopes, memories), *handle.store.turns(scopes, turns)]
+    if "suffix" in select:  # a whole id of a note has another form
+        found += handle.store.notes.ending(scopes, id_, 5)
     if not found:
         for other, why in handle.store.unreadable(scopes).items():
             if other.endswith(id_):

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from yiku.errors import StoreError
+from yiku.errors import InvalidInput, StoreError
 from yiku.files import notes as files
-from yiku.files.vault import write_atomically
+from yiku.files import pages
 from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes
 from yiku.flows.erase.plan import ErasurePlan
@@ -53,6 +53,8 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
     if plan.whole_scope:
         found.passages.update(_tokens(_passages(handle, own)))
         return found
+    if next(iter(_texts(handle.vault)), None) is None and not handle.store.notes.after(own[0], 0, 1):
+        return found
     names = handle.settings.names
     sentences = quotes.sentences(plan.statements.gone, plan.turns, names=names)[:WORDS_LOOKED_FOR]
     phrases = redaction.phrases(plan.statements.gone)
@@ -89,10 +91,9 @@ def cut_files(handle: Handle, found: NotesPlan) -> list[Place]:
         return failed
     for path, (before, left) in found.files.items():
         try:
-            if files.read(root, path)[1] != before:
+            if not pages.replace(root / path, left.decode(), pages.Seen(before, before.decode()), below=root):
                 raise StoreError(f"{path} was changed meanwhile")
-            write_atomically(root / path, left, below=root)
-        except (OSError, StoreError) as error:
+        except (InvalidInput, StoreError) as error:
             failed.append(Place(path, f"not cut: {error}", found=("it still says this",)))
             del found.lines[path]
     return failed

@@ -13,21 +13,25 @@ from typing import Any, Literal
 from yiku.errors import NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.lookup import find, find_memory, may_be_id
+from yiku.flows.common.lookup import find, find_any, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
 from yiku.flows.find.said_later import among, mark
 from yiku.rules.finding import said_later
 from yiku.rules.statements import keys
-from yiku.types import Filter, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Filter, Memories, Note, SemanticMemory, State, Turn, Turns
 
 SHOWN = (State.CANDIDATE, State.ACTIVE)
 
 
-def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn:
-    """Return one version of a memory, or one turn, with all details."""
+def get(handle: Handle, id: str, *, as_of: datetime | str | None = None) -> SemanticMemory | Turn | Note:
+    """Return one version of a memory, one turn or one passage of a note, with all details."""
     at = checks.optional_time(as_of, "as_of", now=handle.now())
-    found = find(handle, id, handle.reads())
+    found = find_any(handle, id, handle.reads())
+    if isinstance(found, Note):
+        if at is not None:
+            raise NotFound(f"the note {found.path} has no history", "Ask without `as_of` for what it says now.")
+        return found
     if isinstance(found, Turn):
         if at is not None and found.recorded_at > at:
             raise NotFound(f"there was no memory or turn with the id {found.id} at {at}")

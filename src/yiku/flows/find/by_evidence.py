@@ -8,7 +8,8 @@ best rows are fetched, until enough of them pass the filter.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waiting
@@ -18,7 +19,7 @@ from yiku.rules.deciding import history
 from yiku.rules.finding import fuse, numbers, score
 from yiku.rules.text import analyze, chunk
 from yiku.rules.text.analyze import fold
-from yiku.types import Memories, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
+from yiku.types import Memories, Posting, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,10 +140,32 @@ def by_words(query: Query, index: Any) -> Words:
     past = query.past if index == "memory" else query.as_of is not None
     wanted = (*terms.words, *terms.characters, *query.around)
     written = {other: term for term in wanted for other in analyze.writings(term) if other not in wanted}
-    postings = query.handle.store.postings(index, query.scopes, (*wanted, *written), past=past, cap=score.COMMON_ROWS)
-    postings = score.in_one_writing(postings, written)
+    postings = score.in_one_writing(_look_up(query, index, wanted, written, past=past), written)
     ns, scores, dropped = score.bm25(postings, _weights(query))
     return Words(ns, scores, postings, dropped)
+
+
+def _look_up(query: Query, index: Any, wanted: Sequence[str], written: Mapping[str, str], *, past: bool) -> Postings:
+    """
+    Look up terms, and those of their other writings that may occur.
+
+    Chinese characters come first: a pair is nowhere where one of its characters is not, and need not be looked up.
+    """
+
+    def found(some: Sequence[str]) -> Postings:
+        return query.handle.store.postings(index, query.scopes, some, past=past, cap=score.COMMON_ROWS)
+
+    characters = dict.fromkeys([*query.question.terms.characters, *(other for other in written if len(other) == 1)])
+    if not characters:
+        return found([*wanted, *written])
+    first = found([*characters])
+    absent = {one.term: one for one in first.found if not one.documents}
+    rest = found([term for term in (*wanted, *written) if term not in characters and absent.keys().isdisjoint(term)])
+    known = {one.term: one for one in (*first.found, *rest.found)}
+    known |= {
+        term: Posting(term, 0, one.ns, one.lengths) for one in islice(absent.values(), 1) for term in wanted if term not in known
+    }
+    return replace(first, found=[known[term] for term in (*wanted, *(other for other in written if other in known))])
 
 
 def _weights(query: Query) -> list[float]:

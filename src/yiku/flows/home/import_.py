@@ -285,7 +285,8 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
     """Remember a statement once: its external id is the idempotency key."""
     try:
         details, how = _as_trusted(run, _with_source(run, item.details))
-        id = checked_statement(run.handle, item.text, details).external_id
+        checked = details.get("external_id") is not None or (how is not None and run.dry_run)  # else `remember` checks it
+        id = checked_statement(run.handle, item.text, details).external_id if checked else None
         key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
         own = run.handle.own()
         if id is not None and (key in run.memories_seen or (own and _is_known(run, own, key, None if how is None else id))):

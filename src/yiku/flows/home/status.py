@@ -37,8 +37,12 @@ def status(handle: Handle) -> Status:
     about, settings = handle.store.upkeep.about(), handle.settings
     candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
-    stale, unfit = sync.pending(handle)
-    why = [*why, *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else [])]
+    stale, unfit, gone = sync.pending(handle)
+    why = [
+        *why,
+        *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else []),
+        *([f"{gone:,} notes are gone, and are found as before: put them back, or yiku sync --force drops them"] if gone else []),
+    ]
     return Status(
         home=settings.home,
         scope=handle.scope,

@@ -25,7 +25,8 @@ from yiku.flows.common import checks, intake, pause, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import by_model
 from yiku.flows.notes import sync
-from yiku.flows.notes.daily import LOGS, exclusive_writer
+from yiku.flows.notes.daily import LOGS
+from yiku.flows.notes.publish import exclusive_writer
 from yiku.models.api import ChatModel
 from yiku.rules.learning import grounding
 from yiku.rules.pages import daily

@@ -9,20 +9,21 @@ indexed, and where that cannot be now, the next sync does it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, StoreBusy
-from yiku.files.append import append, rewrite
+from yiku.files.append import append
+from yiku.files.pages import rewrite
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import context
 from yiku.flows.notes import sync
+from yiku.flows.notes.publish import exclusive_writer
 from yiku.rules.lexicon import lists
 from yiku.rules.pages import daily, region
 from yiku.rules.privacy import private
-from yiku.store.api import one_at_a_time
 from yiku.types import Noted
 
 NOTE_BYTES = 256 * 1024  # of one note
@@ -72,13 +73,6 @@ def admit(handle: Handle, text: object, name: str) -> str:
     if note_text.startswith("[") and private.is_nothing(note_text):
         raise KeptOut("all of it is private")
     return note_text
-
-
-def exclusive_writer(handle: Handle) -> AbstractContextManager[None]:
-    """While this is held, no other process or thread of Yiku writes to the notes. Raises StoreBusy."""
-    return one_at_a_time(
-        handle.paths.locks / "note-writer.lock", "another process is writing notes", handle.settings.busy_timeout_s
-    )
 
 
 def _below(page: str, topic: str, note_text: str) -> daily.Added:

@@ -71,11 +71,12 @@ def apply(handle: Handle, page: str, version: str, edits: Edits) -> Applied:
     A line that is missing says nothing of what was told since in its place.
     """
     done = Applied(own=[*edits.own])
-    live = in_use(handle, [*(id for id, _ in edits.changed), *edits.removed])
+    live = in_use(handle, [id for id, _ in edits.changed])
     for id, item in edits.changed:
         _keep(done, item, done.changed, _correct(handle, page, version, live.get(id), item))
     for item in edits.added:
         _keep(done, item, done.added, _remember(handle, page, version, item))
+    live = in_use(handle, edits.removed)  # what was told just now may have taken the place of a line that is missing
     for id in edits.removed:
         if id in live and live[id].id == id and forget(handle, id, reason=REASON.format(page)).memories:
             done.removed.append(live[id].content)

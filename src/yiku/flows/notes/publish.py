@@ -11,6 +11,7 @@ the next call does the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +36,6 @@ NAMES = (choosing.MEMORY, choosing.USER)
 KNOWN_DAYS = 90  # that a version is known
 AGAIN = 5  # times, when somebody saves a page meanwhile
 POOL = 1_000  # of the newest statements, beside all rules and what is said of the user
-LOCK_S = 10.0
 Keep = Literal["memory", "file"]
 HELD = {  # why a page is held, and what to do
     "conflict": "has conflict markers of a merge: settle them in an editor",
@@ -54,6 +54,7 @@ class Look:
     A page as it lies there, and what somebody did to it.
 
     found: None where it has no region; edits: None where it went back in time, or was left alone; held: a key of HELD, or another reason
+    orphaned: lines that memory knows nothing of any more; they stay as the person's own text
     """
 
     path: Path
@@ -62,6 +63,7 @@ class Look:
     known: Sequence[PageVersion]
     edits: Edits | None = None
     held: str | None = None
+    orphaned: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------ the verbs
@@ -108,10 +110,17 @@ def troubles(handle: Handle) -> Iterator[str]:
             yield f"{name} has edits that were not read yet: yiku publish"
 
 
+def exclusive_writer(handle: Handle) -> AbstractContextManager[None]:
+    """While this is held, no other process or thread of Yiku writes to the files of a vault. Raises StoreBusy."""
+    return one_at_a_time(
+        handle.paths.locks / "note-writer.lock", "another process is writing notes", handle.settings.busy_timeout_s
+    )
+
+
 def _all(handle: Handle, root: Path, *, make: bool, keep: Keep | None) -> PublishReport:
     """All pages of a vault; twice where the edits of one change what another shows."""
     run = replace(handle, run=f"edits {handle.new_id()}")
-    with one_at_a_time(handle.paths.locks / "pages.lock", "another process is writing the pages", LOCK_S):
+    with exclusive_writer(handle):
         reports = {name: _page(run, root / name, make=make, keep=keep) for name in NAMES}
         if any(report.edits for report in reports.values()):
             first, second = NAMES
@@ -142,6 +151,7 @@ def _page(handle: Handle, path: Path, *, make: bool, keep: Keep | None) -> PageR
             for mine, more in zip(_lists(applied), _lists(done), strict=True):
                 mine += [text for text in more if text not in mine]
             _keep(handle, _read(handle, path.name, look.found, done.own))
+        applied.own += [line for line in look.orphaned if line not in applied.own]
         text, version, shown, omitted = _text(handle, look, applied.own)
         if version is not None:
             _keep(handle, version)
@@ -172,9 +182,19 @@ def _look(handle: Handle, path: Path) -> Look:
         return Look(path, seen, None, known, held="gone" if seen is not None and known else None)
     look = Look(path, seen, found, known)
     if _digest(handle, found.version, found.body) == found.digest:
-        return look  # as it was written
+        known_version = any(one.version == found.version for one in known)
+        return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
     return replace(look, edits=read, held=_doubt(handle, look, read))
+
+
+def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
+    """Lines whose memories are not there, not even as history: the database was lost, or is older than the page."""
+    own = handle.own()
+    lines = [item for item in region.items(found.body) if item.id]
+    gone = [item for item in lines if not own or not handle.store.count(own, Memories(suffix=item.id))]
+    there = {" ".join(row.content.split()) for row in _pool(handle)} if gone else set()
+    return tuple(f"- {item.text}" for item in gone if item.text not in there)
 
 
 def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
@@ -231,7 +251,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
         further=further,
     )
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
-    before = look.found or _new_page(look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
+    before = look.found or _new_page(handle, look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
     whole = {short[row.id]: row.id for row in shown}
     entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
     if look.seen and look.found and not look.edits and _same(look.found.body, body):
@@ -252,20 +272,16 @@ def _same(before: str, now: str) -> bool:
     return one == two
 
 
-def _new_page(look: Look, title: str) -> Page:
+def _new_page(handle: Handle, look: Look, title: str) -> Page:
     """Where the region stands in a page that has none, or none that can be told: behind what people wrote."""
     if look.seen is None or not look.seen.text.strip():
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.clear(text, lambda item: _is_ours(look.known, item))
+        text = region.clear(text, hand_edits.shown(look.known, _seal(handle)))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
-
-
-def _is_ours(known: Sequence[PageVersion], id: str) -> bool:
-    return any(entry.id.endswith(id) for one in known for entry in one.entries if entry.id)
 
 
 def _pool(handle: Handle) -> list[SemanticMemory]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from yiku.errors import InvalidInput, Stale
 from yiku.files import notes as files
@@ -69,17 +70,22 @@ class Run:
         )
 
 
-def sync(handle: Handle, *, force: bool = False, progress: Progress | None = None) -> SyncReport:
+def sync(
+    handle: Handle, *, force: bool = False, progress: Progress | None = None, stopped: Callable[[], bool] | None = None
+) -> SyncReport:
     """
     Bring the index of notes in step with the files of this scope's vault.
 
     force:    read every file again, and believe that those which are gone are meant to be
     progress: told how many files are done, of how many
+    stopped:  asked before each file; once it says so what was read is indexed, and the rest is left to the next sync
     Raises InvalidInput for a scope without a vault, Paused, and StoreBusy while another process is at it.
     """
     checks.flag(force, "force")
     checks.optional_call(progress, "progress")
-    return _sync(handle, lambda run: _whole(run, force=force, progress=progress or (lambda done, total: None)), pages=True)
+    checks.optional_call(stopped, "stopped")
+    tell, ended = progress or (lambda done, total: None), stopped or (lambda: False)
+    return _sync(handle, lambda run: _whole(run, force=force, progress=tell, stopped=ended), pages=True)
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
@@ -95,15 +101,32 @@ def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
     return _sync(handle, some, pages=any(path in files.PAGES for path in wanted))
 
 
-def pending(handle: Handle) -> tuple[int, int]:
-    """How many files of the vault a sync would read or drop, and how many cannot be indexed; 0 without a vault."""
+class Pending(NamedTuple):
+    """What a sync would find: files to read or drop, those that cannot be indexed, and those whose loss only `force` believes."""
+
+    files: int = 0
+    unfit: int = 0
+    held: int = 0
+
+
+def pending(handle: Handle) -> Pending:
+    """What waits for a sync; nothing without a vault."""
     if handle.vault is None:
-        return 0, 0
+        return Pending()
     own = handle.own()
     known = {file.path: file for file in handle.store.notes.files(own[0])} if own else {}
     found = {one.path: one for one in files.scan(handle.vault) if isinstance(one, Seen)}
     settled = {path for path, one in found.items() if path in known and _looks_same(known[path], one)}
-    return len(found.keys() - settled) + len(known.keys() - found.keys()), sum(file.status != "indexed" for file in known.values())
+    missing, strange = known.keys() - found.keys(), found.keys() - known.keys()
+    moved = {found[path].inode for path in strange}
+    gone = sum(known[path].inode not in moved for path in missing)
+    held = gone if _too_many(gone, len(known)) else 0
+    return Pending(len(found) - len(settled) + len(missing) - held, sum(file.status != "indexed" for file in known.values()), held)
+
+
+def _too_many(gone: int, known: int) -> bool:
+    """Whether so many files are gone that an accident is likelier than a wish."""
+    return gone > FEW_GONE and gone > GONE_SHARE * known
 
 
 def vault_of(handle: Handle) -> Path:
@@ -129,8 +152,8 @@ def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncRe
         return replace(run.report(handle.store.notes.count(handle.own()), time.monotonic() - began), pages=read)
 
 
-def _whole(run: Run, *, force: bool, progress: Progress) -> None:
-    """Every file of the vault."""
+def _whole(run: Run, *, force: bool, progress: Progress, stopped: Callable[[], bool]) -> None:
+    """Every file of the vault, or those up to where it is stopped: then none that is missing is taken for gone."""
     found, unseen = dict[str, Seen](), list[str]()
     for one in files.scan(run.root):
         if isinstance(one, Seen):
@@ -144,12 +167,14 @@ def _whole(run: Run, *, force: bool, progress: Progress) -> None:
     todo = [path for path, one in found.items() if force or not (path in run.known and _is_same(run.known[path], one))]
     run.unchanged = len(found) - len(todo)
     for place, path in enumerate(todo, 1):
+        if stopped():
+            return _flush(run)
         _read_file(run, path)
         progress(place, len(todo))
     _flush(run)
     moved = {*run.renamed.values()}
     gone = [file.path for file in missing if file.path not in moved]
-    if len(gone) > FEW_GONE and len(gone) > GONE_SHARE * len(run.known) and not force:
+    if _too_many(len(gone), len(run.known)) and not force:
         run.held += gone
     else:
         _drop(run, gone)

@@ -70,7 +70,7 @@ def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callab
     root = sync.vault_of(handle)
 
     def look() -> SyncReport:
-        report = sync.sync(handle)
+        report = sync.sync(handle, stopped=stopped)
         if report.anything or any(page.edits for page in report.pages):
             tell(report)
         return report

@@ -18,7 +18,7 @@ import typer
 from yiku.errors import InvalidInput, ReadOnly, StorageFull
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parsed, text
-from yiku.types import Hit, Hits, SemanticMemory, State, Turn
+from yiku.types import Hit, Hits, Note, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:
     from yiku import Memory
@@ -285,21 +285,23 @@ def get(
     id: Annotated[str, typer.Argument(metavar="ID", help="An id, or at least its last 4 characters.")],
     as_of: AsOf = None,
 ) -> None:
-    """Show one memory or message in full."""
+    """Show one memory, message or passage of a note in full."""
     with call.memory() as memory:
         found = memory.get(id, as_of=as_of)
-        content = memory.admin.blob(found.blob) if isinstance(found, Turn) and found.blob else found.content
+        content = found.text if isinstance(found, Note) else found.content
+        if isinstance(found, Turn) and found.blob:
+            content = memory.admin.blob(found.blob)
     call.answer({"item": json_output.item(found) | {"content": content}}, _whole(found, content))
 
 
-def _whole(found: SemanticMemory | Turn, content: str) -> Iterator[str]:
+def _whole(found: SemanticMemory | Turn | Note, content: str) -> Iterator[str]:
     yield terminal.harmless(content)
     yield ""
     rows = [(name.replace("_", " "), terminal.flat(value)) for name, value in _facts(found)]
     yield from terminal.table(rows, dim=[0])
 
 
-def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
+def _facts(found: SemanticMemory | Turn | Note) -> Iterator[tuple[str, str]]:
     """Yield the known properties of an item."""
     yield "id", terminal.short(found.id)
     yield "said at", terminal.exactly(found.said_at)
@@ -307,6 +309,9 @@ def _facts(found: SemanticMemory | Turn) -> Iterator[tuple[str, str]]:
         yield "role", " ".join(filter(None, [found.role, found.speaker]))
         yield "session", f"{found.session}, place {found.position}"
         shown = ["tool_calls", "tool_results", "external_id", "parent", "agent", "project", "actor", "metadata", "hidden_at"]
+    elif isinstance(found, Note):
+        yield "file", f"{found.path}:{terminal.lines(found)}"
+        shown = ["heading", "source"]
     else:
         yield "kind", f"{found.kind.value}{terminal.marks(found)}"
         if found.predicate:

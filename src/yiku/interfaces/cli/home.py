@@ -79,7 +79,8 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
         (
             "holds",
-            f"{terminal.plural(counts.turns, 'turn')} in {terminal.plural(counts.sessions, 'session')}, {_counted(memories)}",
+            f"{terminal.plural(counts.turns, 'turn')} in {terminal.plural(counts.sessions, 'session')}, {_counted(memories)}"
+            + (f", {terminal.plural(counts.notes, 'note')}" if counts.notes else ""),
         ),
         ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
         ("durability", found.durability),
@@ -113,7 +114,10 @@ def stats(call: Call) -> None:
         ("sessions", f"{found.sessions:,}", ""),
         *((f"memories, {name}", f"{count:,}", "") for name, count in found.memories.items()),
         *((f"kind {name}", f"{count:,}", "") for name, count in found.kinds.items()),
-        *((name, f"{getattr(found, name):,}", "") for name in "entities relations tags episodes attachments queue changes".split()),
+        *(
+            (name, f"{getattr(found, name):,}", "")
+            for name in "entities relations tags episodes notes attachments queue changes".split()
+        ),
         ("first said", terminal.day(found.first_said_at) if found.first_said_at else "-", ""),
         ("last said", terminal.day(found.last_said_at) if found.last_said_at else "-", ""),
         ("database", terminal.bytes_(found.database_bytes), ""),

@@ -19,7 +19,7 @@ from yiku.errors import InvalidInput, NotFound
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.interfaces.cli.keep import Id
-from yiku.types import PageReport, PublishReport, Turn
+from yiku.types import Note, PageReport, PublishReport, Turn
 
 EDITORS = ("sensible-editor", "nano", "vim", "vi")  # where the environment names none
 SHOWN_CELLS = 100
@@ -83,6 +83,8 @@ def edit(call: Call, id: Id) -> None:
         found = memory.get(id)
         if isinstance(found, Turn):
             raise NotFound(f"there is no memory with the id {found.id} (this id is a turn's)", "What was said does not change.")
+        if isinstance(found, Note):
+            raise NotFound(f"there is no memory with the id {found.id} (this id is a note's)", f"Edit {found.path} itself.")
         call.admit(memory)
         versions = memory.history(found.id)
         before = next((row for row in reversed(versions) if row.live), found)

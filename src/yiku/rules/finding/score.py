@@ -50,14 +50,14 @@ def idf(documents: int, total: int) -> float:
 
 def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     """
-    Merge the postings of other writings, which stand at the end, into those of their terms.
+    Merge the postings of other writings into those of their terms.
 
     written: the term of each other writing
     """
     import numpy as np
 
-    found = list(postings.found[: len(postings.found) - len(written)])
-    for other in filter(lambda posting: posting.documents, postings.found[len(found) :]):
+    found = [posting for posting in postings.found if posting.term not in written]
+    for other in [posting for posting in postings.found if posting.term in written and posting.documents]:
         for place, known in enumerate(found):
             if known.term == written[other.term]:
                 ns, first, _ = numbers.distinct(np.concatenate([known.ns, other.ns]))

@@ -13,7 +13,7 @@ with what was made of that before, whichever it shares more lines with.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -63,17 +63,16 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     """
     found = items(body)
     told = [(item, _sealed(item, seal)) for item in found]
-    ever = {(entry.id[-len(item.id) :], entry.seal) for item in found if item.id for one in known for entry in one.entries}
+    was_shown = shown(known, seal)
     base = _base(told, version, known)
     if base is None:
-        strange = [item.raw for item, sealed in told if not (item.id and (item.id, sealed) in ever) and item.statement]
-        return Edits(own=tuple(strange))
+        return Edits(own=tuple(item.raw for item in found if item.statement and not was_shown(item)))
     there, unknown = _kept(told, base)
     changed: dict[str, Changed] = {}
     added: list[Item] = []
     own: list[str] = []
-    for item, sealed in unknown:
-        if item.id and (item.id, sealed) in ever:
+    for item in unknown:
+        if item.id and was_shown(item):
             continue  # a line of another version, or a second copy
         id = _meant(item, base, known, there) if item.text else None
         if not item.statement:
@@ -87,25 +86,51 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     return Edits(tuple(changed.values()), tuple(added), removed, tuple(own))
 
 
-def _kept(told: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[tuple[Item, str]]]:
-    """The ids of the version that stand there as they were, with their id or without, and all else that stands there."""
+def shown(known: Sequence[PageVersion], seal: Seal) -> Callable[[Item], bool]:
+    """Whether a version of the page has a line, under the id that it ends in or without one."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for one in known:
+        for entry in one.entries:
+            ids[entry.seal].add(entry.id)
+
+    def was_shown(item: Item) -> bool:
+        there = ids.get(_sealed(item, seal), ())
+        return any(id.endswith(item.id) if item.id else not id for id in there)
+
+    return was_shown
+
+
+def _kept(told: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[Item]]:
+    """
+    The ids of the version whose lines stand there with the words that they had, and all else that stands there.
+
+    Lines that end in their own id are found first, then those without one, and last those under the id of another line.
+    """
     left = list(base.entries)
-    rest: list[tuple[Item, str]] = []
     there: set[str] = set()
-    for named in (True, False):  # first those that say which they are
+    for fits in (_has_its_id, _has_no_id, _has_words):
+        rest: list[tuple[Item, str]] = []
         for item, sealed in told:
-            if (item.id is not None) is not named:
-                continue
-            same = next(
-                (one for one in left if one.seal == sealed and (not item.id or not one.id or one.id.endswith(item.id))), None
-            )
+            same = next((one for one in left if one.seal == sealed and fits(item, one)), None)
             if same is None:
                 rest.append((item, sealed))
             else:
                 left.remove(same)
                 there.add(same.id)
-    order = {id(item): place for place, (item, _) in enumerate(told)}
-    return there, sorted(rest, key=lambda one: order[id(one[0])])
+        told = rest
+    return there, [item for item, _ in told]
+
+
+def _has_its_id(item: Item, entry: Entry) -> bool:
+    return item.id is not None and (not entry.id or entry.id.endswith(item.id))
+
+
+def _has_no_id(item: Item, entry: Entry) -> bool:
+    return item.id is None
+
+
+def _has_words(item: Item, entry: Entry) -> bool:
+    return bool(item.text)
 
 
 def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[PageVersion]) -> PageVersion | None:

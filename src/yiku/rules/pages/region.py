@@ -15,7 +15,7 @@ Lines end with \\n here; whoever reads and writes the file keeps the line ends t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -135,26 +135,46 @@ def without(text: str, is_gone: Callable[[Item], bool]) -> tuple[str, list[int]]
     if len(marks) != len(_NAMES):
         return text, []
     gone: list[int] = []
-    place = marks[0] + 1
-    for item in items("\n".join(lines[place : marks[1]])):
-        raw = item.raw.split("\n")
-        while lines[place : place + len(raw)] != raw:
-            place += 1
+    first = marks[0] + 1
+    for place, item in _with_places(lines[first : marks[1]]):
         if item.statement and is_gone(item):
-            gone += range(place, place + len(raw))
-        place += len(raw)
+            gone += range(first + place, first + place + item.raw.count("\n") + 1)
     left = {*gone}
     return "\n".join(line for place, line in enumerate(lines) if place not in left), [place + 1 for place in gone]
 
 
-def clear(text: str, is_ours: Callable[[str], bool]) -> str:
-    """A page without markers and the lines that end in an id of ours, used when the region can no longer be determined."""
-    kept = []
-    for line in text.split("\n"):
-        match = _ID.search(line.rstrip())
-        if not marker(line) and not (match and is_ours(match[1].lower())):
-            kept.append(line)
-    return "\n".join(kept)
+def clear(text: str, is_ours: Callable[[Item], bool]) -> str:
+    """
+    A page without markers and without the lines that were written here, where nobody can tell any more what the region was.
+
+    A heading goes with the last of its lines.
+    """
+    lines = text.split("\n")
+    gone = {place for place, line in enumerate(lines) if marker(line)}
+    heading: int | None = None  # where the last one stands, if it is ours
+    went = stays = False  # lines below it
+    for place, item in [*_with_places(lines), (len(lines), Item("", None, "#", "", False))]:
+        if not item.statement and _HEADING.match(item.raw):
+            if heading is not None and went and not stays:
+                gone.add(heading)
+            heading, went, stays = place if is_ours(item) else None, False, False
+        elif item.statement and is_ours(item):
+            gone |= {*range(place, place + item.raw.count("\n") + 1)}
+            went = True
+        else:
+            stays = stays or place not in gone
+    return "\n".join(line for place, line in enumerate(lines) if place not in gone)
+
+
+def _with_places(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
+    """What stands in these lines, each with the place of its first."""
+    place = 0
+    for item in items("\n".join(lines)):
+        raw = item.raw.split("\n")
+        while lines[place : place + len(raw)] != raw:
+            place += 1
+        yield place, item
+        place += len(raw)
 
 
 def digested(version: str, body: str) -> str:
@@ -179,6 +199,7 @@ def items(body: str) -> list[Item]:
     """What stands in a region, in order. A list item or a paragraph may be wrapped over several lines."""
     found: list[Item] = []
     open_: list[str] = []  # lines of the statement that goes on
+    unclosed = set[str]()
     section = ""
 
     def closed() -> None:
@@ -190,7 +211,7 @@ def items(body: str) -> list[Item]:
     place = 0
     while place < len(lines):
         line = lines[place]
-        behind = _block(lines, place)
+        behind = _block(lines, place, unclosed)
         if behind > place:
             closed()
             if _HEADING.match(line):
@@ -207,26 +228,32 @@ def items(body: str) -> list[Item]:
     return found
 
 
-def _block(lines: Sequence[str], place: int) -> int:
-    """Behind the lines of what is no statement; the place itself where one begins, or nothing."""
+def _block(lines: Sequence[str], place: int, unclosed: set[str]) -> int:
+    """
+    Behind the lines of what is no statement; the place itself where one begins, or nothing.
+
+    unclosed: how the blocks begin that nothing closes, as far as is known; nobody looks for the end of another one
+    """
     line = lines[place]
     if fence := _FENCE.match(line):
-        mark = fence[1]
-        behind = place + 1
-        while behind < len(lines) and not lines[behind].strip().startswith(mark):
-            behind += 1
-        return min(behind + 1, len(lines))
+        return _block_end(lines, place, fence[1][0], unclosed, lambda after: after.strip().startswith(fence[1]))
     if line.lstrip().startswith("<!--"):
-        behind = place
-        while behind < len(lines) - 1 and "-->" not in lines[behind]:
-            behind += 1
-        return behind + 1
+        return place + 1 if "-->" in line else _block_end(lines, place, "<", unclosed, lambda after: "-->" in after)
     if _HEADING.match(line) or _RULER.match(line):
         return place + 1
     behind = place
     while behind < len(lines) and (start := lines[behind].lstrip()).startswith(_OTHER) and not start.startswith("<!--"):
         behind += 1
     return behind
+
+
+def _block_end(lines: Sequence[str], place: int, kind: str, unclosed: set[str], closes: Callable[[str], bool]) -> int:
+    """Behind a fence or a comment. One that nothing closes ends before the next line with an id, whose memory would be lost in it."""
+    after = range(place + 1, len(lines))
+    if kind not in unclosed and (end := next((behind for behind in after if closes(lines[behind])), None)) is not None:
+        return end + 1
+    unclosed.add(kind)
+    return next((behind for behind in after if _ID.search(lines[behind].rstrip())), len(lines))
 
 
 def _statement(lines: Sequence[str], section: str) -> Item:

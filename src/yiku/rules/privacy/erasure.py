@@ -113,21 +113,26 @@ def _of_any_talk() -> frozenset[str]:
 
 def strings(value: Any) -> Iterator[str]:
     """Yield every text inside a JSON value or one of our dataclasses, without ids."""
-    if isinstance(value, Enum):
-        return
     if isinstance(value, str):
-        yield value
+        if not isinstance(value, Enum):
+            yield value
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            if entry is not None:
+                yield from strings(entry)
+    elif names := _fields_of_words(value.__class__):
+        for name in names:
+            if (entry := getattr(value, name)) is not None:
+                yield from strings(entry)
     elif isinstance(value, Mapping):
         yield from map(str, value)
         for entry in value.values():
             yield from strings(entry)
-    elif is_dataclass(value):
-        for field in fields(value):
-            if field.name not in _NOT_WORDS:
-                yield from strings(getattr(value, field.name))
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from strings(entry)
+
+
+@cache
+def _fields_of_words(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name not in _NOT_WORDS) if is_dataclass(kind) else ()
 
 
 def looked_for(texts: Iterable[str]) -> dict[str, str]:
