@@ -36,7 +36,7 @@ def say(memory, clock, *lines, hours=30):
             "Actually, for the cake the Khans want pistachio.",
             "What do the Khans want for the cake?",
         ),
-        ("Our CI runs on Jenkins.", "Our CI runs on Drone now.", "What does our CI run on?"),
+        ("Our CI runs on Jenkins.", "Actually, our CI runs on Drone.", "What does our CI run on?"),
         ("我们的CI跑在Jenkins上。", "更正：我们的CI跑在Drone上。", "我们的CI跑在哪里？"),
         ("订单服务的超时是3秒。", "其实订单服务的超时是8秒。", "订单服务的超时是多少？"),
     ],
@@ -195,6 +195,24 @@ def test_an_erasure_empties_what_was_known_of_its_slot(memory):
     memory.admin.erase(told.memory.id)
 
     assert {0} == {each.cache_info().currsize for each in known}
+
+
+@pytest.mark.parametrize(
+    ("current", "past", "question"),
+    [
+        ("My bike is a Canyon.", "Before that my bike was a Trek.", "What make is my bike?"),
+        ("我家宽带是星桥的。", "前几年我家宽带是海讯的。", "我家现在用的哪家宽带？"),
+    ],
+)
+def test_what_tells_of_the_past_says_so_beside_what_holds(memory, clock, current, past, question):
+    """Said later, but not what holds since: it is marked as over, and names nothing that was said later."""
+    say(memory, clock, current, past)
+    hits = memory.recall(question)
+
+    assert current in hits[0].text
+    assert [None] * len(hits) == [hit.said_later for hit in hits]
+    (line,) = [line for line in memory.context(question).text.splitlines() if past.rstrip("。.") in line]
+    assert any(mark in line for mark in ("[no longer so]", "[已不再成立]"))
 
 
 def test_a_change_that_is_found_about_as_well_stands_first(memory, clock):

@@ -13,6 +13,7 @@ from datetime import datetime
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.query import Item, Query
 from yiku.rules.finding import said_later, same_slot
+from yiku.rules.finding.supersede import Statement
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
@@ -57,13 +58,14 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     for place, hit in enumerate(found):
         if clauses := marks.get(hit.id):
             spans = tuple((one.start, one.end) for one in clauses)
-            found[place] = replace(hit, said_later=clauses[-1].later, outdated=spans)
+            later = next((one.later for one in reversed(clauses) if not one.over), None)
+            found[place] = replace(hit, said_later=later, outdated=spans)
     for id, turn in after.items():  # a correction that names nothing is found by what it corrects
         wanted = query.where is None and "turn" in query.types
         if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
-    for first, second in [*((one.later, one.id) for one in order.outdated), *order.before]:
+    for first, second in order.before:
         _move_before(found, first, second)
     if not asked.several:
         _in_one_slot(found)
@@ -99,7 +101,7 @@ def _changed_since(asked: Asked, found: list[Hit]) -> None:
         _move_before(found, change.id, first.id)
 
 
-def _when(statement: said_later.Statement) -> tuple[datetime, int]:
+def _when(statement: Statement) -> tuple[datetime, int]:
     return statement.said_at, statement.place
 
 
@@ -142,10 +144,10 @@ def _turns(item: Item) -> frozenset[str]:
     return frozenset([item.id]) if isinstance(item, Turn) else frozenset()
 
 
-def _statement(item: Item) -> said_later.Statement:
+def _statement(item: Item) -> Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
     at = item.ended_at if isinstance(item, Episode) else item.said_at
-    return said_later.Statement(item.id, text, at, _place(item), _speaker(item))
+    return Statement(item.id, text, at, _place(item), _speaker(item))
 
 
 def _said_next(query: Query, turns: Sequence[Turn]) -> dict[str, Turn]:

@@ -199,8 +199,11 @@ def _name(speaker: str) -> str:
 def annotated(hit: Hit, language: str) -> str:
     """Return the text of a hit with a mark after each outdated clause."""
     text = hit.text
+    mark = (
+        f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else label("context.replaced", language)
+    )
     for _, end in sorted(hit.outdated, reverse=True):
-        text = f"{text[:end]} [{label('context.said_later', language)}{(hit.said_later or '')[-8:]}]{text[end:]}"
+        text = f"{text[:end]} [{mark}]{text[end:]}"
     return text
 
 

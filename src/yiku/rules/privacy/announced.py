@@ -199,9 +199,9 @@ def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int
     is_flag = before.startswith("-", len(rest)) and (not rest or rest[-1].isspace())
     is_short = announcing.alone or name_end - at < SHORT  # and may stand there by chance
     opens = announcing.opens or name.endswith(tuple(words("secrets.opening_key")))
-    if not looks_random(value, at_least=8) or not _suffices(
-        announcing.kind, value, glue, is_flag=is_flag, is_short=is_short, opens=opens
-    ):
+    if not _suffices(announcing.kind, value, glue, is_flag=is_flag, is_short=is_short, opens=opens):
+        return None
+    if not looks_random(value, at_least=8):
         return None
     end = start + len(value)
     if peek.end() == start + _PEEK and (whole := _TAKEN.match(text, start)):
