@@ -1,5 +1,5 @@
 """
-Read the full text of a turn, also from blobs, for indexing, quoting and redaction.
+Full texts of a turn, also from blobs: read them, make search tokens, locate a quote, rewrite them for redaction.
 
 A long content lies in a blob; here it is read whole.
 """

@@ -1,5 +1,5 @@
 """
-Rebuild a home from transcripts: restore turns, learn from them again, and report what is lost.
+Restore from transcripts the turns that a repaired store lacks, learn from them again, and report what is lost.
 
 `repair` has made a store of what could be read and of the backups, or an empty one. Here every turn that a transcript holds and
 that store does not is recorded again as it was, without what was erased since; then rules learn from it as from any turn, and

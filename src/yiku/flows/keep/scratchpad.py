@@ -1,5 +1,5 @@
 """
-Maintain a user's scratchpad: current task, open questions, next steps.
+Keep a user's scratchpad (current task, open questions, next steps) from their turns, patches and Markdown edits.
 """
 
 from __future__ import annotations

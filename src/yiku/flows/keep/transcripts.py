@@ -1,5 +1,5 @@
 """
-Append new turns to the transcripts, outside the caller's path; update, reconcile and expire transcripts.
+Bring the transcripts up to date with the database: append new turns, mark forgotten ones, reconcile, expire old lines.
 
 The database comes first, and the transcripts are caught up with it: by a write that finds the last time a minute ago, by the
 thread in the background, when a memory is closed. Each line is appended once: a mark says up to which turn the files go, and
