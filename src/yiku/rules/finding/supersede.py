@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 from yiku.rules.finding.supersede_weights import WEIGHTS
 from yiku.rules.statements.clause import AGENT, USER, Asked, Clause, Slot, Tense
@@ -58,10 +58,15 @@ class Answer:
     held: frozenset[str]
     rank: int
 
+    @cached_property
+    def when(self) -> tuple[datetime, int]:
+        """When its statement was said, then its place."""
+        return self.statement.said_at, self.statement.place
+
     @property
     def key(self) -> tuple[datetime, int, int]:
         """Sort by when it was said, then by where it stands."""
-        return self.statement.said_at, self.statement.place, self.clause.start
+        return *self.when, self.clause.start
 
     @property
     def covered(self) -> int:
@@ -101,12 +106,12 @@ def may_supersede(new: Answer, old: Answer) -> bool:
         return False
     if said_later(new, old):
         return True
-    return old.clause.tense is Tense.PAST and new.clause.plain and new.holds and old.key[:2] > new.key[:2]
+    return old.clause.tense is Tense.PAST and new.clause.plain and new.holds and said_later(old, new)
 
 
 def said_later(new: Answer, old: Answer) -> bool:
     """Whether one answer was said after the other, in another statement."""
-    return new.key[:2] > old.key[:2]
+    return new.when > old.when
 
 
 def tells_a_change(old: Answer, new: Answer) -> bool:
@@ -117,20 +122,17 @@ def tells_a_change(old: Answer, new: Answer) -> bool:
 
 def best(asked: Asked, answers: Sequence[Answer]) -> Iterator[tuple[float, Answer, Answer]]:
     """For each answer that something may supersede the most likely one: the score, the old and the new."""
-    alone: dict[tuple[int, str, str], float] = {}
 
-    def of(answer: Answer, name: str, over: str) -> float:
-        known = alone.get((id(answer), name, over))
-        if known is None:
-            known = alone[id(answer), name, over] = sum(WEIGHTS.get(over + one, 0.0) for one in _of_one(asked, answer, name))
-        return known
+    @cache
+    def alone(answer: Answer, name: str, over: str) -> float:
+        return sum(WEIGHTS.get(over + one, 0.0) for one in _of_one(asked, answer, name))
 
-    for old in answers:
+    for old in (each for each in answers if each.holds):
         found: list[tuple[float, Answer]] = []
         for new in answers:
             if may_supersede(new, old):
                 over = "" if said_later(new, old) else _OVER
-                known = of(old, "old", over) + of(new, "new", over)
+                known = alone(old, "old", over) + alone(new, "new", over)
                 if known >= LEAST:
                     found.append((known + sum(WEIGHTS.get(one, 0.0) for one in _of_both(asked, old, new)), new))
         if found:
