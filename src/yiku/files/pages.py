@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from yiku.errors import InvalidInput, StoreError
-from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, write_flushed
+from yiku.files.notes import LARGEST_BYTES
+from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, temporary_file
 
-LARGEST_BYTES = 8 * 1024 * 1024  # as much of a file is indexed
 AGAIN = 5  # times, when somebody saves the page meanwhile
 BOM = "\ufeff"
 
@@ -94,39 +93,19 @@ def _replace_by_rename(folder: int, name: str, content: bytes, seen: bytes) -> b
         mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return False
-    temporary = _write_temporary(folder, name, content, mode)
-    try:
-        with suppress(FileNotFoundError):
-            if content_of(Path(name), at_most=LARGEST_BYTES, below=folder) == seen:
-                os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-                return True
-        os.unlink(temporary, dir_fd=folder)
-        return False
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
-        raise
+    with temporary_file(folder, name, content, mode) as temporary, suppress(FileNotFoundError):
+        if content_of(Path(name), at_most=LARGEST_BYTES, below=folder) == seen:
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            return True
+    return False
 
 
 def _create(folder: int, name: str, content: bytes) -> bool:
     """Create a file on a file system without unnamed files; False if the name was taken first."""
-    temporary = _write_temporary(folder, name, content)
-    try:
+    with temporary_file(folder, name, content) as temporary, suppress(FileExistsError):
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         return True
-    except FileExistsError:
-        return False
-    finally:
-        os.unlink(temporary, dir_fd=folder)
-
-
-def _write_temporary(folder: int, name: str, content: bytes, mode: int = 0o600) -> str:
-    temporary = f".{name}.{secrets.token_hex(6)}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-        os.fchmod(file.fileno(), mode)
-        write_flushed(file, content)
-    return temporary
+    return False
 
 
 def _content(path: Path, below: Path) -> bytes | None:

@@ -224,16 +224,23 @@ def create_whole(folder: int, name: str, content: bytes) -> bool:
 
 
 def _replace(folder: int, name: str, content: bytes) -> None:
-    temporary = f".{name}.{secrets.token_hex(6)}"
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-            write_flushed(file, content)
+    with temporary_file(folder, name, content) as temporary:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
+
+
+@contextlib.contextmanager
+def temporary_file(folder: int, name: str, content: bytes, mode: int = 0o600) -> Iterator[str]:
+    """Write a file under a temporary name beside `name`, flushed; whatever still has that name afterwards is removed."""
+    temporary = f".{name}.{secrets.token_hex(6)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+            os.fchmod(file.fileno(), mode)
+            write_flushed(file, content)
+        yield temporary
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
-        raise
 
 
 def write_flushed(file: BinaryIO, content: bytes) -> None:
