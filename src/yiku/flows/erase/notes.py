@@ -19,7 +19,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.erase import quotes
 from yiku.flows.erase.plan import ErasurePlan
 from yiku.rules.pages import region
-from yiku.rules.pages.chunks import index_tokens
+from yiku.rules.pages.chunks import tokens_of
 from yiku.rules.privacy import redaction
 from yiku.rules.text import analyze
 from yiku.rules.text.sentences import MARKS
@@ -51,7 +51,7 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
     """Find the erased sentences in the files of the vault and in their index; of a whole scope all of the index."""
     own, found = handle.own(), NotesPlan()
     if plan.whole_scope:
-        found.passages.update(_tokens(_passages(handle, own)))
+        found.passages.update(tokens_of(_passages(handle, own)))
         return found
     if next(iter(_texts(handle.vault)), None) is None and not handle.store.notes.after(own[0], 0, 1):
         return found
@@ -80,7 +80,7 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
     touched = [
         note for note in cut_up if any(note.start_line <= line <= note.end_line for line in found.lines[note.path])
     ]  # its overlap may begin inside a sentence
-    found.passages.update(_tokens([*touched, *saying]))
+    found.passages.update(tokens_of([*touched, *saying]))
     return found
 
 
@@ -135,10 +135,6 @@ def _passages(handle: Handle, own: Sequence[int]) -> Iterable[Note]:
     while own and (some := handle.store.notes.after(own[0], last, PAGE)):
         yield from some
         last = some[-1].n
-
-
-def _tokens(notes: Iterable[Note]) -> dict[int, Tokens]:
-    return {note.n: index_tokens(note.heading, note.text) for note in notes}
 
 
 def _with_mark(text: str, end: int) -> int:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from yiku.errors import InvalidInput
 from yiku.files import pages
+from yiku.files.notes import PAGES
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import region
 from yiku.rules.privacy import redaction
 from yiku.types import Place
 
-NAMES = ("MEMORY.md", "USER.md")
 AGAIN = 5  # times, when somebody saves a page meanwhile
 
 
@@ -37,7 +37,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         folded = redaction.Folded(item.text)
         return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
 
-    for name in NAMES:
+    for name in PAGES:
         path = root / name
         try:
             for _ in range(AGAIN):

@@ -15,7 +15,8 @@ from yiku.files import notes as files
 from yiku.files.vault import content_of, expand_home, write_atomically
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.notes.sync import sync_files, vault_of
+from yiku.flows.notes.publish import vault_of
+from yiku.flows.notes.sync import sync_files
 from yiku.types import SyncReport
 
 MOST_FILES = 10_000  # of a folder

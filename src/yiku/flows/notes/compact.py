@@ -26,7 +26,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.learn import by_model
 from yiku.flows.notes import sync
 from yiku.flows.notes.daily import LOGS
-from yiku.flows.notes.publish import exclusive_writer
+from yiku.flows.notes.publish import exclusive_writer, vault_of
 from yiku.models.api import ChatModel
 from yiku.rules.learning import grounding
 from yiku.rules.pages import daily
@@ -34,7 +34,6 @@ from yiku.rules.text.analyze import language_of
 from yiku.types import Compacted
 
 ARCHIVE = f"{LOGS}/archive"
-LOG_BYTES = 8 * 1024 * 1024  # of a log that is read
 ASKED_CHARS = 24_000  # of a log that a model is shown: its beginning and its end
 MOST_POINTS = 10  # of a day
 POINTS: dict[str, Any] = {
@@ -53,7 +52,7 @@ def compact(handle: Handle, *, older_than: Any = None, strategy: Strategy = "aut
     pause.raise_if_paused(handle)
     last = handle.now().date() - _retention(handle, older_than)
     model = _model(handle, strategy)
-    root = sync.vault_of(handle)
+    root = vault_of(handle)
     archived, summarized, kept = dict[str, str](), list[str](), dict[str, str]()
     days = _days(root, before=last)
     if not dry_run:
@@ -171,6 +170,6 @@ def _points(handle: Handle, model: ChatModel, text: str) -> list[str]:
 def _text(path: Path) -> str | None:
     """What a file holds; None where it is not there, or is no text."""
     try:
-        return content_of(path, at_most=LOG_BYTES).decode()
+        return content_of(path, at_most=files.LARGEST_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return None

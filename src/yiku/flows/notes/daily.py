@@ -20,15 +20,14 @@ from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import context
 from yiku.flows.notes import sync
-from yiku.flows.notes.publish import exclusive_writer
+from yiku.flows.notes.publish import exclusive_writer, vault_of
 from yiku.rules.lexicon import lists
-from yiku.rules.pages import daily, region
+from yiku.rules.pages import choosing, daily, region
 from yiku.rules.privacy import private
 from yiku.types import Noted
 
 NOTE_BYTES = 256 * 1024  # of one note
 LOGS = "memory"  # the folder of daily logs
-LASTING = "MEMORY.md"
 
 
 def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None = None, *, said_at: Any = None) -> Noted:
@@ -43,7 +42,7 @@ def append_daily(handle: Handle, text: str, metadata: Mapping[str, Any] | None =
         found.append(daily.append(page, daily.entry(note_text, at, known), day))
         return found[-1].text[len(page) :]
 
-    root = sync.vault_of(handle)
+    root = vault_of(handle)
     with exclusive_writer(handle):
         append(root / LOGS / f"{day}.md", add, below=Path(handle.home))
     return _locate(handle, f"{LOGS}/{day}.md", found[-1])
@@ -59,10 +58,10 @@ def promote(handle: Handle, text: str, *, topic: str | None = None, summary: str
         found.append(_below(page, about, note_text))
         return found[-1].text
 
-    root = sync.vault_of(handle)
+    root = vault_of(handle)
     with exclusive_writer(handle):
-        rewrite(root / LASTING, change, below=Path(handle.home))
-    return _locate(handle, LASTING, found[-1])
+        rewrite(root / choosing.MEMORY, change, below=Path(handle.home))
+    return _locate(handle, choosing.MEMORY, found[-1])
 
 
 def admit(handle: Handle, text: object, name: str) -> str:

@@ -20,8 +20,8 @@ from yiku.files.notes import Seen
 from yiku.flows.common import intake
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import chunks, region
-from yiku.rules.pages.chunks import Chunk, index_tokens
-from yiku.types import IndexFile, NewChunk, Note, NoteFile, Tokens
+from yiku.rules.pages.chunks import Chunk, index_tokens, tokens_of
+from yiku.types import IndexFile, NewChunk, Note, NoteFile
 
 BINARY_BYTES = 8_192  # at the start of a file, in which a NUL says that it is no text
 NOON = timedelta(hours=12)
@@ -125,11 +125,6 @@ def reindexed(read: Page, before: NoteFile | None, held: Sequence[Note]) -> Inde
     gone = [note for left in rows.values() for note in left]
     file = replace(read.file, n=before.n if before else 0)
     return IndexFile(file, before.hash if before else b"", tokens_of(gone), moved, new)
-
-
-def tokens_of(notes: Sequence[Note]) -> dict[int, Tokens]:
-    """The tokens that passages are indexed with, by number."""
-    return {note.n: index_tokens(note.heading, note.text) for note in notes}
 
 
 def chunk_id(path: str, chunk: Chunk, count: int) -> str:

@@ -19,6 +19,7 @@ from typing import Literal
 
 from yiku.errors import InvalidInput
 from yiku.files import pages
+from yiku.files.notes import PAGES
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.said_later import mark
@@ -32,7 +33,6 @@ from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
 from yiku.types import Condition, KeepPageVersion, Kind, Memories, PageReport, PageVersion, PublishReport, SemanticMemory, State
 
-NAMES = (choosing.MEMORY, choosing.USER)
 KNOWN_DAYS = 90  # that a version is known
 AGAIN = 5  # times, when somebody saves a page meanwhile
 POOL = 1_000  # of the newest statements, beside all rules and what is said of the user
@@ -78,19 +78,25 @@ def publish(handle: Handle, *, keep: Keep | None = None) -> PublishReport:
     """
     if keep not in (None, "memory", "file"):
         checks.refuse("keep", "must be memory or file")
-    root = handle.vault
-    if root is None:
-        raise InvalidInput(
-            f'{handle.scope} has no files: vaults = ["{handle.scope}"] in yiku.toml gives it some, once it holds something'
-        )
+    root = vault_of(handle)
     handle.paths.ignore()
     return _all(handle, root, make=True, keep=keep)
+
+
+def vault_of(handle: Handle) -> Path:
+    """The folder of the files of the scope that is written. Raises InvalidInput where it has none."""
+    if handle.vault is None:
+        raise InvalidInput(
+            f"the scope {handle.scope} has no folder of notes: the one of this home is its owner's; "
+            f'vaults = ["{handle.scope}"] in yiku.toml gives it one, once it holds something'
+        )
+    return handle.vault
 
 
 def apply_edits(handle: Handle) -> PublishReport:
     """Read the edits of pages that were published and exist, and update their regions. Creates no page."""
     root = handle.vault
-    if root is None or not any((root / name).exists() for name in NAMES):
+    if root is None or not any((root / name).exists() for name in PAGES):
         return PublishReport(())
     return _all(handle, root, make=False, keep=None)
 
@@ -100,7 +106,7 @@ def troubles(handle: Handle) -> Iterator[str]:
     root = handle.vault
     if root is None:
         return
-    for name in NAMES:
+    for name in PAGES:
         look = _look(handle, root / name)
         if look.held is not None:
             yield f"{name} {HELD.get(look.held, look.held)}"
@@ -121,9 +127,9 @@ def _all(handle: Handle, root: Path, *, make: bool, keep: Keep | None) -> Publis
     """All pages of a vault; twice where the edits of one change what another shows."""
     run = replace(handle, run=f"edits {handle.new_id()}")
     with exclusive_writer(handle):
-        reports = {name: _page(run, root / name, make=make, keep=keep) for name in NAMES}
+        reports = {name: _page(run, root / name, make=make, keep=keep) for name in PAGES}
         if any(report.edits for report in reports.values()):
-            first, second = NAMES
+            first, second = PAGES
             if reports[second].edits and reports[first].action not in ("held", "missing"):
                 again = _page(run, root / first, make=make, keep=None)
                 reports[first] = replace(reports[first], shown=again.shown, omitted=again.omitted)

@@ -17,14 +17,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from yiku.errors import InvalidInput, Stale
+from yiku.errors import Stale
 from yiku.files import notes as files
 from yiku.files.notes import Seen
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.notes import publish
-from yiku.flows.notes.page import Page, page, reindexed, tokens_of
+from yiku.flows.notes.page import Page, page, reindexed
 from yiku.rules.pages import chunks
+from yiku.rules.pages.chunks import tokens_of
 from yiku.store.api import one_at_a_time
 from yiku.types import DropFile, NoteFile, SyncReport
 
@@ -129,19 +130,12 @@ def _too_many(gone: int, known: int) -> bool:
     return gone > FEW_GONE and gone > GONE_SHARE * known
 
 
-def vault_of(handle: Handle) -> Path:
-    """The folder of the notes of the scope that is written. Raises InvalidInput where it has none."""
-    if handle.vault is None:
-        raise InvalidInput(f"the scope {handle.scope} has no folder of notes: the one of this home is its owner's")
-    return handle.vault
-
-
 def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
     """pages: read what people changed in MEMORY.md and USER.md first."""
     began = time.monotonic()
     handle.store.upkeep.ensure_open()
     pause.raise_if_paused(handle)
-    root = vault_of(handle)
+    root = publish.vault_of(handle)
     read = publish.apply_edits(handle).pages if pages else ()
     with one_at_a_time(handle.paths.locks / "notes.lock", "another process is indexing notes"):
         own = handle.own()

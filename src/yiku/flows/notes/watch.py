@@ -30,7 +30,7 @@ from yiku.flows.common import background, checks
 from yiku.flows.common.background import Worker
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed
-from yiku.flows.notes import sync
+from yiku.flows.notes import publish, sync
 from yiku.store.api import one_at_a_time
 from yiku.types import SyncReport, Watching
 
@@ -67,7 +67,7 @@ def watch(handle: Handle, tell: Callable[[SyncReport], object] | None = None, *,
 def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callable[[], bool]) -> None:
     """Sync the notes when they change, until `stopped`."""
     handle.store.upkeep.ensure_open()
-    root = sync.vault_of(handle)
+    root = publish.vault_of(handle)
 
     def look() -> SyncReport:
         report = sync.sync(handle, stopped=stopped)

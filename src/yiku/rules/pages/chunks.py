@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
@@ -23,7 +23,7 @@ from yiku.rules.pages.blocks import Block, blocks, lines, title
 from yiku.rules.text import analyze
 from yiku.rules.text.chunk import cost
 from yiku.rules.text.sentences import ends
-from yiku.types import Tokens
+from yiku.types import Note, Tokens
 
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
@@ -156,6 +156,11 @@ def passage(heading: str, text: str) -> str:
 def index_tokens(heading: str, text: str) -> Tokens:
     """What a chunk is found by. Never changes for a row."""
     return analyze.tokens(passage(heading, text))
+
+
+def tokens_of(notes: Iterable[Note]) -> dict[int, Tokens]:
+    """The tokens that passages are indexed with, by number."""
+    return {note.n: index_tokens(note.heading, note.text) for note in notes}
 
 
 # ------------------------------------------------------------------ units
