@@ -22,6 +22,7 @@ NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
 MIRROR = "erasures/"  # nor do these
+INBOX = "inbox/"  # what is left there was looked through sentence by sentence
 _VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
@@ -84,7 +85,8 @@ def search_files(home: Home, text: Search, word: Search, seen: Iterable[Path]) -
     """
     Search every other file; yield name, action, bytes and findings, clean files last as one.
 
-    text: looks for texts, in Yiku's own small files, which hold no others, and in notes, whose other sentences are a person's own
+    text: looks for texts, in Yiku's own small files, which hold no others, in notes and in what hooks captured, whose other
+          sentences are a person's own
     word: for words too, everywhere else
     seen: files that have been dealt with
     """
@@ -96,7 +98,7 @@ def search_files(home: Home, text: Search, word: Search, seen: Iterable[Path]) -
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:
-            whole = name in OURS or name.startswith(MIRROR) or notes.source_of(_VAULT.sub("", name, count=1))
+            whole = name in OURS or name.startswith((MIRROR, INBOX)) or notes.source_of(_VAULT.sub("", name, count=1))
             size, found = (text if whole else word)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work

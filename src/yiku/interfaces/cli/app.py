@@ -52,6 +52,7 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
+        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
