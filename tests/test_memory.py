@@ -48,6 +48,7 @@ VERBS = {
     "admin.ingest": lambda m: m.admin.ingest(),
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),
+    "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),

@@ -42,6 +42,7 @@ VERBS: dict[str, Verb] = {
     "ingest": lambda m, h: m.admin.ingest(),
     "learn": lambda m, h: m.learn(),
     "relearn": lambda m, h: m.admin.relearn(),
+    "consolidate": lambda m, h: m.admin.consolidate(),
     "end": lambda m, h: m.sessions.end("s1"),
     "feedback": lambda m, h: m.feedback(_first(m), "used"),
     "export": lambda m, h: m.admin.export(BytesIO(), everything=True),
