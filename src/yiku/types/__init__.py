@@ -7,6 +7,7 @@ The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
 from yiku.types.arguments import SettingsArguments
+from yiku.types.audit import Audit, Check, Finding, Why, Words
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
@@ -119,6 +120,8 @@ from yiku.types.outcomes import (
     Refused,
     Replaced,
     Retracted,
+    RunUndone,
+    SkippedItem,
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
@@ -169,6 +172,7 @@ __all__ = [
     "AddTurns",
     "Applied",
     "Attachment",
+    "Audit",
     "Backup",
     "BackupFile",
     "BadRecord",
@@ -177,6 +181,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangeRow",
+    "Check",
     "Checked",
     "ClaimJobs",
     "Compacted",
@@ -210,6 +215,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "Filter",
+    "Finding",
     "Flagged",
     "Forgotten",
     "Group",
@@ -275,6 +281,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunUndone",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
@@ -287,6 +294,7 @@ __all__ = [
     "Settings",
     "SettingsArguments",
     "Similar",
+    "SkippedItem",
     "SkippedRecord",
     "Slot",
     "Source",
@@ -310,4 +318,6 @@ __all__ = [
     "UpdateMemory",
     "Vector",
     "Watching",
+    "Why",
+    "Words",
 ]
