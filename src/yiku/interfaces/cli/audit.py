@@ -48,9 +48,9 @@ def audit(
     no_turns: Annotated[bool, typer.Option("--no-turns", help="Do not search turns for secrets.")] = False,
 ) -> None:
     """
-    Audit memory: duplicates, contradictions, missing sources, secrets, unused.
+    Audit memory: count duplicates, contradictions, secrets.
 
-    The exit code is 1 if a check found more than its budget. Nothing is changed.
+    It also counts statements without support, what is never recalled or stale, and orphans. The exit code is 1 if a check found more than its budget. Nothing is changed.
 
     \\b
     yiku audit

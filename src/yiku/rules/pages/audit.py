@@ -78,7 +78,7 @@ def page(audit: Audit, texts: Mapping[str, str], now: datetime, language: str) -
 
     lines = [f"# {told('title', f'{audit.memories:,}', now.isoformat()[:10])}", ""]
     lines += [told("over", len(audit.over), len(audit.findings)) if audit.over else told("none"), ""]
-    heads = [told(f"row_{name}") for name in ("check", "found", "share", "budget", "state")]
+    heads = [told(name) for name in ("row_check", "row_found", "row_share", "row_budget", "row_state")]
     lines += [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---|"]
     for one in audit.findings:
         budget = told("no_budget") if one.budget is None else f"{one.budget:.0%}"
