@@ -35,7 +35,7 @@ def archive(memory: Memory, row: SemanticMemory, run: str = RUN) -> int:
 def merge(memory: Memory, row: SemanticMemory, into: SemanticMemory) -> int:
     handle = as_run(memory)
     changes = [
-        UpdateMemory(row.n, {"superseded_by": into.id, "reason": "merged"}, index_tokens(row)),
+        UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"merged into {into.id}"}, index_tokens(row)),
         UpdateMemory(into.n, {"importance": 0.9, "tags": ("茶", "tea")}, index_tokens(into)),
     ]
     return handle.store.apply(handle.writes(), changes, handle.cause("consolidate")).transaction

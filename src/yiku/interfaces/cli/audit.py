@@ -50,7 +50,8 @@ def audit(
     """
     Audit memory: count duplicates, contradictions, secrets.
 
-    It also counts statements without support, what is never recalled or stale, and orphans. The exit code is 1 if a check found more than its budget. Nothing is changed.
+    It also counts statements without support, what is never recalled or stale, and orphans. The exit code is 1 if a
+    check found more than its budget. Nothing is changed.
 
     \\b
     yiku audit
