@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from yiku.types import SemanticMemory as SemanticMemory
     from yiku.types import Turn as Turn
 
+del TYPE_CHECKING  # it is no name of ours
+
 __version__ = "0.1.0"
 __all__ = [
     "Context",

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> None:
     try:
         hook(arguments, sys.stdin.buffer.read() if sys.stdin is not None else b"")
     except BaseException as error:
-        complain(f"not captured: {type(error).__name__}: {error}")
+        report_failure(f"not captured: {type(error).__name__}: {error}")
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -51,7 +51,7 @@ def hook(arguments: list[str], payload: bytes) -> None:
     inbox_append.append(home, payload, hook=event, agent=options.get("agent") or "agent", scope=scope)
 
 
-def complain(text: str) -> None:
+def report_failure(text: str) -> None:
     """Say on stderr what went wrong, where there is one."""
     try:  # noqa: SIM105  (contextlib takes longer to load than this takes)
         os.write(2, f"yiku hook: {text}\n".encode(errors="backslashreplace"))
