@@ -7,6 +7,7 @@ The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
 from yiku.types.arguments import SettingsArguments
+from yiku.types.audit import Audit, Check, Finding, Why, Words
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
@@ -105,6 +106,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -119,6 +121,8 @@ from yiku.types.outcomes import (
     Refused,
     Replaced,
     Retracted,
+    RunUndone,
+    SkippedItem,
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
@@ -169,6 +173,7 @@ __all__ = [
     "AddTurns",
     "Applied",
     "Attachment",
+    "Audit",
     "Backup",
     "BackupFile",
     "BadRecord",
@@ -177,6 +182,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangeRow",
+    "Check",
     "Checked",
     "ClaimJobs",
     "Compacted",
@@ -210,6 +216,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "Filter",
+    "Finding",
     "Flagged",
     "Forgotten",
     "Group",
@@ -224,8 +231,10 @@ __all__ = [
     "ItemType",
     "Job",
     "JobKind",
+    "KeepItem",
     "KeepPageVersion",
     "KeepReply",
+    "KeepRun",
     "Kind",
     "KindName",
     "LearnReport",
@@ -242,6 +251,11 @@ __all__ = [
     "MoreTurnDetails",
     "New",
     "NewChunk",
+    "NightAction",
+    "NightItem",
+    "NightMode",
+    "NightReport",
+    "NightRun",
     "Note",
     "NoteFile",
     "NoteSource",
@@ -275,6 +289,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunUndone",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
@@ -287,6 +302,7 @@ __all__ = [
     "Settings",
     "SettingsArguments",
     "Similar",
+    "SkippedItem",
     "SkippedRecord",
     "Slot",
     "Source",
@@ -310,4 +326,6 @@ __all__ = [
     "UpdateMemory",
     "Vector",
     "Watching",
+    "Why",
+    "Words",
 ]
