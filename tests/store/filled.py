@@ -190,13 +190,14 @@ def _put(value: Any, sentence: str) -> bool:
 
 
 def holding(path: Path, sentence: str) -> set[Column]:
-    """Where it stands, as the schema has it, looked up plainly."""
+    """Where it stands, as the schema has it, looked up plainly, and as JSON may write it."""
+    forms = (sentence, json.dumps(sentence)[1:-1])
     connection = apsw.Connection(str(path))
     found = {
         (table, column)
         for table, (texts, _) in tables(connection).items()
         for column in texts
-        if connection.execute(f"select 1 from {table} where instr({column}, ?)", (sentence,)).fetchone()
+        if connection.execute(f"select 1 from {table} where instr({column}, ?) or instr({column}, ?)", forms).fetchone()
     }
     connection.close()
     return found

@@ -11,6 +11,7 @@ from typing import Any
 
 from yiku.store import byte_search, column_file, erase, index, row_codec, text_columns, write
 from yiku.store.database import Database
+from yiku.store.protocol import Reads, Spoken
 from yiku.types import HeldText
 
 
@@ -42,10 +43,12 @@ class SqliteErasures:
             found = erase.tombstoned(connection, seals)
         return {seal: row_codec.EPOCH + row_codec.MICROSECOND * at for seal, at in found.items()}
 
-    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
+    def texts_containing(
+        self, scope: int, groups: Sequence[Sequence[str]], reads: Reads, *, spoken: Spoken | None = None
+    ) -> list[HeldText]:
         """See Erasures.texts_containing."""
         with self._database.read() as connection:
-            return list(text_columns.texts_containing(connection, scope, groups))
+            return list(text_columns.texts_containing(connection, scope, groups, reads, spoken=spoken))
 
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """See Erasures.texts_in_rows."""

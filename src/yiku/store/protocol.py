@@ -44,6 +44,8 @@ from yiku.types import (
 
 R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
 Index = Literal["turn", "tool", "memory", "episode", "attachment", "note"]
+Spoken = Literal["turn", "note"]
+Reads = Callable[[Sequence[str]], str]  # some texts, as one, in the form in which they are compared
 
 
 class Journal(Protocol):
@@ -121,8 +123,15 @@ class Erasures(Protocol):
     def tombstoned(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
         """Return which of these seals are tombstones, and since when."""
 
-    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """Return texts in any column of a scope, except the contents of turns, that contain all words of a group."""
+    def texts_containing(
+        self, scope: int, groups: Sequence[Sequence[str]], reads: Reads, *, spoken: Spoken | None = None
+    ) -> list[HeldText]:
+        """
+        Return texts in any column of a scope that contain all words of a group, except what an index finds.
+
+        reads:  the form in which texts are compared, as that of the words
+        spoken: look through what the index of turns, or of notes, knows instead
+        """
 
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """Return those texts that some row contains."""

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import apsw
 
 from yiku.store import records, row_codec
-from yiku.store.byte_search import fold
+from yiku.store.protocol import Reads, Spoken
 from yiku.types import HeldText
 
 Way = Literal["empty", "row", "kept"]
@@ -26,6 +26,7 @@ BATCH = 5_000  # rows that are looked through at once
 TEXTUAL = ("TEXT", "ANY", "")
 # Found by the search index and in blobs, and redacted sentence by sentence.
 SPOKEN = {"conversation_turns": frozenset("content tool_calls tool_results".split()), "chunks": frozenset(["heading", "text"])}
+SPOKEN_IN: Mapping[Spoken | None, str] = {"turn": "conversation_turns", "note": "chunks"}
 # A row is no more than the label.
 LABELS = frozenset("receipts memory_entities memory_relations memory_tags".split())
 # What a row is found, linked or ordered by; an episode and its like go whole where they say it.
@@ -59,6 +60,14 @@ class _Table:
         return "empty" if column in self.nullable and linking is not None and column not in linking else "kept"
 
 
+class _Sought(NamedTuple):
+    """Groups of words, by one word of each; where there are many, these words by three characters; and how texts are read."""
+
+    groups: _Groups
+    by_gram: Mapping[str, list[str]] | None
+    reads: Reads
+
+
 def tables(connection: apsw.Connection) -> Iterator[_Table]:
     """Return the tables of rows, with their text columns."""
     found: Any = connection.execute(
@@ -75,22 +84,33 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
         yield _Table(name, texts, key, nullable, frozenset(column for _, column, *_ in columns))
 
 
-def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
-    """Yield texts in rows of a scope, or of none, that contain all words of a group."""
-    wanted = {place: {fold(word) for word in words} for place, words in enumerate(groups) if words}
+def texts_containing(
+    connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]], reads: Reads, *, spoken: Spoken | None = None
+) -> Iterator[HeldText]:
+    """
+    Yield texts in rows of a scope, or of none, that contain all words of a group.
+
+    See Erasures.texts_containing.
+    """
+    wanted = {place: {*words} for place, words in enumerate(groups) if words}
     if not wanted:
         return
     shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
     by_word = _by_rarest(wanted)
-    by_gram = _by_gram(by_word) if len(by_word) >= MANY_WORDS else None
+    sought = _Sought(by_word, _by_gram(by_word) if len(by_word) >= MANY_WORDS else None, reads)
     for table in tables(connection):
-        columns = [column for column in table.texts if column not in SPOKEN.get(table.name, ())]
+        indexed = SPOKEN.get(table.name, frozenset())
+        columns = [
+            column
+            for column in table.texts
+            if (column in indexed if table.name == SPOKEN_IN.get(spoken) else not spoken and column not in indexed)
+        ]
         if not columns:
             continue
         cursor = connection.execute(_selected(table, columns), (scope, shortest))
         while page := list(islice(cursor, BATCH)):
             for place, column in enumerate(columns, 1 + len(table.key)):
-                for id, key, text, matching in _in_page(page, place, len(table.key), by_word, by_gram):
+                for id, key, text, matching in _in_page(page, place, len(table.key), sought):
                     yield HeldText(table.name, column, key, id, text, table.way(column), matching)
 
 
@@ -123,19 +143,19 @@ def _grams(text: str) -> set[str]:
 
 
 def _in_page(
-    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups, by_gram: Mapping[str, list[str]] | None
+    page: Sequence[tuple[Any, ...]], place: int, keys: int, sought: _Sought
 ) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
     """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
     texts = [(row, text) for row in page if isinstance(text := row[place], str)]
-    likely: Iterable[str] = wanted
-    if by_gram is None:
-        together = fold("\0".join([text for _, text in texts]))
-        likely = [word for word in wanted if word in together]
+    likely: Iterable[str] = sought.groups
+    if sought.by_gram is None:
+        together = sought.reads([text for _, text in texts])
+        likely = [word for word in sought.groups if word in together]
     for row, text in texts if likely else ():
-        small = fold(text)
-        if by_gram is not None:
-            likely = [word for gram in by_gram.keys() & (_grams(small) | {""}) for word in by_gram[gram]]
-        if matching := _holds(small, likely, wanted):
+        small = sought.reads([text])
+        if sought.by_gram is not None:
+            likely = [word for gram in sought.by_gram.keys() & (_grams(small) | {""}) for word in sought.by_gram[gram]]
+        if matching := _holds(small, likely, sought.groups):
             yield row[0], tuple(row[1 : 1 + keys]), text, matching
 
 

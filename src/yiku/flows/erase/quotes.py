@@ -11,15 +11,18 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 from yiku.flows.common.handle import Handle
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
 from yiku.rules.text.safe_ends import safe_sentences, to_safe_ends
+from yiku.rules.text.unmarked import may_split_words, unmarked
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
+APART = "\n\n"  # between texts that are looked through together
 SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "text"))  # what somebody told, of its own
 
 
@@ -54,15 +57,48 @@ def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     if not own or not wanted:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in wanted])
+    found = handle.store.erasures.texts_containing(own[0], _word_groups(wanted), _as_compared)
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, wanted)]
 
 
+def find_marked(handle: Handle, wanted: Iterable[str], among: Literal["turn", "note"]) -> list[int]:
+    """Return the numbers of turns or passages that may contain a text, and that no index finds, since marks split its words."""
+    own, groups = handle.own(), _word_groups(wanted)
+    found = handle.store.erasures.texts_containing(own[0], groups, _without_marks, spoken=among) if own and groups else []
+    return sorted({int(one.key[0]) for one in found})
+
+
+def _word_groups(wanted: Iterable[str]) -> list[Sequence[str]]:
+    """Return the folded words of each text, without markup, Chinese apart from others."""
+    return [redaction.runs_of(redaction.forms(text)[-1]) for text in wanted]
+
+
+def _as_compared(texts: Iterable[str]) -> str:
+    """Return texts as they are compared: folded, with and without markup."""
+    parts = [part for text in texts for part in strings_of(text)]
+    seen = [unmarked(part) for part in parts]
+    return analyze.fold(APART.join([*parts, *(one.text for one in seen if one.pieces)]))
+
+
+def _without_marks(texts: Iterable[str]) -> str:
+    """Return the folded texts in which marks may split words, without these."""
+    parts = [part for text in texts for part in strings_of(text) if may_split_words(part)]
+    return analyze.fold(APART.join([unmarked(part).text for part in parts]))
+
+
+def said_with_marks(texts: Iterable[str], wanted: Iterable[str]) -> set[str]:
+    """Return which sentences stand in texts where marks may split words."""
+    every, found = [*wanted], set[str]()
+    for folded in (redaction.Folded(text) for text in texts if may_split_words(text)):
+        found |= {one for one in every if folded.places(one)}
+    return found
+
+
 def _says(one: HeldText, wanted: Sequence[str]) -> bool:
-    return any(folded.places(wanted[place]) for folded in map(redaction.Folded, _strings(one.text)) for place in one.groups)
+    return any(folded.places(wanted[place]) for folded in map(redaction.Folded, strings_of(one.text)) for place in one.groups)
 
 
-def _strings(text: str) -> list[str]:
+def strings_of(text: str) -> list[str]:
     """Return a text, or all texts in it if it is JSON."""
     if text[:1] in ("{", "["):
         with suppress(ValueError):
