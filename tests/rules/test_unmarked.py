@@ -28,7 +28,28 @@ def test_what_is_left(text):
 def test_each_character_knows_its_place():
     """Of random texts: what stands at the place in the source is the character, or an entity that says it."""
     chance = random.Random(1)
-    signs = ["吉", "布", "a", "b", " ", "\n", "*", "_", "`", "[", "](u)", "<b>", "&amp;", "\u200b", "\\", ">", "~", "。", "== ", "!["]
+    signs = [
+        "吉",
+        "布",
+        "a",
+        "b",
+        " ",
+        "\n",
+        "*",
+        "_",
+        "`",
+        "[",
+        "](u)",
+        "<b>",
+        "&amp;",
+        "\u200b",
+        "\\",
+        ">",
+        "~",
+        "。",
+        "== ",
+        "![",
+    ]
     for _ in range(3_000):
         text = "".join(chance.choices(signs, k=chance.randrange(1, 14)))
         seen = unmarked(text)
