@@ -8,7 +8,7 @@ selections are values, so a flow says what it wants without knowing how it lies 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -47,7 +47,6 @@ from yiku.types import (
 R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
 Index = Literal["turn", "tool", "memory", "episode", "attachment", "note"]
 Spoken = Literal["turn", "note"]
-Reads = Callable[[Sequence[str]], str]  # some texts, as one, in the form in which they are compared
 
 
 class Journal(Protocol):
@@ -135,14 +134,11 @@ class Erasures(Protocol):
     def tombstoned(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
         """Return which of these seals are tombstones, and since when."""
 
-    def texts_containing(
-        self, scope: int, groups: Sequence[Sequence[str]], reads: Reads, *, spoken: Spoken | None = None
-    ) -> list[HeldText]:
+    def texts(self, scope: int, at_least: int, spoken: Spoken | None = None) -> Iterator[list[HeldText]]:
         """
-        Return texts in any column of a scope that contain all words of a group, except what an index finds.
+        Yield the texts in any column of a scope, except what an index finds, by columns of some thousand rows.
 
-        reads:  the form in which texts are compared, as that of the words
-        spoken: look through what the index of turns, or of notes, knows instead
+        at_least: characters, shorter ones are left out; spoken: what the index of turns, or of notes, knows instead
         """
 
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:

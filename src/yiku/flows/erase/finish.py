@@ -345,7 +345,7 @@ def _marked(content: bytes, needles: Needles, store: Store) -> set[str]:
         return set()
     text = content.decode(errors="replace").replace("\0", "\n")  # behind the name of a file
     objects = [line for line in text.split("\n") if line.startswith("{")]
-    found = quotes.said_with_marks([text, *(part for line in objects for part in quotes.strings_of(line))], needles.sentences)
+    found = quotes.said_with_marks([text, *(part for line in objects for part in erasure.strings_of(line))], needles.sentences)
     return found - store.erasures.texts_in_rows(sorted(found)) if found else found
 
 

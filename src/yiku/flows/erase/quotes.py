@@ -8,21 +8,21 @@ text is emptied where the row can do without; what names or links a row stays, i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from yiku.flows.common.handle import Handle
 from yiku.rules.privacy import erasure, redaction
+from yiku.rules.privacy.word_groups import WordGroups
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
 from yiku.rules.text.safe_ends import safe_sentences, to_safe_ends
-from yiku.rules.text.unmarked import may_split_words, unmarked
+from yiku.rules.text.unmarked import may_split_words
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
-APART = "\n\n"  # between texts that are looked through together
 SPEECH = (("memories", "content"), ("memories", "object"), ("memory_sources", "text"))  # what somebody told, of its own
 
 
@@ -57,33 +57,26 @@ def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     if not own or not wanted:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.texts_containing(own[0], _word_groups(wanted), _as_compared)
+    found = _holding(handle, WordGroups(_runs(wanted)))
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, wanted)]
 
 
 def find_marked(handle: Handle, wanted: Iterable[str], among: Literal["turn", "note"]) -> list[int]:
     """Return the numbers of turns or passages that may contain a text, and that no index finds, since marks split its words."""
-    own, groups = handle.own(), _word_groups(wanted)
-    found = handle.store.erasures.texts_containing(own[0], groups, _without_marks, spoken=among) if own and groups else []
-    return sorted({int(one.key[0]) for one in found})
+    return sorted({int(one.key[0]) for one in _holding(handle, WordGroups(_runs(wanted), split=True), among)})
 
 
-def _word_groups(wanted: Iterable[str]) -> list[Sequence[str]]:
+def _holding(handle: Handle, groups: WordGroups, among: Literal["turn", "note"] | None = None) -> Iterator[HeldText]:
+    """Yield the texts of this scope that contain all words of a group."""
+    own, at_least = handle.own(), groups.shortest // 2  # folding may make a text longer
+    for column in handle.store.erasures.texts(own[0], at_least, among) if own and groups else ():
+        for place, matching in groups.among([one.text for one in column]):
+            yield column[place]._replace(groups=matching)
+
+
+def _runs(wanted: Iterable[str]) -> list[Sequence[str]]:
     """Return the folded words of each text, without markup, Chinese apart from others."""
     return [redaction.runs_of(redaction.forms(text)[-1]) for text in wanted]
-
-
-def _as_compared(texts: Iterable[str]) -> str:
-    """Return texts as they are compared: folded, with and without markup."""
-    parts = [part for text in texts for part in strings_of(text)]
-    seen = [unmarked(part) for part in parts]
-    return analyze.fold(APART.join([*parts, *(one.text for one in seen if one.pieces)]))
-
-
-def _without_marks(texts: Iterable[str]) -> str:
-    """Return the folded texts in which marks may split words, without these."""
-    parts = [part for text in texts for part in strings_of(text) if may_split_words(part)]
-    return analyze.fold(APART.join([unmarked(part).text for part in parts]))
 
 
 def said_with_marks(texts: Iterable[str], wanted: Iterable[str]) -> set[str]:
@@ -95,15 +88,9 @@ def said_with_marks(texts: Iterable[str], wanted: Iterable[str]) -> set[str]:
 
 
 def _says(one: HeldText, wanted: Sequence[str]) -> bool:
-    return any(folded.places(wanted[place]) for folded in map(redaction.Folded, strings_of(one.text)) for place in one.groups)
-
-
-def strings_of(text: str) -> list[str]:
-    """Return a text, or all texts in it if it is JSON."""
-    if text[:1] in ("{", "["):
-        with suppress(ValueError):
-            return [*erasure.strings(json.loads(text)), text]
-    return [text]
+    return any(
+        folded.places(wanted[place]) for folded in map(redaction.Folded, erasure.strings_of(one.text)) for place in one.groups
+    )
 
 
 def quoting_statements(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:

@@ -8,8 +8,10 @@ file is clean is a list of texts to look for: those that went, their words, and 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -139,6 +141,14 @@ def strings(value: Any) -> Iterator[str]:
         yield from map(str, value)
         for entry in value.values():
             yield from strings(entry)
+
+
+def strings_of(text: str) -> list[str]:
+    """Return a text, or all texts in it if it is JSON."""
+    if text[:1] in ("{", "["):
+        with suppress(ValueError):
+            return [*strings(json.loads(text)), text]
+    return [text]
 
 
 @cache
