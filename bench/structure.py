@@ -47,7 +47,7 @@ PATHS = {
     "remember": (175, 37, 120),
     "recall": (190, 38, 175),
     "learn": (408, 65, 1_200),
-    "erase": (370, 62, 960),
+    "erase": (378, 62, 1_250),
 }
 GATE = (
     "store.database",
