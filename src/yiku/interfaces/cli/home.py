@@ -25,6 +25,7 @@ SHELLS = ("bash", "zsh", "fish")
 MENDS = {  # what does the pending work
     "events to record": "yiku ingest",
     "to embed": "yiku embed",
+    "turns to copy to transcripts": "yiku sync",
     "notes to index": "yiku sync",
     "turns to learn from": "yiku learn",
     "questions to the model": "yiku learn",
