@@ -46,7 +46,7 @@ TEXTS = (
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
     r"yiku\.db-(wal|shm)",  # emptied; a row that is still in the WAL was in yiku.db
-    r"yiku\.toml|\.gitignore|key|store\.id|reserve|paused",
+    r"yiku\.toml|\.gitignore|key|store\.id|reserve|paused|agents\.json",
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",

@@ -53,7 +53,6 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
-        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -76,6 +75,11 @@ TABLE = {
         "promote": "vault",
         "compact": "vault",
         "watch": "vault",
+    },
+    "Coding agents": {
+        "install": "agents",
+        "uninstall": "agents",
+        "ingest": "agents",
     },
     "Backup and repair": {
         "backup": "backup",
