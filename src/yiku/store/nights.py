@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -40,6 +41,19 @@ class SqliteNights:
             found = connection.execute(sql, (scope, run, after, -1 if limit is None else limit)).fetchall()
         return [_item(row) for row in found]
 
+    def decided(self, scope: int, action: str, id: str) -> bool:
+        """See Nights.decided."""
+        sql = "select 1 from night_items where scope_id = ? and action = ? and instr(ids, ?) limit 1"
+        with self._database.read() as connection:
+            return connection.execute(sql, (scope, action, json.dumps(id))).fetchone() is not None
+
+    def untold(self, scope: int, until: datetime) -> list[str]:
+        """See Nights.untold."""
+        covered = "select 1 from episodes e where e.scope_id = s.scope_id and e.session = s.id and e.ended_at >= s.ended_at"
+        sql = f"select s.id from sessions s where s.scope_id = ? and s.ended_at <= ? and not exists ({covered}) order by s.n"
+        with self._database.read() as connection:
+            return [str(id) for (id,) in connection.execute(sql, (scope, row_codec.micros(until)))]
+
 
 def keep_run(connection: apsw.Connection, scope: int, change: KeepRun) -> Iterable[int]:
     """Insert or update a run."""
@@ -62,7 +76,7 @@ def keep_item(connection: apsw.Connection, scope: int, change: KeepItem, operati
         " from night_items where scope_id = ?1 and run = ?2 returning item"
     )
     ids, evidence = (json.dumps(value, separators=(",", ":")) for value in (item.ids, dict(item.evidence)))
-    written = (item.phase, item.action, operation, ids, item.reason, evidence, row_codec.micros(item.at))
+    written = (item.phase, item.action, item.operation or operation, ids, item.reason, evidence, row_codec.micros(item.at))
     return (index.fetch_one(connection, sql, scope, change.run, *written)[0],)
 
 

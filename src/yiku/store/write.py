@@ -48,6 +48,7 @@ from yiku.types import (
     LearningState,
     Lift,
     MarkCompressed,
+    Purge,
     Put,
     Receipt,
     RemoveSources,
@@ -150,6 +151,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return _keep_receipt(connection, scope, change, journal)
         case Erase():
             return erase.erase(connection, scope, change, journal)
+        case Purge():
+            return erase.purge(connection, scope, change, journal)
         case Erasure(number=number, receipt=receipt):
             written = json.dumps(receipt, ensure_ascii=False)
             connection.execute("update erasures set receipt = ? where tx = ? and scope_id = ?", (written, number, scope))

@@ -174,6 +174,13 @@ class Erase:
 
 
 @value(frozen=True, slots=True)
+class Purge:
+    """Remove memories whose grace is over, with everything that depends on them. Not an erasure: they may be told again."""
+
+    memories: Sequence[ErasedRow]
+
+
+@value(frozen=True, slots=True)
 class Erasure:
     """Write the receipt of an erasure after every copy is done."""
 
@@ -327,6 +334,7 @@ Change = (
     | CountAccess
     | Receipt
     | Erase
+    | Purge
     | Erasure
     | Lift
     | Put

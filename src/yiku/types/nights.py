@@ -82,7 +82,11 @@ class KeepRun:
 
 @value(frozen=True, slots=True)
 class KeepItem:
-    """A decision is written down under its run, with the next number of it and the number of the changes before it."""
+    """
+    A decision is written down under its run, with the next number of it.
+
+    Its operation is the one it names, or else that of the changes before it in the same transaction.
+    """
 
     run: str
     item: NightItem

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from yiku.errors import InvalidInput
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.night import expire
+from yiku.flows.night import expire, extract, rank
 from yiku.flows.night.run import OPERATION, Night
 from yiku.store.api import one_at_a_time
 from yiku.types import KeepRun, NightItem, NightMode, NightReport, NightRun
@@ -44,12 +44,12 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("expire", (expire.steps,)),
-    Phase("collect", light=True),
+    Phase("collect", light=True),  # of the three, the third does all: a turn is read once
     Phase("filter", light=True),
-    Phase("extract", light=True),
+    Phase("extract", (extract.steps,), light=True),
     Phase("maintain"),
-    Phase("rank"),
-    Phase("indexes"),
+    Phase("rank", (rank.fade, rank.purge)),
+    Phase("indexes", (extract.copies,)),
     Phase("publish"),
 )
 
@@ -90,6 +90,7 @@ def consolidate(
         run = _begin(handle, scope, "phase" if phase is not None else "light" if mode == "light" else "full", phase, dry_run)
         night = Night(replace(handle, run=run.id), scope, run, handle.chat(), dry_run, over)
         report = _go_through(night, phase, progress or _told_nobody) if scope else NightReport(run=run.id, mode=run.mode, at=run.at)
+        handle.put_off, handle.uncopied_since = night.handle.put_off, night.handle.uncopied_since or handle.uncopied_since
     return replace(report, dry_run=dry_run, seconds=round(time.monotonic() - began, 3))
 
 
