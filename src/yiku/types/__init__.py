@@ -7,6 +7,7 @@ The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
 from yiku.types.arguments import SettingsArguments
+from yiku.types.audit import Audit, Check, Finding, Why, Words
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
@@ -121,6 +122,8 @@ from yiku.types.outcomes import (
     Refused,
     Replaced,
     Retracted,
+    RunUndone,
+    SkippedItem,
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
@@ -171,6 +174,7 @@ __all__ = [
     "AddTurns",
     "Applied",
     "Attachment",
+    "Audit",
     "Backup",
     "BackupFile",
     "BadRecord",
@@ -179,6 +183,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangeRow",
+    "Check",
     "Checked",
     "ClaimJobs",
     "Compacted",
@@ -212,6 +217,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "Filter",
+    "Finding",
     "Flagged",
     "Forgotten",
     "Group",
@@ -285,6 +291,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunUndone",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
@@ -297,6 +304,7 @@ __all__ = [
     "Settings",
     "SettingsArguments",
     "Similar",
+    "SkippedItem",
     "SkippedRecord",
     "Slot",
     "Source",
@@ -320,4 +328,6 @@ __all__ = [
     "UpdateMemory",
     "Vector",
     "Watching",
+    "Why",
+    "Words",
 ]
