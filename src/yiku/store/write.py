@@ -48,6 +48,7 @@ from yiku.types import (
     LearningState,
     Lift,
     MarkCompressed,
+    Prune,
     Purge,
     Put,
     Receipt,
@@ -194,6 +195,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case Prune():
+            return nights.prune(connection, scope, change)
         case KeepRun():
             return nights.keep_run(connection, scope, change)
         case KeepPageVersion():

@@ -181,6 +181,15 @@ class Purge:
 
 
 @value(frozen=True, slots=True)
+class Prune:
+    """Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted."""
+
+    COUNTED = ("tags", "receipts", "accesses", "page_versions", "decisions")
+
+    older_than: datetime
+
+
+@value(frozen=True, slots=True)
 class Erasure:
     """Write the receipt of an erasure after every copy is done."""
 
@@ -335,6 +344,7 @@ Change = (
     | Receipt
     | Erase
     | Purge
+    | Prune
     | Erasure
     | Lift
     | Put
@@ -496,6 +506,7 @@ class Records:
     sessions: Sequence[str] | None = None
     turns: Sequence[str] | None = None  # of attachments: ids of their turns
     user: str | None = None  # of scratchpads
+    after: int | None = None  # a row's number
     since: datetime | None = None
     until: datetime | None = None
     newest_first: bool = False

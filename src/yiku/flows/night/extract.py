@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from yiku.errors import NotFound, StoreBusy
-from yiku.flows.keep import transcripts
 from yiku.flows.learn import episodes, learn
 from yiku.flows.night.run import OPERATION, Night
 from yiku.types import ChangeRow, Episode, KeepItem, Memories, NightItem, Records, Turn, Turns
@@ -86,10 +85,3 @@ def _written_down(night: Night) -> Iterator[NightItem]:
         )
         store.apply(scope, [KeepItem(night.run.id, item)], night.handle.cause(OPERATION, reason))
         yield item
-
-
-def copies(night: Night) -> Iterator[NightItem]:
-    """Bring the transcripts up to date, and let their old copies go: each turn stays in the database."""
-    if not night.dry_run:
-        transcripts.try_catch_up(night.handle)
-    yield from ()
