@@ -526,9 +526,10 @@ class Memory:
 
     def _started(self) -> tuple[Worker, ...]:
         from yiku.flows.find import embed
+        from yiku.flows.night import schedule
         from yiku.flows.notes import watch
 
-        return embed.in_background(self._handle), watch.in_background(self._handle)
+        return embed.in_background(self._handle), watch.in_background(self._handle), schedule.in_background(self._handle)
 
     if not TYPE_CHECKING:  # a type checker knows which verbs there are
 

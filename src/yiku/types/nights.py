@@ -113,3 +113,18 @@ class NightReport:
     notes: tuple[str, ...] = ()
     dry_run: bool = False
     seconds: float = 0.0
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """
+    How the system can run the nights: a line for cron, or a service and a timer for systemd.
+
+    next_due: when a night is due at the earliest; not_due: why none is due now
+    """
+
+    cron: str
+    service: str
+    timer: str
+    next_due: datetime | None
+    not_due: str | None
