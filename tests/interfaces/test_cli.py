@@ -705,6 +705,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "vault": ["compact"],
         "night": ["consolidate", "--dry-run"],
         "demo": ["demo", "--help"],
+        "agents": ["ingest"],
     }
     environment = commands.plain({"YIKU_HOME": talk})
 
