@@ -106,7 +106,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, RunReport
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -289,6 +289,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunReport",
     "RunUndone",
     "Scope",
     "Scratchpad",

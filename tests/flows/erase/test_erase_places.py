@@ -8,6 +8,7 @@ place here, with what an erasure makes of it.
 import random
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import canaries
@@ -38,6 +39,9 @@ TEXTS = (
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"reports/snapshot\.md",
+    r"reports/days/\d{4}-\d\d-\d\d\.md",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.md",
 )
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
@@ -46,7 +50,8 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
-    r"locks/(backup|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.json",
+    r"locks/(backup|consolidate|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -80,10 +85,14 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(f"{sentence} Until tonight 今晚为止", expires_at=datetime.now().astimezone() + timedelta(hours=1))
         memory.notes.publish()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
+    with Memory(home, clock=lambda: datetime.now().astimezone() + timedelta(days=1)) as memory:
+        assert memory.admin.consolidate().counts["expired"]
+    with Memory(home) as memory:
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
     write(home, "damaged/20260301/yiku.db", Path(backup.path).read_bytes()[:-3_000])

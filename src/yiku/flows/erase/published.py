@@ -1,5 +1,5 @@
 """
-Remove erased statements from the managed regions of MEMORY.md and USER.md.
+Remove erased statements from the managed regions of MEMORY.md and USER.md, and the files of `reports/` that may hold them.
 
 Text that people wrote outside the regions is not touched.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from yiku.errors import InvalidInput
-from yiku.files import pages
+from yiku.files import pages, reports
 from yiku.files.notes import PAGES
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import region
@@ -26,10 +26,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
 
     scope: its number; ids: of the memories that are gone; texts: what must stand nowhere
     """
-    home = Path(handle.home)
-    known = {number: name for number, name, _ in handle.store.scopes()}
-    is_owner = known.get(scope, handle.scope) == handle.settings.owner
-    root = home if is_owner else home / "scopes" / str(scope)
+    home, root = Path(handle.home), _vault(handle, scope)
 
     def gone(item: region.Item) -> bool:
         if item.id is not None and any(id.endswith(item.id) for id in ids):
@@ -53,3 +50,17 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
             yield Place(
                 str(path.relative_to(home)), f"line {line_list} of the managed region removed", len(seen.content) if seen else 0
             )
+
+
+def clear_reports(handle: Handle, scope: int) -> Iterator[Place]:
+    """Remove what the night wrote about a scope for people to read."""
+    root = _vault(handle, scope)
+    if removed := reports.clear(root):
+        name = str((root / reports.FOLDER).relative_to(handle.home))
+        yield Place(name, f"{removed} removed; the next night writes the snapshot and the last days again")
+
+
+def _vault(handle: Handle, scope: int) -> Path:
+    known = {number: name for number, name, _ in handle.store.scopes()}
+    is_owner = known.get(scope, handle.scope) == handle.settings.owner
+    return Path(handle.home) if is_owner else Path(handle.home) / "scopes" / str(scope)

@@ -199,7 +199,7 @@ def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
     own = handle.own()
     lines = [item for item in region.items(found.body) if item.id]
     gone = [item for item in lines if not own or not handle.store.count(own, Memories(suffix=item.id))]
-    there = {" ".join(row.content.split()) for row in _pool(handle)} if gone else set()
+    there = {" ".join(row.content.split()) for row in pool(handle)} if gone else set()
     return tuple(f"- {item.text}" for item in gone if item.text not in there)
 
 
@@ -242,7 +242,7 @@ def _whole_ids(known: Sequence[PageVersion]) -> dict[str, str]:
 def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVersion | None, int, int]:
     """The whole text of a page, the version that it shows if that is new, and how many statements are shown and omitted."""
     name = look.path.name
-    rows = _pool(handle)
+    rows = pool(handle)
     language = handle.settings.language
     language = language_of(" ".join(row.content for row in rows)) if language == "auto" else language
     sections, further = choosing.sections(name, rows, handle.now(), language)
@@ -290,7 +290,7 @@ def _new_page(handle: Handle, look: Look, title: str) -> Page:
     return Page(text + gap, "", "", "", "")
 
 
-def _pool(handle: Handle) -> list[SemanticMemory]:
+def pool(handle: Handle) -> list[SemanticMemory]:
     """The statements of this scope that pages are made of: all rules, what is said of the user, and the newest."""
     own, now = handle.own(), handle.now()
     if not own:

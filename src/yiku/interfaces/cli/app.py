@@ -86,6 +86,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "report": "night",
     },
     "This home": {
         "config": "home",
