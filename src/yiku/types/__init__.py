@@ -40,6 +40,8 @@ from yiku.types.changes import (
     Memories,
     Posting,
     Postings,
+    Prune,
+    Purge,
     Put,
     Receipt,
     Record,
@@ -106,7 +108,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, RunReport
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, RunReport, Schedule
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -135,6 +137,7 @@ from yiku.types.reports import (
     Ended,
     Exported,
     ImportReport,
+    Ingested,
     LearnReport,
     Relearned,
     Repaired,
@@ -227,6 +230,7 @@ __all__ = [
     "ImportRecord",
     "ImportReport",
     "IndexFile",
+    "Ingested",
     "Item",
     "ItemType",
     "Job",
@@ -272,7 +276,9 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prune",
     "PublishReport",
+    "Purge",
     "Put",
     "Receipt",
     "Record",
@@ -291,6 +297,7 @@ __all__ = [
     "Role",
     "RunReport",
     "RunUndone",
+    "Schedule",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",

@@ -17,9 +17,11 @@ import pytest
 import sampling
 from embedders import Hashed
 from flows.erase.test_erase import LONG
+from hooking import capture
 
 from yiku import Memory
-from yiku.files import transcripts
+from yiku.files import inbox, transcripts
+from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.transcripts import catch_up
 from yiku.types import Turns
@@ -42,6 +44,8 @@ TEXTS = (
     r"reports/snapshot\.md",
     r"reports/days/\d{4}-\d\d-\d\d\.md",
     r"reports/[\d-]{16}[0-9a-f]{8}\.md",
+    r"inbox/(events|taken)[^/]*\.jsonl",
+    r"inbox/unreadable\.jsonl",
 )
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
@@ -51,7 +55,8 @@ NO_TEXTS = (
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"reports/[\d-]{16}[0-9a-f]{8}\.json",
-    r"locks/(backup|consolidate|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"inbox/(mark|reserve)",
+    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -95,6 +100,8 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
     with Memory(home) as memory:
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
+    capture(home, "prompt", prompt=said)
+    inbox.set_aside(Home(home), f'{{"yiku":1,"id":"0","prompt":"{sentence}'.encode())
     write(home, "damaged/20260301/yiku.db", Path(backup.path).read_bytes()[:-3_000])
     return kept.id
 

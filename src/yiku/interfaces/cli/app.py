@@ -53,6 +53,7 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
+        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -87,6 +88,7 @@ TABLE = {
         "embed": "vectors",
         "consolidate": "night",
         "report": "night",
+        "schedule": "night",
     },
     "This home": {
         "config": "home",
