@@ -19,7 +19,7 @@ from yiku.errors import StoreBusy
 from yiku.files import reports
 from yiku.flows.night.report import language, of_run
 from yiku.flows.night.run import Night
-from yiku.flows.notes import publish
+from yiku.flows.notes import publish, sync
 from yiku.rules.night import report as report_rules
 from yiku.rules.night import snapshot as snapshot_rules
 from yiku.types import Condition, Episode, Memories, NightItem, Records, RunReport, SemanticMemory, Turns
@@ -48,9 +48,12 @@ def steps(night: Night) -> Iterator[NightItem]:
 
 
 def _pages(night: Night) -> None:
-    """Publish MEMORY.md and USER.md; a page that waits for somebody, and one that somebody writes to, is a note."""
+    """Publish MEMORY.md and USER.md and index them; a page that waits for somebody, or is being written to, is a note."""
+    handle = replace(night.handle, run=None)
     try:
-        done = publish.publish(replace(night.handle, run=None))
+        done = publish.publish(handle)
+        if written := [page.path for page in done.pages if page.action == "written"]:
+            sync.sync_files(handle, written)
     except StoreBusy as error:
         night.notes.append(f"pages were not published: {error.detail}")
         return

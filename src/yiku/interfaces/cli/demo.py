@@ -280,7 +280,7 @@ def _printed(shown: Shown) -> Iterator[str]:
     yield f"  {terminal.padded(f'an editor: Oslo becomes {EDITED.split()[3]}', 40)}  {WHERE}"
     yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
     if shown.night is not None and shown.undone is not None:
-        yield from _heading("At night it tidies itself, says what it did, and can take it back")
+        yield from _heading("At night it tidies itself; what it did can be undone")
         told = [line for line in shown.night.page.splitlines() if line.startswith("- ")]
         yield from (f"  {terminal.cut(line, limit + 42)}" for line in told[:NIGHT_LINES])
         command, back = shown.undone
