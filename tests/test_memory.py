@@ -48,6 +48,7 @@ VERBS = {
     "admin.backups": lambda m: m.admin.backups(),
     "admin.restore_backup": lambda m: m.admin.restore_backup("none.db"),
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.ingest": lambda m: m.admin.ingest(),
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),

@@ -41,6 +41,7 @@ VERBS: dict[str, Verb] = {
     "update": lambda m, h: m.update(_said(m, "Kim owns a boat 船").memory.id, importance=0.9),
     "undo": lambda m, h: m.admin.undo(_said(m, "A note to take back 收回").operation),
     "forget": lambda m, h: m.forget(_said(m, "To be forgotten 忘记").memory.id),
+    "ingest": lambda m, h: m.admin.ingest(),
     "learn": lambda m, h: m.learn(),
     "relearn": lambda m, h: m.admin.relearn(),
     "consolidate": lambda m, h: m.admin.consolidate(),

@@ -24,6 +24,7 @@ from yiku.types import (
     Erased,
     Exported,
     ImportReport,
+    Ingested,
     Job,
     ModelCall,
     NightReport,
@@ -144,6 +145,18 @@ class Admin:
         return import_.import_(
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
         )
+
+    def ingest(self, *, budget_s: float | None = None) -> Ingested:
+        """
+        Record what the hooks of agents have captured in the inbox for this scope, each event once.
+
+        budget_s: for at most so long; what is left waits
+
+        Raises InvalidInput, Paused, StoreBusy while another process does it.
+        """
+        from yiku.flows.learn import ingest
+
+        return ingest.ingest(self._handle, budget_s=budget_s)
 
     def export(
         self,

@@ -704,6 +704,8 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "vectors": ["embed", "--help"],
         "vault": ["compact"],
         "demo": ["demo", "--help"],
+        "agents": ["ingest"],
+        "night": ["consolidate", "--help"],
     }
     environment = commands.plain({"YIKU_HOME": talk})
 

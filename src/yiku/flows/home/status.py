@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, git, modes, mounts, transcripts
+from yiku.files import blobs, git, inbox, modes, mounts, transcripts
 from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
 from yiku.flows.keep import transcripts as keep_transcripts
-from yiku.flows.learn import learn, relearn
+from yiku.flows.learn import ingest, learn, relearn
 from yiku.flows.notes import publish, sync, watch
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
@@ -57,6 +57,7 @@ def status(handle: Handle) -> Status:
         search=space,
         missing=missing,
         waiting={
+            **({"events to record": captured} if (captured := ingest.waiting(handle)) else {}),
             **({"to embed": late} if late else {}),
             **({"notes to index": stale} if stale else {}),
             **_to_copy(handle),
@@ -114,6 +115,11 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
     if transcripts.lost(handle.paths):
         yield "transcripts/lost/ holds turns that the database does not know: yiku repair --rebuild brings them back"
+    if aside := inbox.unreadable(handle.paths):
+        what = "a line that is no event" if aside == 1 else f"{aside:,} lines that are no events"
+        yield f"inbox/unreadable.jsonl has {what}, or not as it was written: look at it, and delete the file"
+    if why := background.trouble(handle, ingest.THREAD):
+        yield f"what hooks capture waits in inbox/ ({why}): yiku ingest"
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
     if strangers := handle.settings.unknown_variables:

@@ -77,6 +77,21 @@ def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: 
         return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
 
 
+def compress_recorded(handle: Handle, session: str) -> Episode | None:
+    """Compress the turns of a session that are recorded and in no episode of a compression yet; None where there are none."""
+    pause.raise_if_paused(handle)
+    name = intake.name(handle, session, "session")
+    with _one_at_a_time(handle):
+        own, began = handle.own(), handle.now()
+        ends = [one.last_turn for one in episodes.of_session(handle, name) if one.source == "context_compress" and one.last_turn]
+        last = max((turn.n for turn in handle.store.turns(own, Turns(ids=ends, hidden=True))), default=None) if ends else None
+        turns = handle.store.turns(own, Turns(session=name, after=last, limit=episodes.MOST_TURNS)) if own else []
+        for turn in turns:
+            at_once.learn_from(handle, turn)
+            by_rules.update_scratchpad(handle, turn, again=turn.recorded_at < began)
+        return episodes.create(handle, turns, "context_compress", None) if turns else None
+
+
 def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
     return one_at_a_time(
         handle.paths.locks / "sessions.lock", "another process ends or compresses a session", handle.settings.busy_timeout_s

@@ -53,6 +53,7 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
+        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
