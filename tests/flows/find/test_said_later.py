@@ -123,7 +123,7 @@ def test_little_of_long_hits_is_read(monkeypatch):
         )
         for n in range(1, 13)
     ]
-    said_later.compared(asked("What is the budget of the fair?", built_in()), ["budget", "fair"], pool, {})
+    said_later.compare_hits(asked("What is the budget of the fair?", built_in()), ["budget", "fair"], pool, {})
 
     assert said_later.PASSAGES == len(heard)
     assert {f"The budget of the fair is {n} euros." for n in range(1, 13)} >= {text.strip() for text in heard}
