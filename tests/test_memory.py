@@ -52,6 +52,7 @@ VERBS = {
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
+    "admin.schedule": lambda m: m.admin.schedule(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),

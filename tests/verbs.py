@@ -45,6 +45,7 @@ VERBS: dict[str, Verb] = {
     "learn": lambda m, h: m.learn(),
     "relearn": lambda m, h: m.admin.relearn(),
     "consolidate": lambda m, h: m.admin.consolidate(),
+    "schedule": lambda m, h: m.admin.schedule(),
     "end": lambda m, h: m.sessions.end("s1"),
     "feedback": lambda m, h: m.feedback(_first(m), "used"),
     "export": lambda m, h: m.admin.export(BytesIO(), everything=True),

@@ -528,9 +528,10 @@ class Memory:
     def _started(self) -> tuple[Worker, ...]:
         from yiku.flows.find import embed
         from yiku.flows.learn import ingest
+        from yiku.flows.night import schedule
         from yiku.flows.notes import watch
 
-        return embed.in_background(self._handle), watch.in_background(self._handle), ingest.in_background(self._handle)
+        return tuple(each.in_background(self._handle) for each in (embed, watch, ingest, schedule))
 
     if not TYPE_CHECKING:  # a type checker knows which verbs there are
 

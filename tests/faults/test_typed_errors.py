@@ -85,6 +85,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "sessions.content": lambda m: m.sessions.content(attached(m)),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
+    "admin.schedule": lambda m: m.admin.schedule(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),

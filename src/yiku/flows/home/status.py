@@ -7,6 +7,7 @@ Everything degraded, missing, unusual or waiting is a line of `troubles`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
@@ -22,6 +23,8 @@ from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
 DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
+LATE_NIGHT = timedelta(days=3)
+LATEST_RUNS = 50  # among which the last full night is looked for
 WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 
@@ -111,6 +114,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from watch.troubles(handle.paths)
     if (late := backup.overdue(handle)) is not None:
         yield late
+    yield from _late_night(handle)
     if handle.copy_trouble is not None:
         yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
     if transcripts.lost(handle.paths):
@@ -140,6 +144,16 @@ def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
         yield proposed
     if candidates:
         yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
+
+
+def _late_night(handle: Handle) -> Iterator[str]:
+    """Say that nights were skipped, where there ever was one, or why one fails in the background."""
+    if why := background.trouble(handle, background.NIGHT):
+        yield f"the night fails in the background: {why}"
+    own = handle.own()
+    last = next((run for run in handle.store.nights.runs(own[0], limit=LATEST_RUNS) if run.mode == "full"), None) if own else None
+    if last is not None and handle.now() - last.at > LATE_NIGHT:
+        yield f"the last night was {(handle.now() - last.at).days} days ago: yiku consolidate, or yiku schedule"
 
 
 def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:

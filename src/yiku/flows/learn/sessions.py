@@ -46,6 +46,7 @@ from yiku.types import (
 )
 
 VARIABLES_BYTES = 16_384
+TOLD_BY = ("session_end", "daily_consolidation")  # episodes whose turns the next one of a session does not tell again
 
 
 # ------------------------------------------------------------------ compression
@@ -192,7 +193,7 @@ def _end(handle: Handle, name: str) -> Ended:
 
 def _since_last(handle: Handle, session: str) -> list[Turn]:
     """Return the turns that no episode covers yet."""
-    ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source == "session_end"}
+    ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source in TOLD_BY}
     covered = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
     return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in covered), default=None)))
 

@@ -87,6 +87,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "schedule": "night",
     },
     "This home": {
         "config": "home",
