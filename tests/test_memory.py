@@ -47,6 +47,7 @@ VERBS = {
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),
+    "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),

@@ -41,6 +41,7 @@ VERBS: dict[str, Verb] = {
     "forget": lambda m, h: m.forget(_said(m, "To be forgotten 忘记").memory.id),
     "learn": lambda m, h: m.learn(),
     "relearn": lambda m, h: m.admin.relearn(),
+    "consolidate": lambda m, h: m.admin.consolidate(),
     "end": lambda m, h: m.sessions.end("s1"),
     "feedback": lambda m, h: m.feedback(_first(m), "used"),
     "export": lambda m, h: m.admin.export(BytesIO(), everything=True),

@@ -25,6 +25,7 @@ from yiku.types import (
     ImportReport,
     Job,
     ModelCall,
+    NightReport,
     Relearned,
     Restored,
     Stats,
@@ -220,6 +221,29 @@ class Admin:
         from yiku.flows.learn import relearn
 
         return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
+
+    def consolidate(
+        self,
+        mode: Literal["full", "light"] = "full",
+        *,
+        phase: int | None = None,
+        dry_run: bool = False,
+        budget_s: float | None = None,
+        progress: Callable[[str, int], object] | None = None,
+    ) -> NightReport:
+        """
+        Tidy this memory, as each night does: what has ended leaves, what is double is one, what fades falls asleep.
+
+        mode:   light only learns from what waits
+        phase:  only this one, of 0 to 7; `progress` is told its name and how many decisions were made
+        A run that was cut off, or whose time was up, goes on in the next call. `undo` of any of its operations takes
+        back all of it.
+
+        Raises InvalidInput, Paused, StoreBusy.
+        """
+        from yiku.flows.night import consolidate
+
+        return consolidate.consolidate(self._handle, mode, phase=phase, dry_run=dry_run, budget_s=budget_s, progress=progress)
 
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """

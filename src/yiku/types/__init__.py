@@ -105,6 +105,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -224,8 +225,10 @@ __all__ = [
     "ItemType",
     "Job",
     "JobKind",
+    "KeepItem",
     "KeepPageVersion",
     "KeepReply",
+    "KeepRun",
     "Kind",
     "KindName",
     "LearnReport",
@@ -242,6 +245,11 @@ __all__ = [
     "MoreTurnDetails",
     "New",
     "NewChunk",
+    "NightAction",
+    "NightItem",
+    "NightMode",
+    "NightReport",
+    "NightRun",
     "Note",
     "NoteFile",
     "NoteSource",

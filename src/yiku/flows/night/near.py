@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from yiku.flows.night.run import Night
+from yiku.flows.night.run import Night
 from yiku.rules.text import analyze
 from yiku.types import Memories, SemanticMemory, State
 

@@ -83,6 +83,7 @@ TABLE = {
         "check": "repair",
         "repair": "repair",
         "embed": "vectors",
+        "consolidate": "night",
     },
     "This home": {
         "config": "home",

@@ -1,1 +1,1 @@
-"""Rules of the night: what is said twice, what contradicts what, what supports a belief, what a summary may say."""
+"""What the night decides by: when a statement falls asleep, when it goes, and which of two is kept."""
