@@ -8,7 +8,7 @@ it. So each counts once, and what a fact has changed is undone with the decision
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +18,23 @@ from yiku.flows.night.run import Night
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.night import beliefs as rules
-from yiku.types import AddSource, Change, Expect, Memories, NightItem, SemanticMemory, Source, Standing, State, UpdateMemory
+from yiku.types import (
+    AddSource,
+    Change,
+    Condition,
+    Expect,
+    Memories,
+    NightAction,
+    NightItem,
+    SemanticMemory,
+    Source,
+    Standing,
+    State,
+    UpdateMemory,
+)
 
 REFUTED = "refuted"
+SHARE = 0.3  # of the words of one that a belief or fact has which is weighed with it: its value is another one
 
 
 def steps(night: Night) -> Iterator[NightItem]:
@@ -28,7 +42,7 @@ def steps(night: Night) -> Iterator[NightItem]:
     if not _are_there(night):
         return
     for row in near.stops(night, near.changed(night)):
-        others = [*near.neighbours(night, row), *_of_slot(night, row)]
+        others = [*near.neighbours(night, row, SHARE), *_of_slot(night, row)]
         pairs = {(row.n, other.n) if row.standing is Standing.BELIEF else (other.n, row.n) for other in others}
         for pair in sorted(pairs):
             if (item := _weigh(night, *pair)) is not None:
@@ -37,8 +51,6 @@ def steps(night: Night) -> Iterator[NightItem]:
 
 def _are_there(night: Night) -> bool:
     """Whether there is any belief."""
-    from yiku.types import Condition
-
     select = Memories(where=Condition("standing", "eq", Standing.BELIEF), states=(State.ACTIVE,), current=True, limit=1)
     return bool(night.handle.store.memories([night.scope], select))
 
@@ -63,7 +75,7 @@ def _weigh(night: Night, belief_n: int, fact_n: int) -> NightItem | None:
             return _confirm(night, belief, fact)
         case "refutes":
             columns = {"state": State.ARCHIVED, "reason": f"{REFUTED}: {fact.id}"}
-            return _decide(night, belief, fact, "archived", REFUTED, [UpdateMemory(belief.n, columns, index_tokens(belief))])
+            return _decide(night, belief, fact, "archived", [UpdateMemory(belief.n, columns, index_tokens(belief))])
         case "supports":
             return _support(night, belief, fact)
         case "contradicts":
@@ -86,7 +98,7 @@ def _support(night: Night, belief: SemanticMemory, fact: SemanticMemory) -> Nigh
     if columns["confidence"] >= rules.FACT:
         columns["standing"] = Standing.FACT
     changes: list[Change] = [UpdateMemory(belief.n, columns, index_tokens(belief)), *(_added(belief, one) for one in fresh)]
-    return _decide(night, belief, fact, "confirmed", "belief-supported", changes)
+    return _decide(night, belief, fact, "confirmed", changes)
 
 
 def _added(belief: SemanticMemory, source: Source) -> AddSource:
@@ -103,12 +115,13 @@ def _doubt(night: Night, belief: SemanticMemory, fact: SemanticMemory) -> NightI
         columns |= {"state": State.ARCHIVED, "reason": f"{REFUTED}: {fact.id}"}
     columns |= {"flag": conflict.CONFLICT, "flagged_with": (*belief.flagged_with, fact.id)}
     changes = [UpdateMemory(belief.n, columns, index_tokens(belief))]
-    return _decide(night, belief, fact, "archived" if confidence < rules.OVER else "flagged", "belief-doubted", changes)
+    return _decide(night, belief, fact, "archived" if confidence < rules.OVER else "flagged", changes)
 
 
 def _decide(
-    night: Night, belief: SemanticMemory, fact: SemanticMemory, action: Any, reason: str, changes: list[Any]
+    night: Night, belief: SemanticMemory, fact: SemanticMemory, action: NightAction, changes: Sequence[Change]
 ) -> NightItem | None:
+    reason = {"archived": "belief-refuted", "flagged": "belief-doubted"}.get(action, "belief-supported")
     confidence = next((change.columns.get("confidence") for change in changes if isinstance(change, UpdateMemory)), None)
     return night.decide(
         action,

@@ -79,7 +79,10 @@ def merge(night: Night, keep: SemanticMemory, drop: SemanticMemory, why: str) ->
         UpdateMemory(drop.n, {"superseded_by": keep.id, "line": keep.line, "reason": f"{MERGED}: {keep.id}"}, index_tokens(drop)),
         *(AddSource(keep.n, source) for source in _new_sources(keep, drop)),
     ]
-    if columns := rules.merged(keep, drop):
+    columns = rules.merged(keep, drop)
+    if keep.standing is not drop.standing:  # a fact holds since it was said, not since somebody supposed it
+        columns = {name: value for name, value in columns.items() if name not in ("said_at", "place", "valid_from", "confidence")}
+    if columns:
         changes.insert(1, UpdateMemory(keep.n, columns, index_tokens(keep)))
     return night.decide(
         "merged",
@@ -143,7 +146,9 @@ def _asked(night: Night, cluster: Sequence[SemanticMemory]) -> list[list[Semanti
     try:
         reply = by_model.timed(night.handle, night.model, messages, CLUSTERS, purpose="duplicates")
     except ModelError as error:
-        night.notes.append("duplicates: " + ("the model is not there" if isinstance(error, ModelUnavailable) else "a reply could not be used"))
+        night.notes.append(
+            "duplicates: " + ("the model is not there" if isinstance(error, ModelUnavailable) else "a reply could not be used")
+        )
         return []
     return list(_groups(reply.value, cluster))
 
@@ -161,5 +166,3 @@ def _refused(night: Night, keep: SemanticMemory, drop: SemanticMemory, lost: str
     item = night.decide("refused", ids=[keep.id, drop.id], reason="would-lose", evidence={"lost": lost.replace(" ", "-")})
     assert item is not None  # it rests on nothing
     return item
-
-

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from yiku.flows.night.run import Night
+from yiku.rules.finding import score
 from yiku.rules.text import analyze
 from yiku.types import Memories, SemanticMemory, State
 
@@ -19,7 +20,6 @@ COMMON_ROWS = 1_000  # a term in more rows than this is not looked up
 TERMS = 24  # of a statement by which it is looked up
 SHARE = 0.6  # of the terms looked up that a neighbour has
 BY_HAND = frozenset(("update", "confirm", "reject", "restore", "undo"))  # operations that are a person's word
-RUN = "run "
 
 
 def since(night: Night) -> int:
@@ -51,9 +51,9 @@ def _changed_ns(night: Night) -> Iterator[Sequence[int]]:
         yield sorted(fresh)
 
 
-def neighbours(night: Night, row: SemanticMemory) -> list[SemanticMemory]:
-    """Return the live statements that share most words with one, those that share most first."""
-    ns = _sharing(night, row)
+def neighbours(night: Night, row: SemanticMemory, share: float = SHARE) -> list[SemanticMemory]:
+    """Return the live statements that have this share of the words of one, those that have most first."""
+    ns = _sharing(night, row, share)
     if not ns:
         return []
     select = Memories(ns=ns, states=(State.ACTIVE,), current=True, unexpired_at=night.now)
@@ -61,17 +61,18 @@ def neighbours(night: Night, row: SemanticMemory) -> list[SemanticMemory]:
     return [rows[n] for n in ns if n in rows]
 
 
-def _sharing(night: Night, row: SemanticMemory) -> list[int]:
+def _sharing(night: Night, row: SemanticMemory, share: float) -> list[int]:
     import numpy as np
 
     terms = analyze.question(row.content)
     asked = (terms.words or terms.characters)[:TERMS]
-    postings = night.handle.store.postings("memory", [night.scope], asked, past=False, cap=COMMON_ROWS)
-    found = [posting for posting in postings.found if len(posting.ns)]
+    written = {other: word for word in asked if not word.isascii() for other in analyze.writings(word)}
+    postings = night.handle.store.postings("memory", [night.scope], (*asked, *written), past=False, cap=COMMON_ROWS)
+    found = [posting for posting in score.in_one_writing(postings, written).found if len(posting.ns)]
     if not found:
         return []
     ns, counts = np.unique(np.concatenate([posting.ns for posting in found]), return_counts=True)
-    enough = (counts >= SHARE * len(found)) & (ns != row.n)
+    enough = (counts >= share * len(found)) & (ns != row.n)
     ns, counts = ns[enough], counts[enough]
     order = np.lexsort((ns, -counts))[:NEAREST]
     return [int(n) for n in ns[order]]
@@ -89,5 +90,3 @@ def stops(night: Night, rows: Iterator[SemanticMemory]) -> Iterator[SemanticMemo
         if night.over():
             return
         yield row
-
-

@@ -12,13 +12,17 @@ From FACT upwards a belief counts as a fact, below OVER it is over. Each fact co
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
-from yiku.rules.deciding import conflict
+from yiku.rules.deciding import conflict, slots
+from yiku.rules.lexicon import built_in
 from yiku.rules.lexicon import flags as F
 from yiku.rules.night.duplicates import HAPPENINGS, SAME_DAY, form
 from yiku.rules.statements.clause import AGENT, Clause
 from yiku.rules.statements.read import read
+from yiku.rules.text.folding import folded
+from yiku.rules.text.words import content, words
 from yiku.rules.values import canonical
 from yiku.types import Cardinality, SemanticMemory, Standing
 
@@ -32,10 +36,11 @@ def weigh(belief: SemanticMemory, fact: SemanticMemory) -> Evidence | None:
     """Return what a live fact says of a belief; None where it says nothing."""
     if not _comparable(belief, fact):
         return None
-    if _same_slot(belief, fact):
-        if conflict.same_object(belief, fact):
+    one, other = _with_slot(belief), _with_slot(fact)
+    if one.predicate and (one.subject, one.predicate) == (other.subject, other.predicate) and one.object and other.object:
+        if conflict.same_object(one, other):
             return "confirms"
-        return _against(belief, fact) if belief.cardinality is fact.cardinality is Cardinality.SINGLE else None
+        return _against(belief, fact) if one.cardinality is other.cardinality is Cardinality.SINGLE else None
     first, second = (form(row.content, row.said_at, without=F.HEDGE) for row in (belief, fact))
     if first is not None and first == second:
         return None if first.context or (first.moment and abs(fact.said_at - belief.said_at) > SAME_DAY) else "confirms"
@@ -56,10 +61,13 @@ def _comparable(belief: SemanticMemory, fact: SemanticMemory) -> bool:
     return same and not {belief.kind, fact.kind} & HAPPENINGS and fact.valid_to is None
 
 
-def _same_slot(belief: SemanticMemory, fact: SemanticMemory) -> bool:
-    if not (belief.subject and belief.predicate and belief.object and fact.object):
-        return False
-    return (belief.subject, belief.predicate) == (fact.subject, fact.predicate)
+def _with_slot(memory: SemanticMemory) -> SemanticMemory:
+    """Return a statement with the slot that it fills, hedged or not; a row keeps none of what is hedged."""
+    told = [clause for clause in read(memory.content) if not clause.bare]
+    if memory.predicate or len(told) != 1 or (filled := slots.plain_slot(told[0], hedged=True)) is None:
+        return memory
+    slot = slots.slot_for(memory.content, told[0], filled)
+    return replace(memory, subject=slot.subject, predicate=slot.predicate, object=slot.object, cardinality=slot.cardinality)
 
 
 def _against(belief: SemanticMemory, fact: SemanticMemory) -> Evidence:
@@ -74,7 +82,7 @@ def _by_clauses(belief: SemanticMemory, fact: SemanticMemory) -> Evidence | None
     for clause in read(fact.content):
         if not clause.plain or not _names_somebody(clause) or not told[0].who & clause.who:
             continue
-        own, other = told[0].content, clause.content
+        own, other = told[0].content - _hedges(belief, told[0]), clause.content
         if len(own) < LEAST_SHARED or not own <= other or not _values(belief, told[0]) <= _values(fact, clause):
             continue
         if told[0].denied is not clause.denied:
@@ -82,6 +90,12 @@ def _by_clauses(belief: SemanticMemory, fact: SemanticMemory) -> Evidence | None
         if own < other and not clause.denied:  # who does not eat fish on Fridays may eat fish
             return "supports"
     return None
+
+
+def _hedges(memory: SemanticMemory, clause: Clause) -> frozenset[str]:
+    """The content words of a clause that hedge it."""
+    found = words(folded(memory.content), clause.start, clause.end, built_in())
+    return content(word for word in found if word.flags & F.HEDGE)
 
 
 def _names_somebody(clause: Clause) -> bool:

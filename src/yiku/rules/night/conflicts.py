@@ -91,7 +91,7 @@ def _contrary(old: SemanticMemory, new: SemanticMemory) -> Iterator[tuple[Clause
     for first in (clause for clause in read(old.content) if _states(clause)):
         for second in (clause for clause in read(new.content) if _states(clause)):
             why = _how(old, first, new, second) if not moment or (first.habit and second.habit) else ""
-            if why and asks_for_both(old, first, new, second) >= MARKED:
+            if why == "denial" or (why and asks_for_both(old, first, new, second) >= MARKED):
                 yield first, second, why
 
 

@@ -81,7 +81,7 @@ def form(text: str, said_at: datetime, *, without: int = 0) -> Form | None:
             moment = moment or (value.sort == "time" and not _ON_A_DAY.match(said[-1]))
         context |= word.flags & _FROM_CONTEXT
         if word.start >= end and not (word.sign and word.text in _PUNCTUATION):
-            said.append(word.text)
+            said.append(lists.named("night.written").get(word.text, word.text))
     joined = _without_fillers(said)
     aspects = "".join(sorted(character for piece in joined for character in piece if character in _ASPECTS))
     kept = tuple(left for piece in joined if (left := piece.translate(_NO_ASPECTS)))
@@ -123,7 +123,7 @@ def _before_verb() -> re.Pattern[str]:
 def comparable(one: SemanticMemory, other: SemanticMemory) -> bool:
     """Whether two live statements may be one at all: of one kind, standing, project, agent and time of life."""
     same = all(getattr(one, name) == getattr(other, name) for name in _EQUAL)
-    if not same or one.metadata != other.metadata or one.flag or other.flag or one.external_id and other.external_id:
+    if not same or one.metadata != other.metadata or one.flag or other.flag or (one.external_id and other.external_id):
         return False
     if one.kind in HAPPENINGS and abs(one.said_at - other.said_at) > SAME_DAY:
         return False
@@ -134,7 +134,6 @@ def comparable(one: SemanticMemory, other: SemanticMemory) -> bool:
 
 _EQUAL = (
     "kind",
-    "standing",
     "state",
     "scope",
     "project",
@@ -257,5 +256,3 @@ def merged(keep: SemanticMemory, drop: SemanticMemory) -> dict[str, object]:
     if tags := {*drop.tags} - {*keep.tags}:
         columns["tags"] = tuple(sorted({*keep.tags, *tags}))
     return {name: value for name, value in columns.items() if getattr(keep, name) != value}
-
-
