@@ -117,6 +117,12 @@ class Nights(Protocol):
     def items(self, scope: int, run: str, *, after: int = 0, limit: int | None = None) -> list[NightItem]:
         """Return the decisions of a run behind a number, in order."""
 
+    def summarized(self, scope: int, ns: Sequence[int]) -> dict[int, list[int]]:
+        """Return which statements each of these summaries was made from, by their numbers."""
+
+    def stale(self, scope: int) -> list[int]:
+        """Return the live summaries of which a source is not live any more, by number."""
+
 
 class Erasures(Protocol):
     """Tombstones, and searching for leftovers of an erasure."""

@@ -30,6 +30,7 @@ from yiku.types import (
     Applied,
     Cause,
     Change,
+    CiteSources,
     ClaimJobs,
     CountAccess,
     Drop,
@@ -164,6 +165,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return records.put(connection, scope, change, journal)
         case Drop():
             return records.drop(connection, scope, change, journal)
+        case CiteSources():
+            return nights.cite_sources(connection, scope, change)
         case KeepItem():
             return nights.keep_item(connection, scope, change, journal.transaction)
         case IndexFile() | DropFile() | EmptyNotes():

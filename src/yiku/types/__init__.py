@@ -105,7 +105,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
+from yiku.types.nights import CiteSources, KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -179,6 +179,7 @@ __all__ = [
     "Change",
     "ChangeRow",
     "Checked",
+    "CiteSources",
     "ClaimJobs",
     "Compacted",
     "Compressed",

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from yiku.errors import InvalidInput
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.night import beliefs, conflicts, duplicates, expire
+from yiku.flows.night import beliefs, conflicts, duplicates, expire, persona, summaries
 from yiku.flows.night.run import OPERATION, Night
 from yiku.store.api import one_at_a_time
 from yiku.types import KeepRun, NightItem, NightMode, NightReport, NightRun
@@ -47,7 +47,7 @@ PHASES = (
     Phase("collect", light=True),
     Phase("filter", light=True),
     Phase("extract", light=True),
-    Phase("maintain", (duplicates.steps, conflicts.steps, beliefs.steps)),
+    Phase("maintain", (duplicates.steps, conflicts.steps, beliefs.steps, summaries.steps, persona.steps)),
     Phase("rank"),
     Phase("indexes"),
     Phase("publish"),

@@ -1,8 +1,9 @@
 """
 Choose the traits of a persona that are sure enough to be kept in its file, and group them.
 
-A trait is promoted at a confidence of CONFIDENCE or after USES uses. Its dimension is named by a tag, `dimension:humor`, or by
-its own text, `humor=dry`; of a dimension only what was said last is shown.
+A trait is promoted, which pins it, at a confidence of CONFIDENCE or after USES uses. The file shows what is pinned. The
+dimension of a trait is named by a tag, `dimension:humor`, or by its own text, `humor=dry`; of a dimension only what was said
+last is shown.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ def dimension(row: SemanticMemory) -> str:
     return tagged or (named[1] if named else "") or row.id
 
 
-def promoted(rows: Iterable[SemanticMemory]) -> Sequence[tuple[str, Sequence[Shown]]]:
+def shown(rows: Iterable[SemanticMemory]) -> Sequence[tuple[str, Sequence[Shown]]]:
     """Return the groups of the file in order, each with its traits in the order in which they were said."""
     last: dict[str, SemanticMemory] = {}
-    for row in sorted((row for row in rows if is_sure(row)), key=key):
+    for row in sorted((row for row in rows if row.pinned and row.live), key=key):
         last[dimension(row)] = row
     groups: dict[str, list[Shown]] = {name: [] for name in GROUPS}
     for name, row in last.items():
         group = next((group for group, dimensions in GROUPS.items() if name in dimensions), "other")
         groups[group].append(Shown(row.content, row.id))
-    return [(group, shown) for group, shown in groups.items() if shown]
+    return [(group, found) for group, found in groups.items() if found]
