@@ -28,6 +28,8 @@ VERBS: dict[str, Verb] = {
     "timeline": lambda m, h: m.timeline(limit=1_000),
     "traces": lambda m, h: m.search_traces(limit=1_000),
     "history": lambda m, h: [m.history(row.id) for row in m.get_all(where={"state": {"exists": True}}, limit=1_000)],
+    "why": lambda m, h: m.why(_first(m)),
+    "audit": lambda m, h: m.admin.audit(),
     "about": lambda m, h: m.about("user"),
     "status": lambda m, h: m.status(),
     "stats": lambda m, h: m.admin.stats(),

@@ -8,13 +8,14 @@ does not wait for what mends and moves homes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.types import (
+    Audit,
     Backup,
     BackupFile,
     ChangeRow,
@@ -28,6 +29,7 @@ from yiku.types import (
     NightReport,
     Relearned,
     Restored,
+    RunUndone,
     Stats,
     ToReview,
     Undone,
@@ -42,11 +44,21 @@ class Admin:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
-    def undo(self, operation: int) -> Undone:
+    def undo(self, operation: int, *, dry_run: bool = False) -> Undone:
         """Undo one operation, by the number in its outcome. Raises NotFound, CannotUndo, InvalidInput."""
         from yiku.flows.keep import undo
 
-        return undo.undo(self._handle, operation)
+        return undo.undo(self._handle, operation, dry_run=dry_run)
+
+    def undo_run(self, run: str, item: int | None = None, *, dry_run: bool = False) -> RunUndone:
+        """
+        Undo a run of operations, or one of its items by its number; what was changed since stays, and is named.
+
+        Raises NotFound, InvalidInput.
+        """
+        from yiku.flows.keep import undo_run
+
+        return undo_run.undo_run(self._handle, run, item, dry_run=dry_run)
 
     def erase(
         self,
@@ -276,6 +288,19 @@ class Admin:
         from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
+
+    def audit(self, *, budgets: Mapping[str, float] | None = None, turns: bool = True) -> Audit:
+        """
+        Count duplicates, contradictions, statements without support, secrets, what is never recalled or stale, orphans.
+
+        budgets: the share that each check may find, by its name; `.over` names those that found more
+        turns:   False leaves out the search for secrets in turns
+
+        `.page` has it for a person, as Markdown. Writes nothing. Raises InvalidInput.
+        """
+        from yiku.flows.home import audit
+
+        return audit.audit(self._handle, budgets=budgets, turns=turns)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """

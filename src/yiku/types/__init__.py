@@ -7,6 +7,7 @@ The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
 from yiku.types.arguments import SettingsArguments
+from yiku.types.audit import Audit, Check, Finding, Why, Words
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
@@ -120,6 +121,8 @@ from yiku.types.outcomes import (
     Refused,
     Replaced,
     Retracted,
+    RunUndone,
+    SkippedItem,
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
@@ -170,6 +173,7 @@ __all__ = [
     "AddTurns",
     "Applied",
     "Attachment",
+    "Audit",
     "Backup",
     "BackupFile",
     "BadRecord",
@@ -178,6 +182,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangeRow",
+    "Check",
     "Checked",
     "CiteSources",
     "ClaimJobs",
@@ -212,6 +217,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "Filter",
+    "Finding",
     "Flagged",
     "Forgotten",
     "Group",
@@ -284,6 +290,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunUndone",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
@@ -296,6 +303,7 @@ __all__ = [
     "Settings",
     "SettingsArguments",
     "Similar",
+    "SkippedItem",
     "SkippedRecord",
     "Slot",
     "Source",
@@ -319,4 +327,6 @@ __all__ = [
     "UpdateMemory",
     "Vector",
     "Watching",
+    "Why",
+    "Words",
 ]

@@ -36,6 +36,7 @@ TABLE = {
     "Look closer": {
         "get": "find",
         "history": "find",
+        "why": "audit",
         "explain": "find",
         "context": "find",
     },
@@ -80,6 +81,7 @@ TABLE = {
         "backups": "backup",
         "restore-backup": "backup",
         "export": "backup",
+        "audit": "audit",
         "check": "repair",
         "repair": "repair",
         "embed": "vectors",
