@@ -12,7 +12,7 @@ import apsw
 
 from yiku import Memory
 from yiku.store import pages, records, row_codec
-from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, Learned, ModelCall, Put, Records, Scratchpad, Spend, Task
+from yiku.types import AddJobs, CiteSources, ClaimJobs, EndJob, Job, KeepReply, Learned, ModelCall, Put, Records, Scratchpad, Spend, Task
 
 DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 ROWS = 40  # of turns and statements: each column has a row of its own
@@ -84,6 +84,7 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Put(busy)], handle.cause("scratchpad"))
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
+        handle.store.apply(scope, [CiteSources(first.id, [1, 2])], handle.cause("consolidate"))
         for i in range(ROWS):
             write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
         memory.notes.sync()
