@@ -47,7 +47,7 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
-    r"locks/(backup|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"locks/(backup|consolidate|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
