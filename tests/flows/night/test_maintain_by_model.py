@@ -87,17 +87,17 @@ def test_a_model_merges_what_is_near(memory, clock, server, first, second):
 
 @pytest.mark.spec("T-27", "S3-171")
 @pytest.mark.parametrize(
-    ("first", "second", "lost"),
+    "pair",
     [
-        ("My sister repairs 12 old wooden boats in the harbour", "My sister repairs 15 old wooden boats in the harbour", "value"),
-        ("My sister repairs old wooden boats in Bergen", "My brother repairs old wooden boats in Bergen", "subject"),
-        ("我姐姐在码头修12条旧木船", "我姐姐在码头修15条旧木船", "value"),
+        ("My sister repairs 12 old wooden boats in the harbour", "My sister repairs 15 old wooden boats in the harbour"),
+        ("My sister repairs old wooden boats in Bergen", "My brother repairs old wooden boats in Bergen"),
+        ("我姐姐在码头修12条旧木船", "我姐姐在码头修15条旧木船"),
     ],
 )
-def test_a_model_that_is_wrong_merges_nothing(memory, clock, server, first, second, lost):
-    """Whatever it says: another number or another person stays, and the report says what would have been lost."""
+def test_a_model_that_is_wrong_merges_nothing(memory, clock, server, pair):
+    """Whatever it says: another number or another person stays."""
     answers(server, same=[[1, 2]], verdict="both", sentences=[])
-    one, two = tell(memory, clock, first, second)
+    one, two = tell(memory, clock, *pair)
     done = memory.admin.consolidate()
 
     assert "merged" not in done.counts
@@ -109,7 +109,9 @@ def test_a_model_is_asked_once_a_cluster(memory, clock, server):
     """Of 60 statements in 12 clusters of five it is asked 12 times at most, and nothing is compared with all others."""
     asked = answers(server, same=[], verdict="both", sentences=[])
     for place in range(12):
-        name = ("maple", "cedar", "birch", "alder", "aspen", "rowan", "hazel", "willow", "spruce", "larch", "juniper", "poplar")[place]
+        name = ("maple", "cedar", "birch", "alder", "aspen", "rowan", "hazel", "willow", "spruce", "larch", "juniper", "poplar")[
+            place
+        ]
         for end in ("gate", "bench", "fence", "door", "table"):
             memory.remember(f"My uncle painted the heavy old {name} garden furniture and the {end}")
         clock.advance(hours=1)
@@ -121,15 +123,12 @@ def test_a_model_is_asked_once_a_cluster(memory, clock, server):
 # ------------------------------------------------------------------ contradictions
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("The office opens at 9", "The office opens at 10"), ("办公室九点开门", "办公室十点开门")],
-)
+@pytest.mark.parametrize("pair", [("The office opens at 9", "The office opens at 10"), ("办公室九点开门", "办公室十点开门")])
 @pytest.mark.parametrize(("verdict", "outcome"), [("replaces", "replaced"), ("both", "refused"), ("unclear", "flagged")])
-def test_a_model_judges_a_pair(memory, clock, server, first, second, verdict, outcome):
+def test_a_model_judges_a_pair(memory, clock, server, pair, verdict, outcome):
     """Its verdict replaces, leaves or flags; the spans of both clauses are the evidence."""
     answers(server, same=[], verdict=verdict, sentences=[])
-    one, two = tell(memory, clock, first, second)
+    one, two = tell(memory, clock, *pair)
     done = memory.admin.consolidate()
 
     assert [(outcome, (two.id, one.id))] == [(item.action, item.ids) for item in done.items]
@@ -160,14 +159,15 @@ def about(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("facts", "name", "sentences"),
+    "case",
     [
         (FREYA, "freya", ["Freya teaches music in Bergen and has two dogs.", "Freya sails a red boat."]),
         (CHINESE, "王小雨", ["王小雨开一家茶馆，在昆明教书法。", "王小雨养了两只猫。"]),
     ],
 )
-def test_a_summary_cites_its_sources_and_goes_with_them(memory, clock, server, facts, name, sentences):
+def test_a_summary_cites_its_sources_and_goes_with_them(memory, clock, server, case):
     """It is written once, is found by its entity, and is put aside the night after one of its sources is replaced or forgotten."""
+    facts, name, sentences = case
     told = [{"text": sentences[0], "from": [1, 2, 3]}, {"text": sentences[1], "from": [1, 3]}]
     answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == name else [])
     rows = tell(memory, clock, *facts, entities=[name])
@@ -191,7 +191,12 @@ def test_a_summary_cites_its_sources_and_goes_with_them(memory, clock, server, f
 
 @pytest.mark.parametrize(
     "invented",
-    ["Freya has three dogs.", "Freya teaches music in Oslo.", "Freya does not teach music in Bergen.", "Freya is a famous and wealthy architect."],
+    [
+        "Freya has three dogs.",
+        "Freya teaches music in Oslo.",
+        "Freya does not teach music in Bergen.",
+        "Freya is a famous and wealthy architect.",
+    ],
 )
 def test_what_a_model_invents_stays_out_of_a_summary(memory, clock, server, invented):
     """Another number, another place, a denial, words that nobody said: only the sound sentence is kept."""

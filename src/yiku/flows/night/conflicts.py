@@ -145,10 +145,10 @@ def _asked(night: Night, found: Contradiction) -> str:
     assert night.model is not None
     if len(read(found.old.content)) != 1 or found.new.trust < found.old.trust or found.old.pinned:
         return "unclear"
-    told = (f"  {said}: {' '.join(row.content.split())}" for said, row in (("earlier", found.old), ("later", found.new)))
+    lines = (f"  {said}: {' '.join(row.content.split())}" for said, row in (("earlier", found.old), ("later", found.new)))
     messages = [
         {"role": "system", "content": prompt_files.text("conflicts", language_of(found.new.content))},
-        {"role": "user", "content": "\n".join(["<statements>", *told, "</statements>"])},
+        {"role": "user", "content": "\n".join(["<statements>", *lines, "</statements>"])},
     ]
     try:
         reply = by_model.timed(night.handle, night.model, messages, VERDICT, purpose="conflicts")

@@ -137,11 +137,11 @@ def _by_model(
 def _asked(night: Night, cluster: Sequence[SemanticMemory]) -> list[list[SemanticMemory]]:
     """Return the groups that a model finds to say the same; none where it cannot be asked."""
     assert night.model is not None
-    told = "\n".join(f"  {place}. {' '.join(row.content.split())}" for place, row in enumerate(cluster, 1))
+    lines = "\n".join(f"  {place}. {' '.join(row.content.split())}" for place, row in enumerate(cluster, 1))
     language = language_of(" ".join(row.content for row in cluster))
     messages = [
         {"role": "system", "content": prompt_files.text("duplicates", language)},
-        {"role": "user", "content": f"<statements>\n{told}\n</statements>"},
+        {"role": "user", "content": f"<statements>\n{lines}\n</statements>"},
     ]
     try:
         reply = by_model.timed(night.handle, night.model, messages, CLUSTERS, purpose="duplicates")

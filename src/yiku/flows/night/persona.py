@@ -82,8 +82,8 @@ def _text(handle: Handle, text: str, sections: Sequence[tuple[str, Sequence[Show
     if isinstance(found, Broken):
         return None
     language = handle.settings.language
-    told = " ".join(row.content for _, rows in sections for row in rows)
-    language = language_of(told) if language == "auto" else language
+    every = " ".join(row.content for _, rows in sections for row in rows)
+    language = language_of(every) if language == "auto" else language
     named = [(label(f"persona.{group}", language), rows) for group, rows in sections]
     body, _ = region.body(named, at_most=CHARS, short=lambda id: id[-SHORT:], omitted=label("page.omitted", language))
     if found is not None and _digest(handle, found.version, found.body) == found.digest and found.body.strip() == body.strip():

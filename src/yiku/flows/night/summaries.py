@@ -126,11 +126,11 @@ def _renew(night: Night, entity: str) -> NightItem | None:
 def _written(night: Night, entity: str, facts: Sequence[SemanticMemory]) -> tuple[str, list[SemanticMemory]]:
     """Return the sentences of a model that its sources support, and these; nothing where it cannot be asked."""
     assert night.model is not None
-    told = "\n".join(f"  {place}. {' '.join(row.content.split())}" for place, row in enumerate(facts, 1))
+    lines = "\n".join(f"  {place}. {' '.join(row.content.split())}" for place, row in enumerate(facts, 1))
     language = language_of(" ".join(row.content for row in facts))
     messages = [
         {"role": "system", "content": prompt_files.text("summary", language)},
-        {"role": "user", "content": f"<about>{entity}</about>\n<statements>\n{told}\n</statements>"},
+        {"role": "user", "content": f"<about>{entity}</about>\n<statements>\n{lines}\n</statements>"},
     ]
     try:
         reply = by_model.timed(night.handle, night.model, messages, SCHEMA, purpose="summary")
