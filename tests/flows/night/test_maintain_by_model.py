@@ -124,9 +124,10 @@ def test_a_model_is_asked_once_a_cluster(memory, clock, server):
 
 
 @pytest.mark.parametrize("pair", [("The office opens at 9", "The office opens at 10"), ("办公室九点开门", "办公室十点开门")])
-@pytest.mark.parametrize(("verdict", "outcome"), [("replaces", "replaced"), ("both", "refused"), ("unclear", "flagged")])
-def test_a_model_judges_a_pair(memory, clock, server, pair, verdict, outcome):
+@pytest.mark.parametrize("judged", [("replaces", "replaced"), ("both", "refused"), ("unclear", "flagged")])
+def test_a_model_judges_a_pair(memory, clock, server, pair, judged):
     """Its verdict replaces, leaves or flags; the spans of both clauses are the evidence."""
+    verdict, outcome = judged
     answers(server, same=[], verdict=verdict, sentences=[])
     one, two = tell(memory, clock, *pair)
     done = memory.admin.consolidate()
