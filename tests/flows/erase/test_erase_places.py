@@ -36,6 +36,7 @@ TEXTS = (
     r"damaged/.+",
     r"MEMORY\.md",
     r"USER\.md",
+    r"identity/personas/user_custom\.md",
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
@@ -91,6 +92,8 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
         memory.remember(f"{sentence} Until tonight 今晚为止", expires_at=datetime.now().astimezone() + timedelta(hours=1))
+        memory.remember(sentence, kind="persona_trait")
+        memory.admin.consolidate(phase=4)
         memory.notes.publish()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
