@@ -10,24 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import get_args
 
 from yiku.rules.lexicon.lists import label, label_or
-from yiku.types import Episode, NightItem, NightRun, SemanticMemory
+from yiku.types import Episode, NightAction, NightItem, NightRun, SemanticMemory
 
-ORDER = (
-    "replaced",
-    "flagged",
-    "merged",
-    "added",
-    "confirmed",
-    "promoted",
-    "stale",
-    "archived",
-    "expired",
-    "junked",
-    "purged",
-    "refused",
-)
+ORDER: tuple[str, ...] = get_args(NightAction)
 SHOWN = 8  # decisions of a sort, and entries of a section of a day
 CHARS = 110  # of a text
 EVIDENCE = 4  # entries of a decision's evidence
