@@ -21,7 +21,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_R31_a_large_night_that_was_killed_is_finished_by_the_next_call(tmp_path, template, seed, count, figure):
     """Killed before drawn operations: the resumed run agrees with one that never was cut off in all but ids and times."""
     kills, chance = count(40, 300, "kills"), random.Random(seed)
-    figure("operations of a night", killed(tmp_path, template, lambda every: sorted(chance.sample([*every], min(kills, len(every))))))
+    figure(
+        "operations of a night", killed(tmp_path, template, lambda every: sorted(chance.sample([*every], min(kills, len(every)))))
+    )
 
 
 def test_R31_a_missed_week_equals_seven_nights(tmp_path, template):
