@@ -122,6 +122,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.prompts import Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -258,6 +259,8 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prompt",
+    "PromptSection",
     "PublishReport",
     "Put",
     "Receipt",
@@ -279,6 +282,7 @@ __all__ = [
     "Scratchpad",
     "ScratchpadPatch",
     "Secret",
+    "SectionName",
     "SemanticMemory",
     "Session",
     "SetLearning",

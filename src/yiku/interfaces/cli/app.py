@@ -38,6 +38,7 @@ TABLE = {
         "history": "find",
         "explain": "find",
         "context": "find",
+        "prompt": "prompt",
     },
     "Correct": {
         "update": "keep",
