@@ -74,6 +74,7 @@ EXPECTED = {
     "daily_days": 14,
     "watch_debounce_s": 0.5,
     "context_tokens": 200,
+    "prompt_tokens": 200,
     "embed_key": Secret("sk-environment"),
     "embed_dimensions": 512,
     "embed_batch": 20,

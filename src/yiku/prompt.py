@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from yiku.types import Prompt
+from yiku.types import Compiled, Prompt
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -63,3 +63,18 @@ class Prompts:
             tools=tools,
             user=user,
         )
+
+    def compile(self, *, strategy: Literal["auto", "model", "rules"] = "auto", force: bool = False) -> Compiled:
+        """
+        Compile the files of identity/ and USER.md to short summaries in identity/compiled/, those that changed since.
+
+        strategy: "model" asks the chat model, "rules" does not; "auto" asks one if the settings name it, and takes the rules where it fails
+        force:    also what did not change
+
+        A summary that cannot be written is `held`, and says why.
+
+        Raises InvalidInput in a scope without files, ModelUnavailable for "model" without one, StoreBusy.
+        """
+        from yiku.flows.prompts import compile
+
+        return compile.compile_identity(self._handle, strategy=strategy, force=force)

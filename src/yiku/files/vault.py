@@ -208,6 +208,17 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
         raise as_store_error(error, path) from error
 
 
+def delete(path: Path, *, below: Path) -> None:
+    """Delete a file, durably; no folder on the way from `below` may be a link. One that is not there is no error."""
+    try:
+        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path.name, dir_fd=folder)
+            os.fsync(folder)
+    except OSError as error:
+        raise as_store_error(error, path) from error
+
+
 def create_whole(folder: int, name: str, content: bytes) -> bool:
     """Create a file that gets its name once complete; False if unsupported or the name is taken."""
     try:

@@ -126,7 +126,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
-from yiku.types.prompts import Prompt, PromptSection, SectionName
+from yiku.types.prompts import Compiled, CompiledSummary, Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -187,6 +187,8 @@ __all__ = [
     "Checked",
     "ClaimJobs",
     "Compacted",
+    "Compiled",
+    "CompiledSummary",
     "Compressed",
     "Condition",
     "Confirmed",

@@ -71,3 +71,27 @@ class Prompt:
     def rest(self) -> str:
         """What follows the prefix: the current work, the environment, what was recalled."""
         return self.text[self.stable :]
+
+
+@value(frozen=True, slots=True)
+class CompiledSummary:
+    """
+    What became of one compiled summary.
+
+    path:   in the folder of the scope; action: written, unchanged, removed (its source is gone), missing (there is no source), or
+            held (`why` says what to do)
+    by:     who made it; why: where a model was asked, why it is not the model's
+    """
+
+    path: str
+    action: Literal["written", "unchanged", "removed", "missing", "held"]
+    by: Literal["model", "rules"] | None = None
+    tokens: int = 0
+    why: str | None = None
+
+
+@value(frozen=True, slots=True)
+class Compiled:
+    """What `prompts.compile` did, summary by summary."""
+
+    summaries: tuple[CompiledSummary, ...]

@@ -191,7 +191,7 @@ def _identity(draft: _Draft, room: int) -> Fitted:
     if sum(map(condense.size, parts)) > left:
         least = sum(budgets.SHARES.values())
         parts = [draft.identity.summary(name, left * share // least) for name, share in budgets.SHARES.items()]
-    return lines.fit([line for part in parts for line in part.splitlines()], room, heading=heading)
+    return lines.fit([*dict.fromkeys(line for part in parts for line in part.splitlines())], room, heading=heading)
 
 
 def _persona(draft: _Draft, room: int) -> Fitted:

@@ -22,10 +22,14 @@ from yiku.rules.finding.pack import estimate
 from yiku.rules.lexicon import built_in
 from yiku.rules.lexicon.lists import has, label, languages, made_of
 from yiku.rules.privacy import quoting
+from yiku.rules.statements.question import stated
 from yiku.rules.text.analyze import UNSPACED_RUN, plain
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import split
 
+VERSION = 1  # of these rules, and of the prompts of prompts/condense*: summaries of another are made again
+ASKED_CHARS = 24_000  # of a file that a model is shown
+SAID = 0.5  # of the content words of a model's line, that stand in the file
 READ_CHARS = 200_000  # of a file, from its beginning
 ITEM_TOKENS = 60  # a list item beyond this counts by its sentences
 
@@ -91,8 +95,46 @@ def size(summary: str) -> int:
     return sum(estimate(line) + 1 for line in summary.splitlines())
 
 
+def first(summary: str, room: int) -> str:
+    """Return the lines of a summary that fit, the most important standing first."""
+    kept: list[str] = []
+    for line in summary.splitlines():
+        if (cost := estimate(line) + 1) <= room:
+            kept.append(line)
+            room -= cost
+    return "\n".join(kept)
+
+
+# ------------------------------------------------------------------ what a model says
+
+_NUMBER = re.compile(r"\d+")
+
+
+def sound(lines: Sequence[str], source: str, target: Target) -> list[str]:
+    """
+    Return the lines of a model's summary that the file says, within the target's tokens.
+
+    A line is data from a stranger: it is made inert, each number in it stands in the file, and so do most of its content words.
+    """
+    known, numbers = stated(source[:ASKED_CHARS]), {*_NUMBER.findall(source)}
+    kept: list[str] = []
+    for line in lines:
+        flat = _LEAD.sub("", " ".join(clean(quoting.inert(line)).split()))
+        words = stated(flat)
+        if (
+            not line.lstrip().startswith("#")  # a heading
+            and any(map(str.isalnum, flat))
+            and not _is_placeholder(flat)
+            and numbers.issuperset(_NUMBER.findall(flat))
+            and len(words & known) >= SAID * len(words)
+        ):
+            kept.append(f"- {flat}")
+    return first("\n".join(dict.fromkeys(kept)), target.most).splitlines()
+
+
 # ------------------------------------------------------------------ the file
 
+_LEAD = re.compile(r"^(?:[-*+•·#>]|\d{1,3}[.)、])[-*+•·#>\s]*")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,300}>")
 _IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\n]{0,500}\)")
@@ -113,10 +155,14 @@ def clean(text: str) -> str:
     if told.startswith(("---\n", "+++\n")) and (end := told.find(f"\n{told[:3]}", 3)) > 0:
         told = told[end + 4 :]
     kept, at = list[str](), 0
+    last = told.rfind("-->")
     while (start := told.find("<!--", at)) >= 0:
-        end = told.find("-->", start + 4)
         kept.append(told[at:start])
-        at = end + 3 if end >= 0 else start + 4
+        if start < last:
+            at = told.index("-->", start) + 3
+        else:  # nothing closes it: it is a paragraph
+            end = told.find("\n\n", start)
+            at = end if end >= 0 else len(told)
     told = "".join([*kept, told[at:]]).replace("-->", "")
     return _TAG.sub("", _IMAGE.sub("", told))
 
