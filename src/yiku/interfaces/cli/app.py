@@ -72,6 +72,7 @@ TABLE = {
         "sync": "notes",
         "index": "notes",
         "publish": "pages",
+        "compile": "prompt",
         "note": "vault",
         "promote": "vault",
         "compact": "vault",

@@ -1,5 +1,5 @@
 """
-Commands for the system prompt of an agent: prompt.
+Commands for the system prompt of an agent: prompt, compile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import typer
 
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, text
-from yiku.types import Prompt
+from yiku.types import Compiled, Prompt
 
 Name = str | None
 
@@ -74,3 +74,30 @@ def _shown(built: Prompt) -> Iterator[str]:
         for one in built.sections
     ]
     yield from terminal.table([*rows, ("all", f"{built.tokens:,} of {built.budget:,} tokens", "")], dim=[0, 1, 2])
+
+
+def compile(
+    call: Call,
+    *,
+    strategy: Annotated[
+        str,
+        typer.Option(metavar="auto|model|rules", help="model asks the chat model, rules does not; auto asks one if there is one."),
+    ] = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Also what did not change.")] = False,
+) -> None:
+    """
+    Compile identity files to short summaries.
+
+    They are SOUL.md, AGENT.md and personas/user_custom.md in identity/, and USER.md; none of them is changed. The
+    summaries lie in identity/compiled/.
+    """
+    with call.memory() as memory:
+        done = memory.prompts.compile(strategy=cast("Any", strategy), force=force)
+    call.answer(json_output.plain(done), _compiled(done), wanted=any(one.action == "held" for one in done.summaries))
+
+
+def _compiled(done: Compiled) -> Iterator[str]:
+    for one in done.summaries:
+        how = f"by {'a model' if one.by == 'model' else 'rules'}, {one.tokens:,} tokens" if one.by else ""
+        notes = "; ".join(filter(None, [how, one.why]))
+        yield f"{terminal.paint(one.action, 'yellow' if one.action == 'held' else 'green')} {one.path}{f': {notes}' if notes else ''}"

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 NAME = ".compiled_at"
 By = Literal["model", "rules"]
-_LINE = re.compile(r"([\w.-]{1,64}) ([0-9a-f]{32}) ([0-9a-f]{32}) (model|rules)")
+_LINE = re.compile(r"([\w.-]{1,64}) ([0-9a-f]{32}) ([0-9a-f]{32}) ([a-z]{5})")
 
 
 class Made(NamedTuple):
@@ -30,7 +30,11 @@ class Made(NamedTuple):
 def parse(text: str) -> dict[str, Made]:
     """Return what is known, by the name of the summary; a line that cannot be read says nothing."""
     found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
-    return {match[1]: Made(match[2], match[3], "model" if match[4] == "model" else "rules") for match in found if match}
+    return {
+        match[1]: Made(match[2], match[3], "model" if match[4] == "model" else "rules")
+        for match in found
+        if match and match[4] in get_args(By)
+    }
 
 
 def to_text(at: str, made: Mapping[str, Made]) -> str:
