@@ -33,11 +33,11 @@ KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
 FILES = ("yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused")
 IGNORE_FILE = ".gitignore"
-IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` of every scope
+IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` and summaries of every scope
     (
         "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
         *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
-        *"/reports/ transcripts/".split(),
+        *"/reports/ transcripts/ identity/compiled/".split(),
         "",
     )
 )

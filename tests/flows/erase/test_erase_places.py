@@ -38,6 +38,8 @@ TEXTS = (
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"identity/(?!compiled/).+",
+    r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
 )
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
@@ -46,6 +48,7 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
+    r"identity/compiled/\.compiled_at",
     r"locks/(backup|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
@@ -81,6 +84,9 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
         memory.notes.publish()
+        for name in ("SOUL.md", "AGENT.md", "personas/user_custom.md", "personas/jarvis.md", "prompts/policies.md"):
+            write(home, f"identity/{name}", f"# Tools 工具\n\n- Always: {sentence}\n- {neighbour}\n")
+        memory.prompts.compile()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
@@ -113,6 +119,7 @@ def check_erased_everywhere(home: Path, seed: int) -> None:
     heard = {place_of(one.partition(":")[0]) for one in canaries.sung(home, [word, han])}
     assert {*TEXTS} == heard - {*NO_TEXTS}, "a place is not filled"
     beside = [name for name in files(home) if neighbour.encode() in (home / name).read_bytes() and name.endswith((".md", ".txt"))]
+    beside = [name for name in beside if not name.startswith("identity/compiled/")]
     with Memory(home) as memory:
         erased = memory.admin.erase(id)
         assert [] == canaries.sung(home, [word, han])

@@ -232,3 +232,26 @@ def test_links_lead_nowhere(memory, home, sources, tmp_path):
     (home / "identity/compiled").symlink_to(tmp_path / "elsewhere")
     assert {"held"} == {*actions(memory)}
     assert [] == [*(tmp_path / "elsewhere").iterdir()]
+
+
+@pytest.mark.spec("T-39")
+def test_what_is_erased_is_in_no_summary(memory, home, clock, sources, server):
+    """Those of USER.md and of the user's wishes go, whatever a model made of them; the sources lose the sentence alone."""
+    kept = memory.remember("My locker code is 4711 橘子.").memory
+    put(home, "identity/SOUL.md", f"{SOUL}\nMy locker code is 4711 橘子.\n")
+    memory.notes.publish()
+    server.always = lambda asked: lines(
+        "Never lie, code 4711 橘子.", "I live in Oslo, locker 4711.", "Tone: dry.", "Plan until done."
+    )
+    with asking(home, clock, server) as other:
+        other.prompts.compile()
+    assert "4711" in compiled(home)["soul.summary.md"] and "4711" in compiled(home)["user.summary.md"]
+    erased = memory.admin.erase(kept.id)
+
+    assert erased.clean, [place for place in erased.places if place.found]
+    assert ["agent.core.md", "agent.tooling.md"] == [*compiled(home)]
+    assert SOUL.strip() == (home / "identity/SOUL.md").read_text().strip()
+    assert not any("4711" in path.read_text() for path in (home / "identity").rglob("*") if path.is_file())
+    assert "4711" not in memory.prompts.build("what is my locker code?", auto_recall="always").section("user")
+    assert ["written", "unchanged", "unchanged", "written", "written"] == actions(memory)
+    assert "4711" not in "".join(compiled(home).values())

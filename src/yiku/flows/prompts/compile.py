@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from yiku.errors import ModelError, ModelUnavailable, StoreError
+from yiku.files.notes import COMPILED
 from yiku.files.vault import delete, write_atomically
 from yiku.flows.common import checks, prompt_files
 from yiku.flows.common.handle import Handle
 from yiku.flows.learn import by_model
 from yiku.flows.notes.publish import vault_of
-from yiku.flows.prompts.identity import COMPILED, FOLDER, Identity
+from yiku.flows.prompts.identity import Identity
 from yiku.models.api import ChatModel
 from yiku.rules.prompts import condense, stamp
 from yiku.rules.prompts.condense import TARGETS, Target
@@ -82,12 +83,12 @@ def _target(handle: Handle, root: Path, target: Target, model: ChatModel | None,
 
 
 def _name(target: Target) -> str:
-    return f"{FOLDER}/{COMPILED}/{target.file}"
+    return f"{COMPILED}/{target.file}"
 
 
 def _write(handle: Handle, root: Path, target: Target, source: str, done: _Summary | None) -> CompiledSummary:
     """Write a summary and what it was made of; one whose source is gone goes, too."""
-    home, folder = Path(handle.home), root / FOLDER / COMPILED
+    home, folder = Path(handle.home), root / COMPILED
     identity = Identity(handle)
     made = identity.all_made()
     if done is None:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from yiku.errors import InvalidInput
 from yiku.files import pages
+from yiku.files.notes import COMPILED, IDENTITY
 from yiku.flows.common.handle import Handle
 from yiku.rules.prompts import stamp
 from yiku.rules.prompts.condense import PERSONA, TARGETS, VERSION, Target, condense, first
 from yiku.rules.prompts.persona import NAME_CHARS, is_weighted
 from yiku.rules.prompts.stamp import Made
 
-FOLDER, COMPILED = "identity", "compiled"
 POLICIES = "prompts/policies.md"
 _NAME = re.compile(r"\w[\w.-]*")
 
@@ -58,25 +58,23 @@ class Identity:
         if name is None:
             return ""
         if len(name) > NAME_CHARS or not _NAME.fullmatch(name):
-            raise InvalidInput(f"persona must be the name of a file in {FOLDER}/personas, without .md")
+            raise InvalidInput(f"persona must be the name of a file in {IDENTITY}/personas, without .md")
         text = self.source(f"personas/{name}.md")
         if not text and not is_weighted(name):
-            raise InvalidInput(f"there is no persona {name}: write it to {FOLDER}/personas/{name}.md")
+            raise InvalidInput(f"there is no persona {name}: write it to {IDENTITY}/personas/{name}.md")
         return condense(text, PERSONA, most)
 
     def source(self, name: str) -> str:
-        """Return what a file holds; empty where there is none."""
-        if name not in self._read:
-            self._read[name] = self._content(name)
-        return self._read[name]
+        """Return what a source holds, named below identity/, or USER.md; empty where there is none."""
+        return self._at(name if name == "USER.md" else f"{IDENTITY}/{name}")
 
     def compiled(self, target: Target) -> str:
         """Return a compiled summary as it lies there."""
-        return self.source(f"{COMPILED}/{target.file}")
+        return self._at(f"{COMPILED}/{target.file}")
 
     def all_made(self) -> dict[str, Made]:
         """Return what the compiled summaries were made of, by their file names."""
-        return stamp.parse(self.source(f"{COMPILED}/{stamp.NAME}"))
+        return stamp.parse(self._at(f"{COMPILED}/{stamp.NAME}"))
 
     def is_current(self, target: Target, made: Made) -> bool:
         """Whether a summary was made of the source as it is now, and nobody touched it since."""
@@ -86,19 +84,16 @@ class Identity:
         """Return the keyed digest of a source or a summary."""
         return self._handle.seal(f"compile\0{VERSION}\0{target.name}\0{text}").hex()
 
-    def _content(self, name: str) -> str:
+    def _at(self, path: str) -> str:
+        if path not in self._read:
+            self._read[path] = self._content(path)
+        return self._read[path]
+
+    def _content(self, path: str) -> str:
         root = self._handle.vault
-        if root is None:
-            return ""
-        path = self.path(root, name)
         try:
-            seen = pages.read(path, below=Path(self._handle.home))
+            seen = pages.read(root / path, below=Path(self._handle.home)) if root is not None else None
         except InvalidInput as error:
-            self.troubles.append(f"{path.relative_to(root)} is left out: {error.detail}")
+            self.troubles.append(f"{path} is left out: {error.detail}")
             return ""
         return seen.text.replace("\r\n", "\n") if seen else ""
-
-    @staticmethod
-    def path(root: Path, name: str) -> Path:
-        """Return the path of a source."""
-        return root / name if name == "USER.md" else root / FOLDER / name
