@@ -70,6 +70,10 @@ class Home:
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
 
+    def vault_of(self, scope: int) -> Path:
+        """Return the folder of the Markdown files of a scope other than the owner's, by its number."""
+        return self.root / "scopes" / str(scope)
+
     def exists(self) -> bool:
         """Tell whether this is a home."""
         try:

@@ -15,6 +15,7 @@ from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
+from yiku.flows.keep import transcripts as keep_transcripts
 from yiku.flows.learn import learn, relearn
 from yiku.flows.notes import publish, sync, watch
 from yiku.rules.privacy.scopes import PUBLIC
@@ -55,10 +56,21 @@ def status(handle: Handle) -> Status:
         disk=DISKS[mounts.kind(handle.home)],
         search=space,
         missing=missing,
-        waiting={**({"to embed": late} if late else {}), **({"notes to index": stale} if stale else {}), **learn.waiting(handle)},
+        waiting={
+            **({"to embed": late} if late else {}),
+            **({"notes to index": stale} if stale else {}),
+            **_to_copy(handle),
+            **learn.waiting(handle),
+        },
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
         watching=watch.watching(handle.paths),
     )
+
+
+def _to_copy(handle: Handle) -> Mapping[str, int]:
+    """Return the turns that are not in transcripts/, though a minute has passed."""
+    late = keep_transcripts.lag(handle)
+    return {"turns to copy to transcripts": late} if late else {}
 
 
 def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:

@@ -23,6 +23,7 @@ JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {  # what does the pending work
     "to embed": "yiku embed",
+    "turns to copy to transcripts": "yiku sync",
     "notes to index": "yiku sync",
     "turns to learn from": "yiku learn",
     "questions to the model": "yiku learn",
