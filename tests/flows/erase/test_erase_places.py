@@ -16,9 +16,11 @@ import pytest
 import sampling
 from embedders import Hashed
 from flows.erase.test_erase import LONG
+from hooking import capture
 
 from yiku import Memory
-from yiku.files import transcripts
+from yiku.files import inbox, transcripts
+from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.transcripts import catch_up
 from yiku.types import Turns
@@ -33,6 +35,7 @@ TEXTS = (
     r"damaged/.+",
     r"MEMORY\.md",
     r"USER\.md",
+    r"identity/personas/user_custom\.md",
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
@@ -40,6 +43,8 @@ TEXTS = (
     r"skills/.+",
     r"identity/(?!compiled/).+",
     r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
+    r"inbox/(events|taken)[^/]*\.jsonl",
+    r"inbox/unreadable\.jsonl",
 )
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
@@ -49,7 +54,8 @@ NO_TEXTS = (
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"identity/compiled/\.compiled_at",
-    r"locks/(backup|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"inbox/(mark|reserve)",
+    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -83,8 +89,10 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(sentence, kind="persona_trait")
+        memory.admin.consolidate(phase=4)
         memory.notes.publish()
-        for name in ("SOUL.md", "AGENT.md", "personas/user_custom.md", "personas/jarvis.md", "prompts/policies.md"):
+        for name in ("SOUL.md", "AGENT.md", "personas/jarvis.md", "prompts/policies.md"):
             write(home, f"identity/{name}", f"# Tools 工具\n\n- Always: {sentence}\n- {neighbour}\n")
         memory.prompts.compile()
         memory.notes.compact(strategy="archive")
@@ -92,6 +100,8 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         catch_up(memory._handle)
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
+    capture(home, "prompt", prompt=said)
+    inbox.set_aside(Home(home), f'{{"yiku":1,"id":"0","prompt":"{sentence}'.encode())
     write(home, "damaged/20260301/yiku.db", Path(backup.path).read_bytes()[:-3_000])
     return kept.id
 

@@ -102,7 +102,7 @@ def cut_files(handle: Handle, found: NotesPlan) -> list[Place]:
 
 def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redaction.Range]:
     """The ranges that stand in what people wrote: published.py takes care of the managed region."""
-    if path not in files.PAGES or not cut:
+    if path not in (*files.PAGES, pages.PERSONA) or not cut:
         return cut
     kept = region.outside(text)
     lines = [text.count("\n", 0, start) + 1 for start, _ in cut]

@@ -54,6 +54,7 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
+        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -88,6 +89,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "schedule": "night",
     },
     "This home": {
         "config": "home",
