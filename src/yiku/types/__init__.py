@@ -139,6 +139,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.prompts import Compiled, CompiledSummary, Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -201,6 +202,8 @@ __all__ = [
     "CiteSources",
     "ClaimJobs",
     "Compacted",
+    "Compiled",
+    "CompiledSummary",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -288,6 +291,8 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prompt",
+    "PromptSection",
     "Prune",
     "PublishReport",
     "Purge",
@@ -314,6 +319,7 @@ __all__ = [
     "Scratchpad",
     "ScratchpadPatch",
     "Secret",
+    "SectionName",
     "SemanticMemory",
     "Session",
     "SetLearning",
