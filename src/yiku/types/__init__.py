@@ -72,6 +72,7 @@ from yiku.types.imports import (
 from yiku.types.learning import (
     Action,
     Draft,
+    Excerpt,
     How,
     Job,
     JobKind,
@@ -206,6 +207,7 @@ __all__ = [
     "Erased",
     "ErasedRow",
     "Erasure",
+    "Excerpt",
     "Expect",
     "Explanation",
     "Exported",
