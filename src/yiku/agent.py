@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from yiku.errors import ReadOnly
 from yiku.types import Attachment, Context, Episode, Excerpt, Hit, LearnReport, Note, Outcome, SemanticMemory, Turn
 
 if TYPE_CHECKING:
@@ -66,6 +67,16 @@ class Agent:
 
         details = {name: value for name, value in {"tags": tags, "metadata": metadata}.items() if value is not None}
         return propose.amend(self._handle, id, text, details, evidence=evidence)
+
+    def token(self) -> str:
+        """
+        Return the token by which a server of this scope knows its clients: made of the home's key, another one for each scope.
+
+        Raises ReadOnly for a home without a key.
+        """
+        if not self._handle.key:
+            raise ReadOnly("this home has no key to make a token of")
+        return self._handle.scope_seal("token of the mcp server").hex()
 
     def excerpt(self) -> Excerpt | None:
         """

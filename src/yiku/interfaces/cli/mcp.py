@@ -8,30 +8,78 @@ import gc
 import importlib.util
 import logging
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from yiku.errors import ExtraMissing, YikuError
+import typer
+
+from yiku.errors import ExtraMissing, InvalidInput, YikuError
 from yiku.interfaces.cli.call import Call
 
 if TYPE_CHECKING:
     from yiku.interfaces.mcp.home import OpenHome
     from yiku.interfaces.tools import Tools
+    from yiku.memory import Memory
+
+MOST_PORT = 65_535
+TOKEN_CHARS = (32, 512)
 
 
-def mcp(call: Call) -> None:
+def mcp(
+    call: Call,
+    *,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP on this machine instead.")] = False,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="127.0.0.1 or ::1.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", help="The port; 0 takes any that is free.")] = 8756,
+    token: Annotated[bool, typer.Option("--token", help="Print the token that clients of --http need.")] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take the token from this file, which nobody else may read.")
+    ] = None,
+) -> None:
     """
     Serve memory to an agent as an MCP server.
 
-    An agent starts it and speaks to it over stdin and stdout. Needs pip install "yiku[mcp]".
+    An agent starts it and speaks to it over stdin and stdout. With --http it serves several clients that have the
+    token. Needs pip install "yiku[mcp]".
     """
+    if not 0 <= port <= MOST_PORT:
+        raise InvalidInput(f"--port must be from 0 to {MOST_PORT}")
+    if token:
+        with call.memory() as memory:
+            told = _token(memory, token_file)
+        call.answer({"token": told}, [told])
+        return
     home, tools = _parts(call)
-    from yiku.interfaces.mcp import stdio
-
-    _settle()
     try:
-        stdio.serve(home, tools)
+        if not http:
+            from yiku.interfaces.mcp import stdio
+
+            _settle()
+            stdio.serve(home, tools)
+            return
+        from yiku.interfaces.mcp import http as over_http
+
+        bound, secret = over_http.bind(host, port), _token(home.memory(), token_file)
+        _settle()
+        over_http.serve(home, tools, bound, secret, ready=lambda address: call.note(f"Serving {address}. Ctrl-C ends it."))
     finally:
         home.close()
+
+
+def _token(memory: Memory, file: Path | None) -> str:
+    """Return the token of this scope, or that of a file. Raises InvalidInput for a file that others may read."""
+    if file is None:
+        return memory.agent.token()
+    try:
+        mode = file.stat().st_mode
+        text = file.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{file} cannot be read: {error}") from error
+    if mode & 0o077:
+        raise InvalidInput(f"{file} may be read by others: chmod 600 {file}")
+    if not TOKEN_CHARS[0] <= len(text) <= TOKEN_CHARS[1] or not text.isprintable() or " " in text:
+        raise InvalidInput(f"{file} must hold one line of {TOKEN_CHARS[0]} to {TOKEN_CHARS[1]} characters without spaces")
+    return text
 
 
 def _parts(call: Call) -> tuple[OpenHome, Tools]:
