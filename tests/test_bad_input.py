@@ -205,6 +205,13 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"timeline {name}", lambda m, v, name=name: m.timeline(**{name: v})
     yield "timeline limit around", lambda m, v: m.timeline(around=m.target, limit=v)
     yield "admin.undo operation", lambda m, v: m.admin.undo(v)
+    yield "admin.undo dry_run", lambda m, v: m.admin.undo(1, dry_run=v)
+    yield "admin.undo_run run", lambda m, v: m.admin.undo_run(v)
+    for name in ("item", "dry_run"):
+        yield f"admin.undo_run {name}", lambda m, v, name=name: m.admin.undo_run("a run", **{name: v})
+    for name in ("budgets", "turns"):
+        yield f"admin.audit {name}", lambda m, v, name=name: m.admin.audit(**{name: v})
+    yield "why id", lambda m, v: m.why(v)
     yield "admin.journal limit", lambda m, v: m.admin.journal(limit=v)
     yield "admin.import_ records", lambda m, v: m.admin.import_(v, source="x")
     yield "admin.import_ source", lambda m, v: m.admin.import_([], source=v)
@@ -228,6 +235,8 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"learn {name}", lambda m, v, name=name: m.learn(**{name: v})
     for name in ("budget_s", "dry_run", "progress"):
         yield f"admin.relearn {name}", lambda m, v, name=name: m.admin.relearn(**{name: v})
+    for name in ("mode", "phase", "budget_s", "dry_run", "progress"):
+        yield f"admin.consolidate {name}", lambda m, v, name=name: m.admin.consolidate(**{name: v})
     for name in ("confirm", "reject"):
         yield f"{name} id", lambda m, v, name=name: getattr(m, name)(v)
     yield "admin.review limit", lambda m, v: m.admin.review(limit=v)

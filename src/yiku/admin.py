@@ -8,13 +8,14 @@ does not wait for what mends and moves homes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.types import (
+    Audit,
     Backup,
     BackupFile,
     ChangeRow,
@@ -25,8 +26,10 @@ from yiku.types import (
     ImportReport,
     Job,
     ModelCall,
+    NightReport,
     Relearned,
     Restored,
+    RunUndone,
     Stats,
     ToReview,
     Undone,
@@ -41,11 +44,21 @@ class Admin:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
-    def undo(self, operation: int) -> Undone:
+    def undo(self, operation: int, *, dry_run: bool = False) -> Undone:
         """Undo one operation, by the number in its outcome. Raises NotFound, CannotUndo, InvalidInput."""
         from yiku.flows.keep import undo
 
-        return undo.undo(self._handle, operation)
+        return undo.undo(self._handle, operation, dry_run=dry_run)
+
+    def undo_run(self, run: str, item: int | None = None, *, dry_run: bool = False) -> RunUndone:
+        """
+        Undo a run of operations, or one of its items by its number; what was changed since stays, and is named.
+
+        Raises NotFound, InvalidInput.
+        """
+        from yiku.flows.keep import undo_run
+
+        return undo_run.undo_run(self._handle, run, item, dry_run=dry_run)
 
     def erase(
         self,
@@ -221,6 +234,29 @@ class Admin:
 
         return relearn.relearn(self._handle, budget_s=budget_s, dry_run=dry_run, progress=progress)
 
+    def consolidate(
+        self,
+        mode: Literal["full", "light"] = "full",
+        *,
+        phase: int | None = None,
+        dry_run: bool = False,
+        budget_s: float | None = None,
+        progress: Callable[[str, int], object] | None = None,
+    ) -> NightReport:
+        """
+        Tidy this memory, as each night does: what has ended leaves, what is double is one, what fades falls asleep.
+
+        mode:   light only learns from what waits
+        phase:  only this one, of 0 to 7; `progress` is told its name and how many decisions were made
+        A run that was cut off, or whose time was up, goes on in the next call. `undo` of any of its operations takes
+        back all of it.
+
+        Raises InvalidInput, Paused, StoreBusy.
+        """
+        from yiku.flows.night import consolidate
+
+        return consolidate.consolidate(self._handle, mode, phase=phase, dry_run=dry_run, budget_s=budget_s, progress=progress)
+
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """
         Compute missing vectors of this scope within a time budget; `progress` gets done and total.
@@ -252,6 +288,19 @@ class Admin:
         from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
+
+    def audit(self, *, budgets: Mapping[str, float] | None = None, turns: bool = True) -> Audit:
+        """
+        Count duplicates, contradictions, statements without support, secrets, what is never recalled or stale, orphans.
+
+        budgets: the share that each check may find, by its name; `.over` names those that found more
+        turns:   False leaves out the search for secrets in turns
+
+        `.page` has it for a person, as Markdown. Writes nothing. Raises InvalidInput.
+        """
+        from yiku.flows.home import audit
+
+        return audit.audit(self._handle, budgets=budgets, turns=turns)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """

@@ -56,6 +56,7 @@ from yiku.types import (
     Status,
     Turn,
     TurnDraft,
+    Why,
 )
 
 if TYPE_CHECKING:
@@ -385,6 +386,16 @@ class Memory:
         Raises NotFound, Ambiguous, InvalidInput.
         """
         return browse.history(self._handle, id_or_text, as_of=as_of)
+
+    def why(self, id: str) -> Why:
+        """
+        Explain a memory: since when it is believed, from which words, what it replaced, who changed it, where it was shown.
+
+        `.page` has it as one page of Markdown. Raises NotFound, Ambiguous, InvalidInput.
+        """
+        from yiku.flows.find import why
+
+        return why.why(self._handle, id)
 
     # -------------------------------------------------------------- what is found
 

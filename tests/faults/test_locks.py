@@ -236,6 +236,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "notes.compact": lambda m: m.notes.compact(older_than=0),
     "notes.watch": lambda m: m.notes.watch(stopped=lambda: True),
     "admin.relearn": lambda m: m.admin.relearn(),
+    "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -297,6 +298,7 @@ COMMANDS: dict[str, list[str]] = {
     "note": ["灯笼 lantern"],
     "promote": ["灯笼 lantern"],
     "compact": ["--days", "0"],
+    "consolidate": [],
     "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],

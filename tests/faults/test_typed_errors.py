@@ -83,6 +83,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "sessions.attachments": lambda m: m.sessions.attachments(),
     "sessions.content": lambda m: m.sessions.content(attached(m)),
     "admin.relearn": lambda m: m.admin.relearn(),
+    "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -99,7 +100,13 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
 }  # fmt: skip
 WAITS = {"sessions.compressing", "sessions.end"}  # what could not be learned on the way waits for `learn`: faults/test_learning.py
 ANSWERED = {"record_turn"}  # what is stored is answered, whatever fails while it is read again: test_put_off.py
-STEPS = {"admin.import_", "admin.relearn", "learn", *WAITS}  # several transactions: those that are done stay done
+STEPS = {
+    "admin.consolidate",
+    "admin.import_",
+    "admin.relearn",
+    "learn",
+    *WAITS,
+}  # several transactions: those that are done stay done
 # Closing leaves what it could not tidy to the next opening (tests/store/test_sqlite.py), a check says in its answer what
 # it could not read; the others read no database.
 NEVER_RAISES = {"close", "sessions.to_markdown", "admin.check", "admin.pause", "admin.resume", "admin.backups"}

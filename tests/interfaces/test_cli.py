@@ -699,6 +699,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "pages": ["edit", "--help"],
         "backup": ["export", tmp_path / "out.jsonl"],
         "repair": ["check", "--quick"],
+        "audit": ["audit"],
         "notes": ["sync"],
         "vectors": ["embed", "--help"],
         "vault": ["compact"],

@@ -24,6 +24,8 @@ OWN = {
     ("erasures", "id"),
     ("meta", "value"),
     *(("published", column) for column in ("page", "version", "digest", "entries")),
+    *(("runs", column) for column in ("id", "mode", "counts")),
+    *(("night_items", column) for column in ("run", "action", "ids", "reason", "evidence")),
     ("attachments", "blob"),
     ("chunks", "heading"),
     ("chunks", "text"),

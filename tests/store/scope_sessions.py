@@ -32,6 +32,13 @@ def _learn(world: World, me: View) -> None:
     me.model.last = None
 
 
+@tries("admin.consolidate", 1)
+def _consolidate(world: World, me: View) -> None:
+    """What has ended ends in its own scope only."""
+    world.ask(me, lambda: me.memory.admin.consolidate(dry_run=True), writes=True)
+    world.ask(me, lambda: me.memory.admin.consolidate(phase=0), writes=True)
+
+
 @tries("admin.relearn", 1)
 def _relearn(world: World, me: View) -> None:
     """What reading this scope again would change; only said, since the model does not follow what is learned."""

@@ -8,6 +8,7 @@ import pytest
 from yiku.store import api
 from yiku.store.erasures import SqliteErasures
 from yiku.store.learning import SqliteLearning
+from yiku.store.nights import SqliteNights
 from yiku.store.notes import SqliteNotes
 from yiku.store.upkeep import SqliteUpkeep
 
@@ -16,6 +17,7 @@ FACES = {
     "Store": api.Store,
     "Store.learning": api.Learning,
     "Store.notes": api.Notes,
+    "Store.nights": api.Nights,
     "Store.erasures": api.Erasures,
     "Store.upkeep": api.Upkeep,
     "Vectors": api.Vectors,
@@ -58,6 +60,7 @@ def test_a_module_hands_on_few_names_and_the_table_names_them(face, module):
         (api.Store, api.SqliteStore),
         (api.Learning, SqliteLearning),
         (api.Notes, SqliteNotes),
+        (api.Nights, SqliteNights),
         (api.Erasures, SqliteErasures),
         (api.Upkeep, SqliteUpkeep),
     ],

@@ -5,7 +5,7 @@ The public face of the store: all that flows may import from it.
 the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
 what each does is said where it stands.
 
-    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, IdentityFile, Learning, Notes,
+    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, IdentityFile, Learning, Nights, Notes,
                    | Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, offline,
                    | one_at_a_time, record_tokens, record_was, search_bytes, with_id
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, conflict_set, memories,
@@ -15,6 +15,7 @@ what each does is said where it stands.
                    | compressions, jobs, spent
     Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, ending, after, exist,
                    | count
+    Store.nights   | what the night did: runs, items
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, merge,
@@ -37,7 +38,7 @@ from yiku.store.byte_search import search as search_bytes
 from yiku.store.erase import with_id
 from yiku.store.gate import one_at_a_time
 from yiku.store.identity_file import IdentityFile
-from yiku.store.protocol import Erasures, Index, Learning, Notes, Store, Upkeep
+from yiku.store.protocol import Erasures, Index, Learning, Nights, Notes, Store, Upkeep
 from yiku.store.records import KINDS as RECORD_KINDS
 from yiku.store.records import TABLES as RECORD_TABLES
 from yiku.store.records import from_image as record_was
@@ -57,6 +58,7 @@ __all__ = [
     "IdentityFile",
     "Index",
     "Learning",
+    "Nights",
     "Notes",
     "Reserve",
     "SqliteStore",

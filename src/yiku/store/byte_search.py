@@ -53,6 +53,8 @@ SAID = {
     "files": "path source status detail rules",
     "chunks": "id heading text",
     "published": "page",
+    "runs": "id mode counts",
+    "night_items": "run action ids reason evidence",
 }
 SAID |= {f"{name}_index_config": "k" for name in ("turn", "tool", "memory", "episode", "attachment", "note")}  # SQLite's own words
 _ACCENTS = re.compile("[\u0300-\u036f]")

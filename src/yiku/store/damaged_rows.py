@@ -37,6 +37,7 @@ NUMBERED = {
     "scratchpad": "n",
     "attachments": "n",
     "published": "n",
+    "runs": "n",
     "changes": "number",
     "erasures": "tx",
 }
@@ -48,6 +49,7 @@ KEYED = {
     "receipts": "scope_id, key",
     "session_state": "scope_id, id",
     "tombstones": "seal",
+    "night_items": "scope_id, run, item",
 }
 DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
 DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
@@ -59,7 +61,9 @@ IDS = {  # indexes that know a row's id without the row
 DERIVED = {"files", "chunks"}  # from the vault: left behind, but no number of theirs is given twice
 GOING = {
     "extraction_queue",
+    "night_items",
     "published",
+    "runs",
     "session_state",
     *records.KINDS,
 }  # what is not there may be done, or dropped, and not lost

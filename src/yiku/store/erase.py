@@ -28,6 +28,7 @@ HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_
 OF_A_SCOPE = (
     "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
     " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files published"
+    " runs night_items"
 ).split()
 AMONG = "select value from json_each(?)"
 

@@ -1,5 +1,5 @@
 """
-The protocol that every store implements: one write method, reads, three groups. Tests: tests/store/contract.py.
+The protocol that every store implements: one write method, reads, five groups. Tests: tests/store/contract.py.
 
 `apply` is the only write: all of its changes or none, and only if what the decision rested on still
 holds. Reads take the numbers of the scopes that may be seen; no read crosses them. The changes and the
@@ -29,6 +29,8 @@ from yiku.types import (
     LearningState,
     Memories,
     ModelCall,
+    NightItem,
+    NightRun,
     Note,
     NoteFile,
     PageVersion,
@@ -106,6 +108,16 @@ class Notes(Protocol):
         """How many passages there are behind a number."""
 
 
+class Nights(Protocol):
+    """The runs of the night, and what they decided."""
+
+    def runs(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[NightRun]:
+        """Return the runs of a scope, newest first."""
+
+    def items(self, scope: int, run: str, *, after: int = 0, limit: int | None = None) -> list[NightItem]:
+        """Return the decisions of a run behind a number, in order."""
+
+
 class Erasures(Protocol):
     """Tombstones, and searching for leftovers of an erasure."""
 
@@ -178,7 +190,7 @@ class Upkeep(Protocol):
 
 
 class Store(Protocol):
-    """Rows, and the three groups. Raises subclasses of StoreError, and Closed after `close`."""
+    """Rows, and the five groups. Raises subclasses of StoreError, and Closed after `close`."""
 
     store_id: str  # 32 hexadecimal digits
     key: bytes  # of the journal's digests
@@ -194,6 +206,10 @@ class Store(Protocol):
     @property
     def notes(self) -> Notes:
         """The index of notes."""
+
+    @property
+    def nights(self) -> Nights:
+        """Runs of the night and their decisions."""
 
     @property
     def erasures(self) -> Erasures:

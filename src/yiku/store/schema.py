@@ -29,6 +29,7 @@ MIGRATIONS = (
     "0006_endings.sql",
     "0007_notes.sql",
     "0008_published.sql",
+    "0009_nights.sql",
 )
 BATCH = 2_000  # rows read at a time
 

@@ -34,6 +34,7 @@ from yiku.store.database import Database
 from yiku.store.erasures import SqliteErasures
 from yiku.store.error_mapping import means_full
 from yiku.store.learning import SqliteLearning
+from yiku.store.nights import SqliteNights
 from yiku.store.notes import SqliteNotes
 from yiku.store.opening import Opening
 from yiku.store.protocol import Index, R
@@ -112,6 +113,7 @@ class SqliteStore:
         self.path = path
         self.key = key
         self.notes = SqliteNotes(database)
+        self.nights = SqliteNights(database)
         self.learning = SqliteLearning(database)
         self.erasures = SqliteErasures(database)
         self._columns = Columns(database.derived)

@@ -48,7 +48,10 @@ Sql = tuple[str, list[Any]]
 
 def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """Return the conditions, order and limit of a query on `memories m`."""
-    by_number = any(given is not None for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in))
+    by_number = any(
+        given is not None
+        for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in, select.ended_at)
+    )
     parts, values = (
         [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"],
         list[Any](scopes),
@@ -95,6 +98,8 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if select.unexpired_at is not None:
         at = micros(select.unexpired_at)
         add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
+    if select.ended_at is not None:
+        add(*_ended(scopes, select.ended_at))
     if select.where is not None:
         add(*_unpack(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
     order = {
@@ -106,6 +111,18 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if by_number or select.line is not None or select.live_kind is not None:
         order = tuple("+" + name for name in order)
     return _finish(parts, values, order, select)
+
+
+def _ended(scopes: Sequence[int], at: datetime) -> tuple[Any, ...]:
+    """Return the condition that a row has come to its end; the states are those of the two indexes by which it is found."""
+    among = f"k.scope_id in ({placeholders(scopes)})"
+    sql = (
+        f"m.superseded_by is null and m.n in (select n from memories k where {among} and k.expires_at <= ?"
+        " and k.expires_at is not null and k.state in ('active', 'candidate')"
+        f" union select n from memories k where {among} and k.auto_delete_at <= ? and k.auto_delete_at is not null"
+        " and k.state in ('active', 'candidate', 'archived'))"
+    )
+    return sql, *scopes, micros(at), *scopes, micros(at)
 
 
 def turns(scopes: Sequence[int], select: Turns) -> Sql:

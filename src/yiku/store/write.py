@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, notes, published, records, row_codec, scope_names
+from yiku.store import erase, index, jobs, nights, notes, published, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -40,8 +40,10 @@ from yiku.types import (
     Erasure,
     Expect,
     IndexFile,
+    KeepItem,
     KeepPageVersion,
     KeepReply,
+    KeepRun,
     Learned,
     LearningState,
     Lift,
@@ -162,6 +164,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return records.put(connection, scope, change, journal)
         case Drop():
             return records.drop(connection, scope, change, journal)
+        case KeepItem():
+            return nights.keep_item(connection, scope, change, journal.transaction)
         case IndexFile() | DropFile() | EmptyNotes():
             return notes.write(connection, scope, change)
         case _:
@@ -187,6 +191,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case KeepRun():
+            return nights.keep_run(connection, scope, change)
         case KeepPageVersion():
             return published.keep(connection, scope, change, at)
         case Spend(call=call):

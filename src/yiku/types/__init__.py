@@ -7,6 +7,7 @@ The glossary (docs/glossary.md) says what each word means and what it is not.
 """
 
 from yiku.types.arguments import SettingsArguments
+from yiku.types.audit import Audit, Check, Finding, Why, Words
 from yiku.types.changes import (
     AddJobs,
     AddMemory,
@@ -106,6 +107,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -120,6 +122,8 @@ from yiku.types.outcomes import (
     Refused,
     Replaced,
     Retracted,
+    RunUndone,
+    SkippedItem,
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
@@ -170,6 +174,7 @@ __all__ = [
     "AddTurns",
     "Applied",
     "Attachment",
+    "Audit",
     "Backup",
     "BackupFile",
     "BadRecord",
@@ -178,6 +183,7 @@ __all__ = [
     "Cause",
     "Change",
     "ChangeRow",
+    "Check",
     "Checked",
     "ClaimJobs",
     "Compacted",
@@ -212,6 +218,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "Filter",
+    "Finding",
     "Flagged",
     "Forgotten",
     "Group",
@@ -226,8 +233,10 @@ __all__ = [
     "ItemType",
     "Job",
     "JobKind",
+    "KeepItem",
     "KeepPageVersion",
     "KeepReply",
+    "KeepRun",
     "Kind",
     "KindName",
     "LearnReport",
@@ -244,6 +253,11 @@ __all__ = [
     "MoreTurnDetails",
     "New",
     "NewChunk",
+    "NightAction",
+    "NightItem",
+    "NightMode",
+    "NightReport",
+    "NightRun",
     "Note",
     "NoteFile",
     "NoteSource",
@@ -277,6 +291,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunUndone",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
@@ -289,6 +304,7 @@ __all__ = [
     "Settings",
     "SettingsArguments",
     "Similar",
+    "SkippedItem",
     "SkippedRecord",
     "Slot",
     "Source",
@@ -312,4 +328,6 @@ __all__ = [
     "UpdateMemory",
     "Vector",
     "Watching",
+    "Why",
+    "Words",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
+from yiku.types.nights import KeepItem, KeepRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile
 from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
@@ -317,6 +318,8 @@ class Replayed:
 Change = (
     AddScope
     | KeepPageVersion
+    | KeepRun
+    | KeepItem
     | AddTurns
     | AddMemory
     | UpdateMemory
@@ -443,6 +446,7 @@ class Memories:
     current: bool = False  # not superseded
     live_kind: Kind | None = None  # active and current rows of this kind, found by an index of just these
     unexpired_at: datetime | None = None  # neither expired nor past its days at this time
+    ended_at: datetime | None = None  # expired, or past its days, at this time, with superseded ones left out
     where: Filter | None = None
     since: datetime | None = None
     until: datetime | None = None

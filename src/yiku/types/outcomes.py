@@ -152,10 +152,40 @@ class Erased(Forgotten):
 
 @value(frozen=True, slots=True)
 class Undone:
-    """Result of `undo`: counts of restored memories, turns and records, and its own operation."""
+    """Result of `undo`: counts of restored memories, turns and records, and its own operation; 0 with `dry_run`."""
 
     undone: int
     memories: int
     turns: int
     operation: int
     records: int = 0
+
+
+@value(frozen=True, slots=True)
+class SkippedItem:
+    """A decision of a run that an undo leaves as it is: its number in the run, its operation, and why."""
+
+    item: int
+    operation: int
+    why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class RunUndone:
+    """
+    Result of `undo_run`, or with `dry_run` what it would do.
+
+    items:     the numbers of the decisions taken back; those that were taken back before are not among them
+    skipped:   decisions whose memories somebody changed since
+    memories, turns, records: how many are as they were before
+    operation: by which `undo` brings all of it back; 0 where nothing changed
+    """
+
+    run: str
+    items: tuple[int, ...] = ()
+    skipped: tuple[SkippedItem, ...] = ()
+    memories: int = 0
+    turns: int = 0
+    records: int = 0
+    operation: int = 0
+    dry_run: bool = False

@@ -10,8 +10,9 @@ operation itself and can be undone; an operation and its undo together are as if
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
@@ -41,35 +42,74 @@ from yiku.types import (
 
 UNDONE = "undone"
 OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason of an undo
+NO_ROWS: Mapping[int, SemanticMemory] = MappingProxyType({})
 
 
-def undo(handle: Handle, operation: int) -> Undone:
-    """Undo an operation. Raises NotFound, or CannotUndo if later changes depend on it."""
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """The changes that take an operation back, and what they rest on. rows: the memories that change, as they are now."""
+
+    changes: Sequence[Change]
+    expect: Expect
+    rows: Mapping[int, SemanticMemory]
+    turns: int = 0
+    records: int = 0
+
+    @property
+    def after(self) -> Mapping[int, SemanticMemory]:
+        """Return the memories as they are after it."""
+        after = dict(self.rows)
+        for change in self.changes:
+            if isinstance(change, UpdateMemory):
+                after[change.n] = replace(after[change.n], **change.columns)
+        return after
+
+
+def undo(handle: Handle, operation: int, *, dry_run: bool = False) -> Undone:
+    """Undo an operation; with `dry_run` only say what would change. Raises NotFound, or CannotUndo if later changes depend on it."""
     number = checks.integer(operation, "operation", at_least=1, at_most=2**62)
+    checks.flag(dry_run, "dry_run")
 
     def attempt() -> Undone:
         done = _changes_of(handle, number)
-        memories = [change for change in done if change.table == "memories"]
-        turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
-        grown = [change for change in done if change.table in RECORD_KINDS]
-        if not memories and not turns and not grown:
-            raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
-        _refuse_under_later(handle, number, done)
-        rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
-        if {change.row for change in memories} - {*rows}:
-            raise CannotUndo(f"operation {number}: one of its memories was erased or lost")
-        changes = [_reverse(change, rows[change.row], number) for change in memories]
-        sources = [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
-        _refuse_second(handle, number, changes, rows)
-        hidden = [back for change in turns for back in _turns_back(handle, change)]
-        others = [_record_back(handle, number, change) for change in reversed(grown)]
-        expect = Expect(rows={n: row.changed for n, row in rows.items()})
+        refuse_under_later(handle, number, done)
+        back = reversal(handle, number, done)
+        if dry_run:
+            return Undone(number, len(back.rows), back.turns, 0, back.records)
         cause = handle.cause("undo", f"{RUN} {done[0].run}" if done[0].run else f"{OPERATION} {number}")
-        applied = handle.store.apply(handle.writes(), [*changes, *sources, *hidden, *others], cause, expect)
+        applied = handle.store.apply(handle.writes(), back.changes, cause, back.expect)
         transcripts.note_write(handle)
-        return Undone(number, len(rows), len(hidden), applied.transaction, len(others))
+        return Undone(number, len(back.rows), back.turns, applied.transaction, back.records)
 
     return retry_if_stale(handle, attempt)
+
+
+def reversal(
+    handle: Handle, number: int, done: Sequence[ChangeRow], *, meanwhile: Mapping[int, SemanticMemory] = NO_ROWS
+) -> Reversal:
+    """
+    Return what takes these changes back. Raises NotFound, or CannotUndo where a row is gone, or said again since.
+
+    done: all of an operation or of a run, newest first
+    meanwhile: memories that a reversal before this one changes, as they will be then
+    """
+    memories = [change for change in done if change.table == "memories"]
+    turns = [change for change in done if change.table in ("conversation_turns", "turn_state")]
+    grown = [change for change in done if change.table in RECORD_KINDS]
+    if not memories and not turns and not grown:
+        raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
+    rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
+    if {change.row for change in memories} - {*rows}:
+        raise CannotUndo(f"operation {number}: one of its memories was erased or lost")
+    if any(change.action == "update" and change.before is None for change in memories):
+        raise CannotUndo(f"operation {number}: what it overwrote is not kept any more")
+    changes: list[Change] = [_reverse(change, rows[change.row], number) for change in memories]
+    changes += [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
+    expect = Expect(rows={n: row.changed for n, row in rows.items()})
+    _refuse_second(handle, number, Reversal(changes, expect, rows).after, meanwhile)
+    hidden = [back for change in turns for back in _turns_back(handle, change)]
+    others = [_record_back(handle, number, change) for change in reversed(grown)]
+    return Reversal([*changes, *hidden, *others], expect, rows, len(hidden), len(others))
 
 
 def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:
@@ -79,8 +119,21 @@ def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:
     return handle.store.journal(own, run=done[0].run) if done and done[0].run else done
 
 
-def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
+def refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) -> None:
     """Raise CannotUndo if a later operation changed these rows; undone ones do not count."""
+    if later := depending(handle, number, done):
+        raise CannotUndo(f"operation {number}: operation {later.transaction} ({later.operation}) depends on it")
+
+
+def depending(
+    handle: Handle, number: int, done: Sequence[ChangeRow], *, by_field: bool = False, ignored: Collection[int] = ()
+) -> ChangeRow | None:
+    """
+    Return the last change behind an operation that changed its rows and still holds.
+
+    by_field: a change of other fields of a memory does not count
+    ignored:  operations that do not count
+    """
     since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *RECORD_KINDS)}
     for change in done:  # newest first: of each row the first operation that touched it stays
         if change.table in RECORD_KINDS:
@@ -90,35 +143,53 @@ def _refuse_under_later(handle: Handle, number: int, done: Sequence[ChangeRow]) 
         else:
             since["turn_state"] |= dict.fromkeys(range(change.row, change.row + change.count), change.transaction)
     ours = {change.transaction for change in done}
-    later = {
-        change.transaction: change
-        for table, rows in since.items()
-        if rows
-        for change in handle.store.journal(handle.own(), table=table, row_ns=sorted(rows))
-        if change.transaction not in ours and change.transaction > rows.get(change.row, number)
-    }
-    for transaction in sorted(later, reverse=True):
-        if transaction not in later:
+    behind: dict[int, list[ChangeRow]] = {}
+    for table, rows in since.items():
+        for change in handle.store.journal(handle.own(), table=table, row_ns=sorted(rows)) if rows else ():
+            if change.transaction not in ours and change.transaction > rows.get(change.row, number):
+                behind.setdefault(change.transaction, []).append(change)
+    fields = _fields(done) if by_field else None
+    for transaction in sorted(behind, reverse=True):
+        if (rows_of := behind.pop(transaction, None)) is None:
             continue
-        change = later[transaction]
-        taken_back = [other for other, earlier in later.items() if _is_undo_of(change, earlier)]
-        if not taken_back:
-            raise CannotUndo(f"operation {number}: operation {transaction} ({change.operation}) depends on it")
+        taken_back = [other for other, earlier in behind.items() if is_undo_of(rows_of[0], earlier[0])]
         for other in taken_back:
-            del later[other]
+            del behind[other]
+        if not taken_back and transaction not in ignored and any(_clashes(change, fields) for change in rows_of):
+            return rows_of[0]
+    return None
 
 
-def _is_undo_of(change: ChangeRow, earlier: ChangeRow) -> bool:
+def _fields(done: Sequence[ChangeRow]) -> Mapping[int, frozenset[str] | None]:
+    """Return the fields that these changes gave each memory; None for one that they added."""
+    found: dict[int, frozenset[str] | None] = {}
+    for change in done:
+        if change.table == "memories":
+            before = found.get(change.row, frozenset())
+            found[change.row] = None if change.action == "insert" or before is None else before | {*(change.before or {})}
+    return found
+
+
+def _clashes(later: ChangeRow, fields: Mapping[int, frozenset[str] | None] | None) -> bool:
+    """Tell whether a later change stands on what these fields hold. fields: None for all of them."""
+    if fields is None or later.table not in ("memories", "memory_sources"):
+        return True
+    ours = fields.get(later.row, frozenset())
+    if ours is None or later.action == "delete":
+        return True
+    return later.table == "memories" and not ours.isdisjoint(later.before or {})
+
+
+def is_undo_of(change: ChangeRow, earlier: ChangeRow) -> bool:
     """Tell whether one operation undid another."""
     what = (f"{OPERATION} {earlier.transaction}", f"{RUN} {earlier.run}")
     return change.operation == "undo" and change.reason in what
 
 
-def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory], rows: Mapping[int, SemanticMemory]) -> None:
+def _refuse_second(
+    handle: Handle, number: int, after: Mapping[int, SemanticMemory], meanwhile: Mapping[int, SemanticMemory]
+) -> None:
     """Raise CannotUndo if a revived row would duplicate a live slot or text."""
-    after = dict(rows)
-    for change in changes:
-        after[change.n] = replace(after[change.n], **change.columns)
     for memory in (row for row in after.values() if row.live):
         same = [
             *handle.store.memories(handle.own(), Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)),
@@ -128,7 +199,7 @@ def _refuse_second(handle: Handle, number: int, changes: Sequence[UpdateMemory],
                 else ()
             ),
         ]
-        for other in same:
+        for other in (row for row in same if meanwhile.get(row.n, row).live):
             alike = other.kind is memory.kind if other.content_hash == memory.content_hash else memory.flag is other.flag is None
             if alike and other.n not in after:
                 raise CannotUndo(f'operation {number}: "{other.content[:60]}" was said since')

@@ -36,6 +36,7 @@ TABLE = {
     "Look closer": {
         "get": "find",
         "history": "find",
+        "why": "audit",
         "explain": "find",
         "context": "find",
     },
@@ -83,9 +84,11 @@ TABLE = {
         "backups": "backup",
         "restore-backup": "backup",
         "export": "backup",
+        "audit": "audit",
         "check": "repair",
         "repair": "repair",
         "embed": "vectors",
+        "consolidate": "night",
     },
     "This home": {
         "config": "home",

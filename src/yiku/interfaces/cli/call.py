@@ -40,7 +40,7 @@ KEEPING = frozenset(  # verbs after which a backup may be due
     "record remember update edit feedback forget restore undo import learn confirm reject end compress scratchpad attach describe"
     " publish note promote".split()
 )
-CHANGING = KEEPING | frozenset("erase backup restore-backup export pause resume embed repair demo compact".split())
+CHANGING = KEEPING | frozenset("erase backup restore-backup export consolidate pause resume embed repair demo compact".split())
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]

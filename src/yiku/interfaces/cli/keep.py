@@ -15,7 +15,7 @@ import typer
 from yiku.errors import InvalidInput, YikuError
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parsed, takes, text
-from yiku.types import Forgotten, Outcome, Refused, SemanticMemory, Turn, TurnDetails
+from yiku.types import Forgotten, Outcome, Refused, RunUndone, SemanticMemory, Turn, TurnDetails, Undone
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -316,14 +316,45 @@ def undo(
     call: Call,
     *,
     operation: Annotated[
-        int, typer.Argument(metavar="NUMBER", help="The number printed by the change, or listed by yiku journal.")
+        str, typer.Argument(metavar="NUMBER|RUN", help="The number printed by the change, or listed by yiku journal; or a run.")
     ],
+    item: Annotated[int | None, typer.Argument(metavar="[ITEM]", help="Only this decision of the run, by its number.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
-    """Undo one change, by its number."""
+    """
+    Undo one change, by its number, or a run.
+
+    Of a run, what somebody changed since stays as it is, and is listed.
+
+    \b
+    yiku undo 1042
+    yiku undo "night 2026-03-02 03:00" 3 --dry-run
+    """
+    if not operation.isdecimal():
+        _undo_run(call, operation, item, dry_run)
+        return
+    if item is not None:
+        raise InvalidInput("an operation has no items; name its run")
     with call.memory() as memory:
-        done = memory.admin.undo(operation)
+        done = memory.admin.undo(int(operation), dry_run=dry_run)
+    start = f"{terminal.paint('would undo', 'yellow')}" if dry_run else f"{terminal.paint('undone', 'green')}"
+    again = "" if dry_run else f"; again with: yiku undo {done.operation}"
+    call.answer(cast(dict[str, Any], json_output.plain(done)), [f"{start}  operation {done.undone}: {_undone(done)}{again}"])
+
+
+def _undone(done: Undone | RunUndone) -> str:
     much = f"{terminal.plural(done.memories, 'memory', 'memories')}, {terminal.plural(done.turns, 'turn')}"
     if done.records:
         much += f", {terminal.plural(done.records, 'episode or other record', 'episodes and other records')}"
-    line = f"{terminal.paint('undone', 'green')}  operation {done.undone}: {much}; again with: yiku undo {done.operation}"
-    call.answer(cast(dict[str, Any], json_output.plain(done)), [line])
+    return much
+
+
+def _undo_run(call: Call, run: str, item: int | None, dry_run: bool) -> None:
+    with call.memory() as memory:
+        done = memory.admin.undo_run(run, item, dry_run=dry_run)
+    start = terminal.paint("would undo", "yellow") if dry_run else terminal.paint("undone", "green")
+    lines = [f"{start}  {terminal.plural(len(done.items), 'item')} of {terminal.flat(done.run)}: {_undone(done)}"]
+    lines += [f"  left as it is: item {one.item}, {terminal.flat(one.why)}" for one in done.skipped]
+    if done.operation:
+        lines.append(terminal.paint(f"  again with: yiku undo {done.operation}", "dim"))
+    call.answer(cast(dict[str, Any], json_output.plain(done)), lines, wanted=bool(done.skipped))

@@ -196,6 +196,24 @@ def stacked(text: str, below: Iterable[str]) -> Iterator[str]:
     yield from (paint(f"  {part}", "dim") for part in wrapped(details, limit and limit - 2))
 
 
+def markdown(text: str) -> Iterator[str]:
+    """Yield a page of Markdown for a terminal: headings bold, tables aligned, list items wrapped below themselves."""
+    limit, rows = width(), list[list[str]]()
+    for line in [*text.rstrip("\n").split("\n"), ""]:
+        if line.startswith("|"):
+            rows += [] if line.startswith("|--") else [[cell.strip() for cell in line.strip("|").split("|")]]
+            continue
+        yield from table(rows, right=range(1, len(rows[0]) - 1) if rows else ())
+        rows = []
+        if line.startswith("#"):
+            yield from (paint(part, "bold") for part in wrapped(line.lstrip("# "), limit))
+        elif line.startswith("- "):
+            parts = wrapped(line[2:], limit and limit - 2)
+            yield from (f"{'  ' if place else '- '}{part}" for place, part in enumerate(parts))
+        else:
+            yield from wrapped(line, limit)
+
+
 # ------------------------------------------------------------------ our own words
 
 

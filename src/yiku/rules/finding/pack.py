@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from yiku.rules.finding import score
 from yiku.rules.lexicon import built_in
@@ -174,7 +175,7 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
     elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with and hit.said_later is None:
         marks.append(f"{label('context.contradicts', language)}{hit.item.flagged_with[-1][-8:]}")
     marks += trust_marks(hit.item, who, language)
-    text = _one_line(annotated(hit, language)[: 2 * looked_at])  # spaces fall away
+    text = annotated(hit, language, 2 * looked_at)  # spaces fall away
     if isinstance(hit.item, Note):
         return f"- {cut(text, room, wanted, looked_at)} ({', '.join([hit.said_at.date().isoformat(), *_place(hit.item), *marks])})"
     if not isinstance(hit.item, Turn):
@@ -209,15 +210,16 @@ def _name(speaker: str) -> str:
     return cut(_one_line(_PARTING.sub(" ", speaker)), NAME_TOKENS) or "?"
 
 
-def annotated(hit: Hit, language: str) -> str:
-    """Return the text of a hit with a mark after each outdated clause."""
-    text = hit.text
-    mark = (
-        f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else label("context.replaced", language)
-    )
-    for _, end in sorted(hit.outdated, reverse=True):
-        text = f"{text[:end]} [{mark}]{text[end:]}"
-    return text
+def annotated(hit: Hit, language: str, looked_at: int) -> str:
+    """Return the first characters of a hit as one inert line, with a mark after each outdated clause."""
+    text = hit.text[:looked_at]
+    if not hit.outdated:
+        return _one_line(text)
+    later = f"{label('context.said_later', language)}{hit.said_later[-8:]}" if hit.said_later else ""
+    mark = f" [{later or label('context.replaced', language)}]"
+    ends = sorted(end for _, end in hit.outdated if end <= len(text))
+    parts = [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+    return mark.join(f"{' ' * part[:1].isspace()}{_one_line(part)}" for part in parts).strip()
 
 
 def cut(text: str, budget_tokens: int, wanted: Mapping[str, float] | None = None, looked_at: int = READ_CHARS) -> str:

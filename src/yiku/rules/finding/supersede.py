@@ -23,6 +23,7 @@ _MANNER = ("hedged", "denied", "also", "many", "habit", "event", "possible", "ba
 _REASONS = 3  # features that `why` names
 OF_CHANGE = frozenset({"changes", "corrects", "ends"})  # cues that tell that something changed
 _OVER = "over: "  # begins the features of a clause about the past
+SURE = 10.0  # the score of two values of one slot; far above what features add up to
 LEAST = -0.5  # of what each clause gives alone: with less, no pair is compared further
 _HOURS = (0.2, 1, 12, 24 * 7, 24 * 60)
 
@@ -120,6 +121,17 @@ def tells_a_change(old: Answer, new: Answer) -> bool:
     return both and (new.clause.cue in OF_CHANGE or new.clause.denied is not old.clause.denied)
 
 
+def fill_one_slot(old: Answer, new: Answer) -> bool:
+    """Whether the later of two plain clauses gives another value to a slot that is asked for and has one value, of one subject."""
+    if not (old.slots and new.slots and old.clause.plain and new.clause.plain and said_later(new, old)):
+        return False
+    one, other = old.clause, new.clause
+    if "?" in (one.subject, other.subject) or not one.who & other.who or one.denied or other.denied or other.also:
+        return False
+    pairs = [(a, b) for a in old.slots for b in new.slots if a.predicate == b.predicate and a.one and not a.denial | b.denial]
+    return any(a.noun == b.noun and a.holder == b.holder for a, b in pairs) and not _same_value(old, new)
+
+
 def best(asked: Asked, answers: Sequence[Answer]) -> Iterator[tuple[float, Answer, Answer]]:
     """For each answer that something may supersede the most likely one: the score, the old and the new."""
 
@@ -133,7 +145,9 @@ def best(asked: Asked, answers: Sequence[Answer]) -> Iterator[tuple[float, Answe
             if may_supersede(new, old):
                 over = "" if said_later(new, old) else _OVER
                 known = alone(old, "old", over) + alone(new, "new", over)
-                if known >= LEAST:
+                if fill_one_slot(old, new):
+                    found.append((SURE, new))
+                elif known >= LEAST:
                     found.append((known + sum(WEIGHTS.get(one, 0.0) for one in _of_both(asked, old, new)), new))
         if found:
             score, new = max(found, key=lambda pair: (pair[0], pair[1].key))

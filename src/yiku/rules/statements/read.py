@@ -54,7 +54,7 @@ def read(text: str) -> tuple[Clause, ...]:
 
 def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
     """Return the clauses of the prose of a text, in order."""
-    small, discourse = folded(text), Discourse()
+    small, discourse = folded(text), Discourse(owner=lexicon.lists.get("records.owner", ()))
     found: list[Clause] = []
     for block in blocks(text):
         if block.kind is Kind.PROSE:

@@ -15,8 +15,9 @@ from yiku.rules.text.words import Word, content, flags_of
 
 @dataclass(slots=True)
 class Discourse:
-    """Discourse state of a text: its last subject, the persons named, their words and names."""
+    """Discourse state of a text: its last subject, the persons named, their words and names, and words for the speaker."""
 
+    owner: Sequence[str] = ()
     subject: str = ""
     persons: list[str] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
@@ -114,7 +115,7 @@ def who_is_named(text: str, own: Sequence[Word], verb: int, discourse: Discourse
             it = discourse.subject if word.flags & F.IT else ""
             return "" if it in (USER, AGENT) or is_person(it) else it, begins, place
         if place < verb and _is_name(text, own, place):
-            subject = discourse.names.get(name_of(word), name_of(word))
+            subject = USER if word.text in discourse.owner else discourse.names.get(name_of(word), name_of(word))
             if _owns_kin(own, place):
                 owner, first = subject, begins
                 continue

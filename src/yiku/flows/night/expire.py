@@ -1,0 +1,50 @@
+"""
+Phase 0, expire: what has an end and has reached it leaves recall for good.
+
+Recall leaves it out from that moment on anyway; this gives it its state, so that lists, pages and figures agree. What is to be
+deleted after some days becomes junk, which is kept for another month. Nothing permanent ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from yiku.flows.night.run import Night
+from yiku.rules.deciding.slots import index_tokens
+from yiku.store.api import micros
+from yiku.types import Expect, Memories, NightItem, SemanticMemory, State, UpdateMemory
+
+BATCH = 500  # rows read at a time
+EXPIRED, DUE = "expired", "auto-delete"  # reasons
+
+
+def steps(night: Night) -> Iterator[NightItem]:
+    """End each memory whose time is over."""
+    after = 0
+    while not night.over():
+        select = Memories(ended_at=night.now, after=after, states=(State.ACTIVE, State.CANDIDATE, State.ARCHIVED), limit=BATCH)
+        found = night.handle.store.memories([night.scope], select)
+        if not found:
+            return
+        after = found[-1].n
+        for memory in found:
+            if night.over():
+                return
+            if item := _end(night, memory):
+                yield item
+
+
+def _end(night: Night, memory: SemanticMemory) -> NightItem | None:
+    deleted = memory.auto_delete_at is not None and memory.auto_delete_at <= night.now
+    if memory.priority == "permanent" or not (deleted or memory.state is not State.ARCHIVED):
+        return None
+    end = memory.auto_delete_at if deleted else memory.expires_at
+    state, reason = (State.JUNK, DUE) if deleted else (State.ARCHIVED, EXPIRED)
+    return night.decide(
+        "junked" if deleted else "expired",
+        [UpdateMemory(memory.n, {"state": state, "reason": reason}, index_tokens(memory))],
+        ids=[memory.id],
+        reason=reason,
+        evidence={"end": micros(end) if end else None, "priority": memory.priority},
+        expect=Expect(rows={memory.n: memory.changed}),
+    )

@@ -1,0 +1,126 @@
+"""
+`Night`: what a phase of the night is handed, and `decide`, the one way in which it changes anything.
+
+A decision is one transaction: its changes, and a row that says what was decided, about what, and by which evidence. So a
+night that is cut off anywhere has done whole decisions, and each of them can be taken back. A phase finds its work in the
+store as it is: what was decided is not found again.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from yiku.errors import Stale
+from yiku.flows.common.handle import Handle
+from yiku.models.api import ChatModel
+from yiku.types import Change, Expect, KeepItem, NightAction, NightItem, NightRun
+
+OPERATION = "consolidate"  # of each change, in the journal
+TURN_S, WAIT_S = 0.025, 0.003  # writers of other processes get their turn so often; longer than they pause between two looks
+_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}\Z")  # ids and codes: no word of what was said has this form and a space
+
+
+@dataclass(slots=True)
+class _Pace:
+    """When other writers had their turn, and how many decisions were made."""
+
+    since: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """
+    One run in one scope.
+
+    handle: its `run` is the run's name, so that its changes carry that
+    scope:  the number of the scope
+    model:  where there is one, and the night may ask it
+    now:    the time by which everything is decided, the same in a run that goes on
+    over:   whether it has to stop before the next decision
+    notes:  what was put off or left out, and why
+    """
+
+    handle: Handle
+    scope: int
+    run: NightRun
+    model: ChatModel | None = None
+    dry_run: bool = False
+    over: Callable[[], bool] = lambda: False
+    notes: list[str] = field(default_factory=list)
+    phase: int = 0
+    _pace: _Pace = field(default_factory=_Pace)
+
+    @property
+    def now(self) -> datetime:
+        """The time by which everything is decided."""
+        return self.run.at
+
+    def decide(
+        self,
+        action: NightAction,
+        changes: Sequence[Change] = (),
+        *,
+        ids: Sequence[str],
+        reason: str,
+        evidence: Mapping[str, Any] | None = None,
+        expect: Expect | None = None,
+    ) -> NightItem | None:
+        """
+        Make a decision in one transaction and write it down; with `dry_run` only return it.
+
+        ids:      what it is about, the first the one that stays, if one does
+        reason:   a code; evidence: ids, numbers, spans and codes by their names
+        expect:   what it rests on; None is returned, and nothing written, where that has changed meanwhile
+
+        Raises ValueError for evidence that may be somebody's words.
+        """
+        item = NightItem(
+            phase=self.phase, action=action, ids=tuple(ids), reason=reason, evidence=dict(evidence or {}), at=self.handle.now()
+        )
+        _refuse_words([reason, *item.ids, item.evidence])
+        if self.dry_run:
+            return item
+        self._let_others_write()
+        try:
+            applied = self.handle.store.apply(
+                self.scope, [*changes, KeepItem(self.run.id, item)], self.handle.cause(OPERATION, reason), expect
+            )
+        except Stale:
+            return None  # somebody has just changed it: the next night looks at it again
+        return NightItem(
+            item=applied.rows[-1][0],
+            phase=item.phase,
+            action=action,
+            ids=item.ids,
+            reason=reason,
+            evidence=item.evidence,
+            operation=applied.transaction,
+            at=item.at,
+        )
+
+    def _let_others_write(self) -> None:
+        if time.monotonic() - self._pace.since > TURN_S:
+            time.sleep(WAIT_S)
+            self._pace.since = time.monotonic()
+
+
+def _refuse_words(given: Any) -> None:
+    """Raise ValueError unless it is made of numbers, codes and ids."""
+    match given:
+        case None | bool() | int() | float():
+            return
+        case str():
+            if not _CODE.match(given):
+                raise ValueError("evidence holds ids, numbers and codes, and no text")
+        case Mapping():
+            _refuse_words([*given, *given.values()])
+        case Sequence():
+            for each in given:
+                _refuse_words(each)
+        case _:
+            raise ValueError("evidence holds ids, numbers and codes, and no text")

@@ -1,0 +1,62 @@
+"""
+Commands for the night: consolidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from yiku.interfaces.cli import json_output, terminal
+from yiku.interfaces.cli.call import Call
+from yiku.types import NightReport
+
+SHOWN = 20  # decisions; --json has more
+
+
+def consolidate(
+    call: Call,
+    *,
+    light: Annotated[bool, typer.Option("--light", help="Only learn from what waits.")] = False,
+    phase: Annotated[int | None, typer.Option("--phase", metavar="N", help="Only this phase, of 0 to 7.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and write nothing.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", "--budget", metavar="S", help="Stop after this many seconds; the next call continues."),
+    ] = None,
+) -> None:
+    """
+    Tidy memory, as each night does.
+
+    What has ended leaves, what is double becomes one, what fades falls asleep, and pages and backups are brought up to
+    date. Each decision has a reason and can be taken back. It can be stopped at any time and continues from there.
+    """
+    with call.memory() as memory, call.watched() as bar:
+        done = memory.admin.consolidate(
+            "light" if light else "full",
+            phase=phase,
+            dry_run=dry_run,
+            budget_s=seconds,
+            progress=lambda _phase, decisions: bar(decisions, decisions),
+        )
+    call.answer({"night": json_output.plain(done)}, _told(done), wanted=bool(done.notes))
+
+
+def _told(done: NightReport) -> Iterator[str]:
+    what = ", ".join(f"{count:,} {action}" for action, count in done.counts.items()) or "nothing to do"
+    yield f"{terminal.paint('would be done' if done.dry_run else 'done', 'green')}  {what}"
+    yield from terminal.table(
+        [(f"  {item.action}", terminal.short(item.ids[0]) if item.ids else "", item.reason) for item in done.items[:SHOWN]],
+        dim=[0, 1],
+        lines=1,
+    )
+    if (more := sum(done.counts.values()) - SHOWN) > 0:
+        yield f"  and {more:,} more"
+    if not done.finished and not done.dry_run:
+        yield f"  its time was up in phase {done.phase}: the next call continues"
+    for note in done.notes:
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
+    if operation := next((item.operation for item in done.items if item.operation), 0):
+        yield f"  yiku undo {operation} takes all of this back"

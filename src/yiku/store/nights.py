@@ -1,0 +1,94 @@
+"""
+`Store.nights` on SQLite: the runs of the night, and what they decided. Neither is journaled: the changes that they made are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from yiku.store import index, row_codec
+from yiku.types import KeepItem, KeepRun, NightItem, NightRun
+
+if TYPE_CHECKING:
+    from yiku.store.database import Database  # which imports what writes these
+
+_RUN = "id, mode, at, offset_min, started_at, finished_at, phase, seen, counts"
+_ITEM = "item, phase, action, tx, ids, reason, evidence, at"
+
+
+class SqliteNights:
+    """See yiku.store.protocol.Nights."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def runs(self, scope: int, *, id: str | None = None, limit: int | None = None) -> list[NightRun]:
+        """See Nights.runs."""
+        sql = f"select {_RUN} from runs where scope_id = ?1 and (?2 is null or id = ?2) order by n desc limit ?3"
+        with self._database.read() as connection:
+            found = connection.execute(sql, (scope, id, -1 if limit is None else limit)).fetchall()
+        return [_run(row) for row in found]
+
+    def items(self, scope: int, run: str, *, after: int = 0, limit: int | None = None) -> list[NightItem]:
+        """See Nights.items."""
+        sql = f"select {_ITEM} from night_items where scope_id = ? and run = ? and item > ? order by item limit ?"
+        with self._database.read() as connection:
+            found = connection.execute(sql, (scope, run, after, -1 if limit is None else limit)).fetchall()
+        return [_item(row) for row in found]
+
+
+def keep_run(connection: apsw.Connection, scope: int, change: KeepRun) -> Iterable[int]:
+    """Insert or update a run."""
+    run = change.run
+    sql = (
+        f"insert into runs (scope_id, {_RUN}) values ({index.placeholders(range(10))}) on conflict (scope_id, id) do update set"
+        " finished_at = excluded.finished_at, phase = excluded.phase, counts = excluded.counts returning n"
+    )
+    times = (row_codec.micros(run.at), row_codec.offset_min(run.at), row_codec.micros(run.started_at))
+    ended = None if run.finished_at is None else row_codec.micros(run.finished_at)
+    counts = json.dumps(run.counts, separators=(",", ":"))
+    return (index.fetch_one(connection, sql, scope, run.id, run.mode, *times, ended, run.phase, run.seen, counts)[0],)
+
+
+def keep_item(connection: apsw.Connection, scope: int, change: KeepItem, operation: int) -> Iterable[int]:
+    """Write a decision down; the result is its number in the run."""
+    item = change.item
+    sql = (
+        f"insert into night_items (scope_id, run, {_ITEM}) select ?1, ?2, coalesce(max(item), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+        " from night_items where scope_id = ?1 and run = ?2 returning item"
+    )
+    ids, evidence = (json.dumps(value, separators=(",", ":")) for value in (item.ids, dict(item.evidence)))
+    written = (item.phase, item.action, operation, ids, item.reason, evidence, row_codec.micros(item.at))
+    return (index.fetch_one(connection, sql, scope, change.run, *written)[0],)
+
+
+def _run(row: Sequence[Any]) -> NightRun:
+    id, mode, at, offset, started, finished, phase, seen, counts = row
+    return NightRun(
+        id=id,
+        mode=mode,
+        at=row_codec.instant(at, offset),
+        started_at=row_codec.instant(started, offset),
+        finished_at=None if finished is None else row_codec.instant(finished, offset),
+        phase=phase,
+        seen=seen,
+        counts=json.loads(counts),
+    )
+
+
+def _item(row: Sequence[Any]) -> NightItem:
+    item, phase, action, operation, ids, reason, evidence, at = row
+    return NightItem(
+        item=item,
+        phase=phase,
+        action=action,
+        ids=tuple(json.loads(ids)),
+        reason=reason,
+        evidence=json.loads(evidence),
+        operation=operation,
+        at=row_codec.instant(at, 0),
+    )

@@ -1,0 +1,157 @@
+"""A run is taken back decision by decision; what somebody changed since stays, and is named."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from yiku import Memory
+from yiku.errors import CannotUndo, InvalidInput, NotFound
+from yiku.rules.deciding.slots import index_tokens
+from yiku.types import Memories, SemanticMemory, State, UpdateMemory
+
+NOT_EXPORTED = {"n", "changed", "updated_at", "said_later"}
+RUN = "night 1"
+
+
+def everything(memory: Memory) -> dict[str, dict[str, object]]:
+    """Each field of each version, but for the row's number and when it was last written."""
+    handle = memory._handle
+    rows = handle.store.with_details(handle.store.memories(handle.own(), Memories()))
+    return {row.id: {one.name: getattr(row, one.name) for one in fields(row) if one.name not in NOT_EXPORTED} for row in rows}
+
+
+def as_run(memory: Memory, run: str = RUN):
+    """The memory as a run sees it: all that it does bears the run's name."""
+    handle = memory._handle
+    return replace(handle, run=run)
+
+
+def archive(memory: Memory, row: SemanticMemory, run: str = RUN) -> int:
+    handle = as_run(memory, run)
+    change = UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": "faded"}, index_tokens(row))
+    return handle.store.apply(handle.writes(), [change], handle.cause("consolidate")).transaction
+
+
+def merge(memory: Memory, row: SemanticMemory, into: SemanticMemory) -> int:
+    handle = as_run(memory)
+    changes = [
+        UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"merged into {into.id}"}, index_tokens(row)),
+        UpdateMemory(into.n, {"importance": 0.9, "tags": ("茶", "tea")}, index_tokens(into)),
+    ]
+    return handle.store.apply(handle.writes(), changes, handle.cause("consolidate")).transaction
+
+
+def told(memory: Memory, *texts: str) -> list[SemanticMemory]:
+    return [memory.get(memory.remember(text).memory.id) for text in texts]
+
+
+def test_a_run_is_undone_whole_and_brought_back(memory):
+    """Three decisions, two of them about one memory: every field as before; one undo of the undo brings all of it back."""
+    tea, cha, boat = told(memory, "I like tea", "我喜欢喝茶", "I own a boat")
+    before = everything(memory)
+    merge(memory, cha, tea)
+    archive(memory, memory.get(tea.id))
+    archive(memory, boat)
+    after = everything(memory)
+
+    planned = memory.admin.undo_run(RUN, dry_run=True)
+    assert after == everything(memory)
+    done = memory.admin.undo_run(RUN)
+    assert before == everything(memory)
+    assert ((1, 2, 3), (), 0, True) == (planned.items, planned.skipped, planned.operation, planned.dry_run)
+    assert (done.items, done.memories) == (planned.items, planned.memories)
+    assert () == memory.admin.undo_run(RUN).items
+
+    memory.admin.undo(done.operation)
+    assert after == everything(memory)
+    assert (1, 2, 3) == memory.admin.undo_run(RUN).items
+    assert before == everything(memory)
+
+
+def test_one_item_is_undone_alone(memory):
+    """The second of three: the others stand; after that the run has two left."""
+    rows = told(memory, "I like tea", "我有一条船", "I own a boat")
+    for row in rows:
+        archive(memory, row)
+
+    assert (2,) == memory.admin.undo_run(RUN, 2).items
+    assert ["我有一条船"] == [row.content for row in memory.get_all()]
+    assert (1, 3) == memory.admin.undo_run(RUN).items
+    with pytest.raises(NotFound, match="has no item 4"):
+        memory.admin.undo_run(RUN, 4)
+
+
+def test_what_a_person_changed_since_stays_and_is_named(memory, clock):
+    """A merged memory that was told anew, a faded one that was told again: both stay; the third comes back."""
+    tea, cha, boat, cat = told(memory, "I like tea", "我喜欢喝茶", "I own a boat", "我有一只猫")
+    merge(memory, cha, tea)
+    archive(memory, boat)
+    archive(memory, cat)
+    clock.advance(days=1)
+    update = memory.update(tea.id, importance=0.2)
+    memory.remember("I own a boat")
+
+    done = memory.admin.undo_run(RUN)
+    last = memory.admin.journal(limit=50)
+    changed = next(row.transaction for row in last if row.operation == "update")
+    assert (3,) == done.items
+    assert [(1, f"changed since by operation {changed} (update)"), (2, '"I own a boat" was said since')] == [
+        (one.item, one.why) for one in done.skipped
+    ]
+    assert 0.2 == memory.get(update.id).importance
+    assert "我有一只猫" in [row.content for row in memory.get_all()]
+
+
+def test_a_change_of_another_field_is_no_obstacle(memory):
+    """Pinned since it faded: it is active again, and pinned."""
+    (boat,) = told(memory, "I own a boat")
+    archive(memory, boat)
+    memory._handle.store.apply(
+        memory._handle.writes(), [UpdateMemory(boat.n, {"pinned": True}, index_tokens(boat))], memory._handle.cause("update")
+    )
+
+    assert (1,) == memory.admin.undo_run(RUN).items
+    assert (State.ACTIVE, True) == (memory.get(boat.id).state, memory.get(boat.id).pinned)
+
+
+def test_an_item_under_one_that_stays_stays_too(memory):
+    """The last decision about a memory cannot be taken back, so neither can the one before it about the same field."""
+    (boat,) = told(memory, "I own a boat")
+    archive(memory, boat)
+    handle = as_run(memory)
+    back = UpdateMemory(boat.n, {"state": State.ACTIVE, "reason": None}, index_tokens(boat))
+    handle.store.apply(handle.writes(), [back], handle.cause("consolidate"))
+    memory.forget(boat.id)
+
+    done = memory.admin.undo_run(RUN)
+    assert ((), [1, 2]) == (done.items, [one.item for one in done.skipped])
+    assert done.operation == 0
+
+
+def test_an_undo_that_was_cut_off_is_continued(memory):
+    """One item was taken back alone; the run takes back the rest, and nothing twice."""
+    rows = told(memory, "I like tea", "我有一条船")
+    operations = [archive(memory, row) for row in rows]
+    memory.admin.undo_run(RUN, 2)
+
+    assert (1,) == memory.admin.undo_run(RUN).items
+    assert 2 == len(memory.get_all())
+    with pytest.raises(CannotUndo):
+        memory.admin.undo(operations[0])
+
+
+def test_a_run_that_is_not_there(memory):
+    """A name that no run has is said so; a number is no name."""
+    with pytest.raises(NotFound, match="no run 'night 9'"):
+        memory.admin.undo_run("night 9")
+    with pytest.raises(InvalidInput):
+        memory.admin.undo_run(7)  # type: ignore[arg-type]
+
+
+def test_an_operation_can_be_looked_at_before_it_is_undone(memory):
+    """With `dry_run` an undo of one operation says what would change, and changes nothing."""
+    done = memory.remember("I own a boat")
+    planned = memory.admin.undo(done.operation, dry_run=True)
+
+    assert (1, 0) == (planned.memories, planned.operation)
+    assert ["I own a boat"] == [row.content for row in memory.get_all()]
