@@ -12,7 +12,24 @@ import apsw
 
 from yiku import Memory
 from yiku.store import pages, records, row_codec
-from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, Learned, ModelCall, Put, Records, Scratchpad, Spend, Task
+from yiku.types import (
+    AddJobs,
+    ClaimJobs,
+    EndJob,
+    Job,
+    KeepItem,
+    KeepReply,
+    KeepRun,
+    Learned,
+    ModelCall,
+    NightItem,
+    NightRun,
+    Put,
+    Records,
+    Scratchpad,
+    Spend,
+    Task,
+)
 
 DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 ROWS = 40  # of turns and statements: each column has a row of its own
@@ -87,6 +104,12 @@ def filled(home: Path) -> None:
         for i in range(ROWS):
             write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
         memory.notes.sync()
+        for i in range(ROWS):
+            run, item = (
+                NightRun(id=f"r{i}", mode="full", at=now, started_at=now),
+                NightItem(phase=1, action="archived", ids=("x",), reason="y", at=now),
+            )
+            handle.store.apply(scope, [KeepRun(run), KeepItem(run.id, item)], handle.cause("night"))
         memory.admin.erase(memory.remember("A word that goes. 走").memory.id)
         memory.notes.publish()
         memory.admin.backup()
@@ -192,13 +215,14 @@ def _put(value: Any, sentence: str) -> bool:
 
 
 def holding(path: Path, sentence: str) -> set[Column]:
-    """Where it stands, as the schema has it, looked up plainly."""
+    """Where it stands, as the schema has it, looked up plainly, and as JSON may write it."""
+    forms = (sentence, json.dumps(sentence)[1:-1])
     connection = apsw.Connection(str(path))
     found = {
         (table, column)
         for table, (texts, _) in tables(connection).items()
         for column in texts
-        if connection.execute(f"select 1 from {table} where instr({column}, ?)", (sentence,)).fetchone()
+        if connection.execute(f"select 1 from {table} where instr({column}, ?) or instr({column}, ?)", forms).fetchone()
     }
     connection.close()
     return found

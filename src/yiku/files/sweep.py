@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from yiku.files import notes
 from yiku.files.vault import Home, flush_folder
@@ -22,6 +23,7 @@ NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
 MIRROR = "erasures/"  # nor do these
+LINES = "transcripts/"
 _VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
@@ -80,12 +82,34 @@ def blob_names(home: Home) -> list[str]:
 # ------------------------------------------------------------------ everything else
 
 
-def search_files(home: Home, text: Search, word: Search, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
+class Searches(NamedTuple):
+    """
+    What files are searched with.
+
+    own:   Yiku's own small files, which hold no words of others: for texts
+    notes: notes, whose other sentences are a person's own: for texts
+    lines: transcripts, for texts and words
+    other: everything else, for texts and words
+    """
+
+    own: Search
+    notes: Search
+    lines: Search
+    other: Search
+
+    def of(self, name: str) -> Search:
+        """The one for a file, by its name from the home."""
+        if name in OURS or name.startswith(MIRROR):
+            return self.own
+        if notes.source_of(_VAULT.sub("", name, count=1)):
+            return self.notes
+        return self.lines if name.startswith(LINES) else self.other
+
+
+def search_files(home: Home, searches: Searches, seen: Iterable[Path]) -> Iterator[tuple[str, str, int, set[bytes]]]:
     """
     Search every other file; yield name, action, bytes and findings, clean files last as one.
 
-    text: looks for texts, in Yiku's own small files, which hold no others, and in notes, whose other sentences are a person's own
-    word: for words too, everywhere else
     seen: files that have been dealt with
     """
     clean_bytes = clean_files = 0
@@ -96,8 +120,7 @@ def search_files(home: Home, text: Search, word: Search, seen: Iterable[Path]) -
             continue
         temporary = _TEMPORARY.fullmatch(path.name) is not None
         try:
-            whole = name in OURS or name.startswith(MIRROR) or notes.source_of(_VAULT.sub("", name, count=1))
-            size, found = (text if whole else word)(_content(path, name))
+            size, found = searches.of(name)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work
             continue

@@ -16,7 +16,7 @@ what each does is said where it stands.
     Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, ending, after, exist,
                    | count
     Store.nights   | what the night did: runs, items
-    Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts_containing,
+    Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts,
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, merge,
                    | copied, since, restore, resume_numbering

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from yiku.store import byte_search, column_file, erase, index, row_codec, text_columns, write
 from yiku.store.database import Database
+from yiku.store.protocol import Spoken
 from yiku.types import HeldText
 
 
@@ -42,10 +43,10 @@ class SqliteErasures:
             found = erase.tombstoned(connection, seals)
         return {seal: row_codec.EPOCH + row_codec.MICROSECOND * at for seal, at in found.items()}
 
-    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """See Erasures.texts_containing."""
+    def texts(self, scope: int, at_least: int, spoken: Spoken | None = None) -> Iterator[list[HeldText]]:
+        """See Erasures.texts."""
         with self._database.read() as connection:
-            return list(text_columns.texts_containing(connection, scope, groups))
+            yield from text_columns.texts(connection, scope, at_least, spoken)
 
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """See Erasures.texts_in_rows."""

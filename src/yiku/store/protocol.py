@@ -8,7 +8,7 @@ selections are values, so a flow says what it wants without knowing how it lies 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -46,6 +46,7 @@ from yiku.types import (
 
 R = TypeVar("R", bound=Episode | Scratchpad | Attachment)
 Index = Literal["turn", "tool", "memory", "episode", "attachment", "note"]
+Spoken = Literal["turn", "note"]
 
 
 class Journal(Protocol):
@@ -133,8 +134,12 @@ class Erasures(Protocol):
     def tombstoned(self, seals: Sequence[bytes]) -> Mapping[bytes, datetime]:
         """Return which of these seals are tombstones, and since when."""
 
-    def texts_containing(self, scope: int, groups: Sequence[Sequence[str]]) -> list[HeldText]:
-        """Return texts in any column of a scope, except the contents of turns, that contain all words of a group."""
+    def texts(self, scope: int, at_least: int, spoken: Spoken | None = None) -> Iterator[list[HeldText]]:
+        """
+        Yield the texts in any column of a scope, except what an index finds, by columns of some thousand rows.
+
+        at_least: characters, shorter ones are left out; spoken: what the index of turns, or of notes, knows instead
+        """
 
     def texts_in_rows(self, texts: Sequence[str]) -> set[str]:
         """Return those texts that some row contains."""

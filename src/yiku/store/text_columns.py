@@ -1,5 +1,5 @@
 """
-Find and replace text in all text columns of the schema.
+Read and replace text in all text columns of the schema.
 
 The rows that an erasure means go by store/erase.py. What this looks for is the same sentence in a row that stays: a label, a name,
 a reason, metadata, an image in the journal. A column that may be null is emptied; a row that is nothing but a label goes. What
@@ -9,7 +9,6 @@ names or links a row, or may not be null, stays as it is, and whoever asks is to
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +17,7 @@ from typing import Any, Literal
 import apsw
 
 from yiku.store import records, row_codec
-from yiku.store.byte_search import fold
+from yiku.store.protocol import Spoken
 from yiku.types import HeldText
 
 Way = Literal["empty", "row", "kept"]
@@ -26,6 +25,7 @@ BATCH = 5_000  # rows that are looked through at once
 TEXTUAL = ("TEXT", "ANY", "")
 # Found by the search index and in blobs, and redacted sentence by sentence.
 SPOKEN = {"conversation_turns": frozenset("content tool_calls tool_results".split()), "chunks": frozenset(["heading", "text"])}
+SPOKEN_IN: Mapping[Spoken, str] = {"turn": "conversation_turns", "note": "chunks"}
 # A row is no more than the label.
 LABELS = frozenset("receipts memory_entities memory_relations memory_tags".split())
 # What a row is found, linked or ordered by; an episode and its like go whole where they say it.
@@ -38,8 +38,6 @@ LINKING = {
 }
 _DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
 _VIRTUAL = re.compile(r"create virtual table", re.IGNORECASE)
-MANY_WORDS, GRAM = 32, 3  # from so many words, a text is compared only with those that share three characters with it
-_Groups = dict[str, list[tuple[int, set[str]]]]  # by a word of each: its place, and its other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,78 +73,30 @@ def tables(connection: apsw.Connection) -> Iterator[_Table]:
         yield _Table(name, texts, key, nullable, frozenset(column for _, column, *_ in columns))
 
 
-def texts_containing(connection: apsw.Connection, scope: int, groups: Sequence[Sequence[str]]) -> Iterator[HeldText]:
-    """Yield texts in rows of a scope, or of none, that contain all words of a group."""
-    wanted = {place: {fold(word) for word in words} for place, words in enumerate(groups) if words}
-    if not wanted:
-        return
-    shortest = min(sum(map(len, words)) for words in wanted.values()) // 2  # folding may make a text longer
-    by_word = _by_rarest(wanted)
-    by_gram = _by_gram(by_word) if len(by_word) >= MANY_WORDS else None
+def texts(connection: apsw.Connection, scope: int, at_least: int, spoken: Spoken | None) -> Iterator[list[HeldText]]:
+    """Yield the texts in rows of a scope, or of none, by columns. See Erasures.texts."""
     for table in tables(connection):
-        columns = [column for column in table.texts if column not in SPOKEN.get(table.name, ())]
+        indexed = SPOKEN.get(table.name, frozenset())
+        if spoken is None:
+            columns = [column for column in table.texts if column not in indexed]
+        else:
+            columns = [column for column in table.texts if column in indexed] if table.name == SPOKEN_IN[spoken] else []
         if not columns:
             continue
-        cursor = connection.execute(_selected(table, columns), (scope, shortest))
+        cursor = connection.execute(_selected(table, columns), (scope, at_least))
         while page := list(islice(cursor, BATCH)):
-            for place, column in enumerate(columns, 1 + len(table.key)):
-                for id, key, text, matching in _in_page(page, place, len(table.key), by_word, by_gram):
-                    yield HeldText(table.name, column, key, id, text, table.way(column), matching)
-
-
-def _by_rarest(wanted: Mapping[int, set[str]]) -> _Groups:
-    """
-    Key the groups by their rarest word, the longest of those.
-
-    Versions of one statement share most of their words: by these every text would be compared with all of them.
-    """
-    shared = Counter(word for words in wanted.values() for word in words)
-    found: _Groups = {}
-    for place, words in wanted.items():
-        rarest = min(words, key=lambda word: (shared[word], -len(word), word))
-        found.setdefault(rarest, []).append((place, words - {rarest}))
-    return found
-
-
-def _by_gram(words: Iterable[str]) -> dict[str, list[str]]:
-    """Key words by the three characters that the fewest of them share; a shorter word by the empty string."""
-    grams = {word: _grams(word) for word in words}
-    shared = Counter(gram for each in grams.values() for gram in each)
-    found: dict[str, list[str]] = {"": []}
-    for word, each in grams.items():
-        found.setdefault(min(each, key=lambda gram: (shared[gram], gram), default=""), []).append(word)
-    return found
-
-
-def _grams(text: str) -> set[str]:
-    return {text[start : start + GRAM] for start in range(len(text) - GRAM + 1)}
-
-
-def _in_page(
-    page: Sequence[tuple[Any, ...]], place: int, keys: int, wanted: _Groups, by_gram: Mapping[str, list[str]] | None
-) -> Iterator[tuple[str | None, tuple[Any, ...], str, tuple[int, ...]]]:
-    """Yield rows with a column that contains all words of a group, after a first pass by one word of each."""
-    texts = [(row, text) for row in page if isinstance(text := row[place], str)]
-    likely: Iterable[str] = wanted
-    if by_gram is None:
-        together = fold("\0".join([text for _, text in texts]))
-        likely = [word for word in wanted if word in together]
-    for row, text in texts if likely else ():
-        small = fold(text)
-        if by_gram is not None:
-            likely = [word for gram in by_gram.keys() & (_grams(small) | {""}) for word in by_gram[gram]]
-        if matching := _holds(small, likely, wanted):
-            yield row[0], tuple(row[1 : 1 + keys]), text, matching
-
-
-def _holds(text: str, likely: Iterable[str], wanted: _Groups) -> tuple[int, ...]:
-    """Return the groups whose words all occur in a folded text, of those keyed by some words."""
-    found = [word for word in likely if word in text]
-    return tuple(sorted(place for word in found for place, others in wanted[word] if all(other in text for other in others)))
+            keys = 1 + len(table.key)
+            for place, column in enumerate(columns, keys):
+                way = table.way(column)
+                yield [
+                    HeldText(table.name, column, tuple(row[1:keys]), row[0], text, way)
+                    for row in page
+                    if isinstance(text := row[place], str)
+                ]
 
 
 def _selected(table: _Table, columns: Sequence[str]) -> str:
-    """Yield texts long enough to match, with row or memory id and key."""
+    """Return a query for texts of some length, with row or memory id and key."""
     id = "null"
     if "id" in table.texts:
         id = "t.id"

@@ -31,6 +31,7 @@ from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_byte
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
+SENTENCES = 2_000  # of one erasure that are looked for with marks inside of their words
 NEEDLE_BYTES = 512  # looked for of a long text
 BACKUP_S = 60.0  # that an erasure waits for a backup that is being made
 MANY_TURNS = 200  # beyond, all vectors of the scope go
@@ -51,6 +52,7 @@ class Needles:
 
     texts: Mapping[bytes, tuple[str, str]]
     whole: frozenset[bytes]  # those that are no mere words
+    sentences: Sequence[str]  # that are looked for where marks may split words
     known: bool  # whether anybody still knows what was erased
 
 
@@ -73,7 +75,7 @@ def clean_everywhere(
     passages:   numbers of those of notes that left the index
     """
     tell = progress or (lambda step: None)
-    needles = _needles(texts)
+    needles = _needles(texts, sought.sentences)
     places = [*_sweep_copies(handle, needles, sought, tell)]
     tell("pages")
     places += _cut_pages(handle, sought)
@@ -289,18 +291,25 @@ def _vectors_place(whole: bool, done: str) -> Place:
 def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
     """Search every other file of the home."""
 
-    def looking_for(wanted: Iterable[bytes]) -> sweep.Search:
+    def looking_for(wanted: Iterable[bytes], *, marked: bool = False) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
-            size, found = search_bytes(pieces, wanted)
-            return size, {text.encode() for text in _unexplained(found, needles, handle.store)}
+            content = [*pieces] if marked else pieces
+            size, found = search_bytes(content, wanted)
+            texts = _unexplained(found, needles, handle.store)
+            return size, {
+                text.encode() for text in (*texts, *(_marked(b"".join(content), needles, handle.store) if marked else ()))
+            }
 
         return looked
 
     text, word = looking_for(needles.whole), looking_for(needles.texts)
+    note, line = looking_for(needles.whole, marked=True), looking_for(needles.texts, marked=True)
     try:
-        for name, done, size, found in sweep.search_files(handle.paths, text, word, sweep.copies(handle.paths)):
+        for name, done, size, found in sweep.search_files(
+            handle.paths, sweep.Searches(text, note, line, word), sweep.copies(handle.paths)
+        ):
             left, unfinished = found, False
-            if found and name.startswith("transcripts/") and (holds := _holding(handle, needles)) is not None:
+            if found and name.startswith(sweep.LINES) and (holds := _holding(handle, needles)) is not None:
                 try:
                     transcripts.rewrite_from_database(handle, name, holds)
                     # what is still found then, such as a digit of a time, is in the rows, too
@@ -322,12 +331,25 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 
 def _holding(handle: Handle, needles: Needles) -> transcripts.Holds | None:
     """Whether bytes hold what was erased, and no row has a right to say it; None where nobody knows the words."""
-    return (
-        (lambda text: bool(_unexplained(search_bytes([text], needles.texts)[1], needles, handle.store))) if needles.known else None
-    )
+
+    def holds(content: bytes) -> bool:
+        found = search_bytes([content], needles.texts)[1]
+        return bool(_unexplained(found, needles, handle.store) or _marked(content, needles, handle.store))
+
+    return holds if needles.known else None
 
 
-def _needles(texts: Sequence[str] | None) -> Needles:
+def _marked(content: bytes, needles: Needles, store: Store) -> set[str]:
+    """Return those sentences that a note or lines of JSON say with marks inside of their words, and that no row says."""
+    if not needles.sentences:
+        return set()
+    text = content.decode(errors="replace").replace("\0", "\n")  # behind the name of a file
+    objects = [line for line in text.split("\n") if line.startswith("{")]
+    found = quotes.said_with_marks([text, *(part for line in objects for part in erasure.strings_of(line))], needles.sentences)
+    return found - store.erasures.texts_in_rows(sorted(found)) if found else found
+
+
+def _needles(texts: Sequence[str] | None, sentences: Sequence[str]) -> Needles:
     """Return the most telling fragments that prove that texts are gone."""
     found: dict[bytes, tuple[str, str]] = {}
     for text, token in erasure.looked_for(texts or ()).items():
@@ -335,7 +357,7 @@ def _needles(texts: Sequence[str] | None) -> Needles:
         if len(found) == LOOKED_FOR:
             break
     encoded = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
-    return Needles(found, frozenset(encoded & found.keys()), texts is not None)
+    return Needles(found, frozenset(encoded & found.keys()), sentences[:SENTENCES], texts is not None)
 
 
 def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:

@@ -61,8 +61,8 @@ def plan_notes(handle: Handle, plan: ErasurePlan) -> NotesPlan:
 
     def ranges(text: str) -> list[redaction.Range]:
         known = redaction.Folded(text)
-        exact = [(start, _with_mark(text, end)) for one in sentences for start, end in known.places(one)]
-        if plan.statements.gone and any(value in known.folded for value in phrases.values):
+        exact = [known.with_marks(start, _with_mark(text, end)) for one in sentences for start, end in known.places(one)]
+        if plan.statements.gone and any(map(known.holds, phrases.values)):
             exact += redaction.cuts(text, phrases, speaker=None, names=names).ranges
         return redaction.merge_ranges(exact)
 
@@ -119,13 +119,14 @@ def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
 
 
 def _holding(handle: Handle, own: Sequence[int], sentences: Sequence[str]) -> list[Note]:
-    """Passages that hold all words of a sentence."""
+    """Passages that hold all words of a sentence, or may, where marks split them."""
     groups = [{*tokens.words, *tokens.characters} for tokens in map(analyze.tokens, sentences)]
     terms = sorted(set[str]().union(*groups))
     if not own or not terms:
         return []
     postings = {one.term: {*one.ns.tolist()} for one in handle.store.postings("note", own, terms, past=False, cap=1 << 62).found}
     ns = {n for words in groups if words for n in set.intersection(*(postings[word] for word in words))}
+    ns |= {*quotes.find_marked(handle, sentences, "note")}
     return handle.store.notes.read(own, sorted(ns))
 
 

@@ -8,15 +8,18 @@ text is emptied where the row can do without; what names or links a row stays, i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 from yiku.flows.common.handle import Handle
 from yiku.rules.privacy import erasure, redaction
+from yiku.rules.privacy.word_groups import WordGroups
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
 from yiku.rules.text.safe_ends import safe_sentences, to_safe_ends
+from yiku.rules.text.unmarked import may_split_words
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
@@ -54,20 +57,40 @@ def find_quotes(handle: Handle, sought: Sought) -> list[HeldText]:
     if not own or not wanted:
         return []
     passed = (*(() if sought.speech else SPEECH), *(() if sought.turns else [("conversation_turns", None)]))
-    found = handle.store.erasures.texts_containing(own[0], [analyze.plain(text).split() for text in wanted])
+    found = _holding(handle, WordGroups(_runs(wanted)))
     return [one for one in found if not {(one.table, None), (one.table, one.column)} & {*passed} and _says(one, wanted)]
 
 
+def find_marked(handle: Handle, wanted: Iterable[str], among: Literal["turn", "note"]) -> list[int]:
+    """Return the numbers of turns or passages that may contain a text, and that no index finds, since marks split its words."""
+    return sorted({int(one.key[0]) for one in _holding(handle, WordGroups(_runs(wanted), split=True), among)})
+
+
+def _holding(handle: Handle, groups: WordGroups, among: Literal["turn", "note"] | None = None) -> Iterator[HeldText]:
+    """Yield the texts of this scope that contain all words of a group."""
+    own, at_least = handle.own(), groups.shortest // 2  # folding may make a text longer
+    for column in handle.store.erasures.texts(own[0], at_least, among) if own and groups else ():
+        for place, matching in groups.among([one.text for one in column]):
+            yield column[place]._replace(groups=matching)
+
+
+def _runs(wanted: Iterable[str]) -> list[Sequence[str]]:
+    """Return the folded words of each text, without markup, Chinese apart from others."""
+    return [redaction.runs_of(redaction.forms(text)[-1]) for text in wanted]
+
+
+def said_with_marks(texts: Iterable[str], wanted: Iterable[str]) -> set[str]:
+    """Return which sentences stand in texts where marks may split words."""
+    every, found = [*wanted], set[str]()
+    for folded in (redaction.Folded(text) for text in texts if may_split_words(text)):
+        found |= {one for one in every if folded.places(one)}
+    return found
+
+
 def _says(one: HeldText, wanted: Sequence[str]) -> bool:
-    return any(folded.places(wanted[place]) for folded in map(redaction.Folded, _strings(one.text)) for place in one.groups)
-
-
-def _strings(text: str) -> list[str]:
-    """Return a text, or all texts in it if it is JSON."""
-    if text[:1] in ("{", "["):
-        with suppress(ValueError):
-            return [*erasure.strings(json.loads(text)), text]
-    return [text]
+    return any(
+        folded.places(wanted[place]) for folded in map(redaction.Folded, erasure.strings_of(one.text)) for place in one.groups
+    )
 
 
 def quoting_statements(handle: Handle, statements: Sequence[SemanticMemory], found: Sequence[HeldText]) -> list[SemanticMemory]:

@@ -17,6 +17,7 @@ from yiku.files import sweep
 from yiku.flows.common import turn_texts
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import tokens, tool_tokens
+from yiku.flows.erase import quotes
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
 from yiku.store.api import Index
@@ -87,6 +88,7 @@ def redact_sources(
     sources = {source.turn for memory in statements for source in memory.sources if source.turn is not None}
     found = {turn.n: turn for turn in store.turns(own, Turns(ids=sorted(sources), hidden=True))} if sources else {}
     found |= {turn.n: turn for turn in _saying(handle, statements)}
+    found |= {turn.n: turn for turn in _saying_with_marks(handle, statements)}
     found |= {turn.n: turn for turn in _saying_at_length(handle, statements)}
     terms = prepare(statements)
     words = erasure.telling_words(text for memory in statements for text in _texts(memory))
@@ -124,12 +126,21 @@ def _in_both(few: Array, many: Array) -> Array:
     return found
 
 
+def _saying_with_marks(handle: Handle, statements: Sequence[SemanticMemory]) -> list[Turn]:
+    """Return turns that may contain a statement with markup inside of its words, which no index knows."""
+    ns = quotes.find_marked(handle, {text for one in statements for text in search_terms(one)}, "turn")
+    return handle.store.turns(handle.own(), Turns(ns=ns, hidden=True)) if ns else []
+
+
 def _saying_at_length(handle: Handle, statements: Sequence[SemanticMemory]) -> Iterable[Turn]:
     """Return turns that may contain a statement in a long content beyond its indexed beginning."""
-    wanted = {analyze.plain(text) for memory in statements for text in search_terms(memory)}
+    wanted = {
+        form for memory in statements for text in search_terms(memory) for form in (analyze.plain(text), redaction.reads(text))
+    }
     for name in sweep.blob_names(handle.paths) if wanted else ():
-        whole = analyze.plain(turn_texts.blob(handle, name))
-        if any(text in whole for text in wanted):
+        whole = turn_texts.blob(handle, name)
+        said = f"{analyze.plain(whole)}\n{redaction.reads(whole)}"
+        if any(text in said for text in wanted):
             yield from handle.store.turns(handle.own(), Turns(blob=name, hidden=True))
 
 

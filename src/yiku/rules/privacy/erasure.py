@@ -8,8 +8,10 @@ file is clean is a list of texts to look for: those that went, their words, and 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -22,6 +24,7 @@ from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.analyze import hashed_plain as plain
 from yiku.rules.text.safe_ends import Range, pieces, safe_sentences, spans
+from yiku.rules.text.unmarked import unmarked
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
@@ -36,7 +39,7 @@ _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with tur
 
 def of_statement(memory: SemanticMemory) -> list[str]:
     """Return the seals of a statement: by its words, and by its slot and value."""
-    found = [f"text\0{plain(memory.content)}"]
+    found = [f"text\0{plain(form)}" for form in redaction.forms(memory.content)]
     if memory.predicate and memory.object:
         found.append(f"slot\0{memory.subject}\0{memory.predicate}\0{plain(memory.object)}")
     return found
@@ -69,8 +72,9 @@ def of_sentences(text: str) -> list[str]:
 
 
 def of_parts(texts: Iterable[str]) -> list[str]:
-    """Return the seals of telling sentences."""
-    return [f"text\0{words}" for words in dict.fromkeys(map(plain, texts)) if weight(words) >= WEIGHT]
+    """Return the seals of telling sentences, as they were typed and without markup."""
+    every = dict.fromkeys(plain(form) for text in texts for form in redaction.forms(text))
+    return [f"text\0{words}" for words in every if weight(words) >= WEIGHT]
 
 
 def runs(text: str) -> dict[str, list[Range]]:
@@ -78,9 +82,19 @@ def runs(text: str) -> dict[str, list[Range]]:
     Map the seal of every possible sentence of a text to its spans.
 
     What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
-    clauses is tried, each sentence and each that is surely one.
+    clauses is tried, each sentence and each that is surely one. All of this also without markup.
     """
     found: dict[str, list[Range]] = {}
+    _add_runs(found, text)
+    if (seen := unmarked(text)).pieces:
+        read: dict[str, list[Range]] = {}
+        _add_runs(read, seen.text)
+        for seal, places in read.items():
+            found.setdefault(seal, []).extend(seen.span(*place) for place in places if place[0] < place[1])
+    return found
+
+
+def _add_runs(found: dict[str, list[Range]], text: str) -> None:
 
     def tried(words: str, start: int, end: int) -> None:
         if weight(words) >= WEIGHT:
@@ -94,7 +108,6 @@ def runs(text: str) -> dict[str, list[Range]]:
     for sentences in (pieces(text), safe_sentences(text)):
         for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
             tried(plain(sentence), start, end)
-    return found
 
 
 # ------------------------------------------------------------------ what proves that it is gone
@@ -128,6 +141,14 @@ def strings(value: Any) -> Iterator[str]:
         yield from map(str, value)
         for entry in value.values():
             yield from strings(entry)
+
+
+def strings_of(text: str) -> list[str]:
+    """Return a text, or all texts in it if it is JSON."""
+    if text[:1] in ("{", "["):
+        with suppress(ValueError):
+            return [*strings(json.loads(text)), text]
+    return [text]
 
 
 @cache

@@ -6,6 +6,9 @@ source, wherever they stand (case, width, accents, punctuation and Chinese writi
 other words, by filling the same slot with the same value. The first two are cut out to the character. Of the third nobody knows
 where it ends, so the whole paragraph goes.
 
+Each text is compared twice: as it was typed, and without Markdown, tags and invisible characters (rules/text/unmarked.py), so what
+somebody put into a word does not hide it, and what they put into the target of a link is seen, too.
+
 Whoever learned the statement may have stopped too early, at "Dr." So a cut goes on to the next end of a sentence that is sure.
 """
 
@@ -15,7 +18,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
@@ -25,6 +28,7 @@ from yiku.rules.lexicon import built_in, lists
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN, fold, plain
 from yiku.rules.text.safe_ends import pieces, spans, to_safe_ends
+from yiku.rules.text.unmarked import unmarked
 from yiku.types import SemanticMemory
 
 T = TypeVar("T")
@@ -65,7 +69,8 @@ class Phrases:
 
 def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
     """Prepare what these statements are found by."""
-    said = {words: _runs(words) for statement in statements for words in wordings(statement)}
+    told = dict.fromkeys(words for statement in statements for words in wordings(statement))
+    said = {form: runs_of(form) for words in told for form in forms(words)}
     shared = Counter(run for runs in said.values() for run in runs)
     by_run: dict[str, list[str]] = {}
     for words, runs in said.items():
@@ -74,22 +79,22 @@ def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
     values: dict[str, list[SemanticMemory]] = {}
     for statement in statements:
         if statement.predicate and statement.object:
-            values.setdefault(plain(statement.object), []).append(statement)
-    return Phrases(by_run, "\0".join(plain(statement.content) for statement in statements), values)
+            values.setdefault(reads(statement.object), []).append(statement)
+    return Phrases(by_run, "\0".join(reads(statement.content) for statement in statements), values)
 
 
 def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
     """Find the ranges of a text that say one of the statements; `spans` are known to."""
     known = Folded(text)
     found = [to_safe_ends(text, *span) for span in spans]
-    for words in [words for run, said in told.wordings.items() if run in known.folded for words in said]:
+    for words in [words for run, said in told.wordings.items() if known.holds(run) for words in said]:
         found += [to_safe_ends(text, *place) for place in known.places(words)]
     ranges, widened = merge_ranges(found), False
     for start, end in _rest(text, ranges):
-        words = plain(text[start:end])
+        words = reads(text[start:end])
         if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
             ranges = merge_ranges([*ranges, to_safe_ends(text, *strip(text, start, end))])
-        elif words and _fills(text[start:end], words, told, speaker, names):
+        elif words and _fills(unmarked(text[start:end]).text, words, told, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
             ranges, widened = merge_ranges([*ranges, (around[0][0], around[-1][1])]), True
     return Cuts(tuple(ranges), widened)
@@ -99,6 +104,17 @@ def wordings(statement: SemanticMemory) -> Iterator[str]:
     """Yield the wordings of a statement: its own, and those of its sources that say enough."""
     yield statement.content
     yield from (source.text for source in statement.sources if source.text and weight(plain(source.text)) >= WEIGHT)
+
+
+@lru_cache(maxsize=KNOWN_WORDINGS)
+def forms(words: str) -> tuple[str, ...]:
+    """Return words as they were typed, and without markup, if that differs."""
+    return tuple(dict.fromkeys((words, unmarked(words).text)))
+
+
+def reads(text: str) -> str:
+    """Return the folded words of a text without punctuation and markup."""
+    return plain(unmarked(text).text)
 
 
 def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
@@ -125,7 +141,7 @@ def _fills(sentence: str, words: str, told: Phrases, speaker: str | None, names:
     slot = slots.read(sentence, speaker=speaker, names=names)
     if slot is None:
         return False
-    same = told.values.get(plain(slot.object), ())
+    same = told.values.get(reads(slot.object), ())
     return any((slot.subject, slot.predicate) == (statement.subject, statement.predicate) for statement in same)
 
 
@@ -154,22 +170,44 @@ def weight(words: str) -> int:
     return len(words) + sum(map(len, UNSPACED_RUN.findall(words)))
 
 
-@dataclass(slots=True)
 class Folded:
-    """A folded text with a map back to its own characters."""
+    """A text as it is compared: folded as it was typed, and folded without markup, each with a map back to the text."""
 
-    text: str
-    folded: str = field(init=False)
-    _lines: list[str] = field(init=False)
-    _origins: list[Range] = field(default_factory=list)  # of each character of the folded text, made when one is asked for
+    def __init__(self, text: str) -> None:
+        seen = unmarked(text)
+        self._seen = seen
+        self._typed = _View(text)
+        self._read = _View(seen.text) if seen.pieces else self._typed
 
-    def __post_init__(self) -> None:
-        self._lines = self.text.splitlines(keepends=True)
-        self.folded = fold(self.text) if self.text.isascii() else "".join(map(fold, self._lines))
+    def holds(self, words: str) -> bool:
+        """Tell whether folded words occur, also inside of others."""
+        return words in self._typed.folded or words in self._read.folded
 
     def places(self, words: str) -> list[Range]:
-        """Return where words occur as whole words, in any case, width, accents and punctuation."""
-        runs = _runs(words)
+        """Return where words occur as whole words, in any case, width, accents and punctuation, with any marks inside."""
+        typed, *unformatted = forms(words)
+        found = self._typed.places(typed)
+        if unformatted or self._read is not self._typed:
+            found += [self._seen.span(*place) for place in self._read.places(unformatted[0] if unformatted else typed)]
+        return sorted({*found})
+
+    def with_marks(self, start: int, end: int) -> Range:
+        """Return a range with the marks around it, if there are some at both ends."""
+        return self._seen.widen(start, end)
+
+
+class _View:
+    """A folded text with a map back to its own characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = text.splitlines(keepends=True)
+        self.folded = fold(text) if text.isascii() else "".join(map(fold, self._lines))
+        self._origins: list[Range] = []  # of each character of the folded text, made when one is asked for
+
+    def places(self, words: str) -> list[Range]:
+        """Return where words occur as whole words."""
+        runs = runs_of(words)
         if not runs or not all(run in self.folded for run in runs):
             return []
         found, at = list[Range](), 0
@@ -210,12 +248,13 @@ def _origins(line: str) -> list[Range]:
 
 
 def forget() -> None:
-    """Clear the cache of wordings."""
-    _runs.cache_clear()
+    """Clear the caches of wordings."""
+    runs_of.cache_clear()
+    forms.cache_clear()
 
 
 @lru_cache(maxsize=KNOWN_WORDINGS)
-def _runs(words: str) -> tuple[str, ...]:
+def runs_of(words: str) -> tuple[str, ...]:
     """Split words into comparable runs, Chinese apart from others."""
     return tuple(run for word in plain(words).split(" ") for run in UNSPACED_RUN.split(word) if run)
 
