@@ -20,9 +20,9 @@ def argument(one: Argument) -> str:
 
 def table() -> str:
     """The table, a row for each tool."""
-    told = texts.every("en")["tool"]
+    phrases = texts.every("en")["tool"]
     rows = [
-        f"| `{tool.name}` | {', '.join(map(argument, tool.arguments)) or 'none'} | {texts.named(told[tool.name]['description'], {})} |"
+        f"| `{tool.name}` | {', '.join(map(argument, tool.arguments)) or 'none'} | {texts.named(phrases[tool.name]['description'], {})} |"
         for tool in TOOLS
     ]
     return HEAD + "\n".join(rows) + "\n"

@@ -91,6 +91,8 @@ def filled(home: Path) -> None:
         memory.sessions.end("s1")
         turn = memory.search_traces(limit=1)[0]
         memory.forget(turn.id)
+        memory.remember("The oil lasts until noon. 灯油。", expires_at="2020-01-01")
+        memory.admin.consolidate(phase=0)
         now, scope = handle.now(), handle.writes()
         job = Job(kind="extract", session="s2", turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
         handle.store.apply(scope, [AddJobs([job])], handle.cause("learn"))

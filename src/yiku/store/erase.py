@@ -19,7 +19,7 @@ import apsw
 
 from yiku.store import index, jobs, notes, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
-from yiku.types import Erase, ErasedRow, RedactedTurn, State
+from yiku.types import Erase, ErasedRow, Purge, RedactedTurn, State
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 ID_BYTES = 8  # of the name of an erasure
@@ -67,6 +67,14 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     values = (number, scope, at, written, receipt, erasure_id(scope, at, written))
     connection.execute("insert into erasures (tx, scope_id, at, rows, receipt, id) values (?, ?, ?, ?, ?, ?)", values)
     return (number,)
+
+
+def purge(connection: apsw.Connection, scope: int, change: Purge, journal: Journal) -> Iterable[int]:
+    """Remove memories with all that hangs on them; no tombstone stays, and no receipt."""
+    gone = sum(_delete_memory(connection, scope, one) for one in change.memories)
+    _delete_orphans(connection, scope, [one.id for one in change.memories])
+    journal.note("erase", "memories", 0, count=gone)
+    return (gone,)
 
 
 @contextmanager

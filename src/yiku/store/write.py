@@ -48,6 +48,8 @@ from yiku.types import (
     LearningState,
     Lift,
     MarkCompressed,
+    Prune,
+    Purge,
     Put,
     Receipt,
     RemoveSources,
@@ -150,6 +152,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return _keep_receipt(connection, scope, change, journal)
         case Erase():
             return erase.erase(connection, scope, change, journal)
+        case Purge():
+            return erase.purge(connection, scope, change, journal)
         case Erasure(number=number, receipt=receipt):
             written = json.dumps(receipt, ensure_ascii=False)
             connection.execute("update erasures set receipt = ? where tx = ? and scope_id = ?", (written, number, scope))
@@ -191,6 +195,8 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
+        case Prune():
+            return nights.prune(connection, scope, change)
         case KeepRun():
             return nights.keep_run(connection, scope, change)
         case KeepPageVersion():

@@ -40,6 +40,8 @@ from yiku.types.changes import (
     Memories,
     Posting,
     Postings,
+    Prune,
+    Purge,
     Put,
     Receipt,
     Record,
@@ -107,7 +109,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
+from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -136,6 +138,7 @@ from yiku.types.reports import (
     Ended,
     Exported,
     ImportReport,
+    Ingested,
     LearnReport,
     Relearned,
     Repaired,
@@ -229,6 +232,7 @@ __all__ = [
     "ImportRecord",
     "ImportReport",
     "IndexFile",
+    "Ingested",
     "Item",
     "ItemType",
     "Job",
@@ -274,7 +278,9 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prune",
     "PublishReport",
+    "Purge",
     "Put",
     "Receipt",
     "Record",
@@ -292,6 +298,7 @@ __all__ = [
     "Retracted",
     "Role",
     "RunUndone",
+    "Schedule",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",

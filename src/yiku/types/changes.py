@@ -174,6 +174,22 @@ class Erase:
 
 
 @value(frozen=True, slots=True)
+class Purge:
+    """Remove memories whose grace is over, with everything that depends on them. Not an erasure: they may be told again."""
+
+    memories: Sequence[ErasedRow]
+
+
+@value(frozen=True, slots=True)
+class Prune:
+    """Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted."""
+
+    COUNTED = ("tags", "receipts", "accesses", "page_versions", "decisions")
+
+    older_than: datetime
+
+
+@value(frozen=True, slots=True)
 class Erasure:
     """Write the receipt of an erasure after every copy is done."""
 
@@ -329,6 +345,8 @@ Change = (
     | CountAccess
     | Receipt
     | Erase
+    | Purge
+    | Prune
     | Erasure
     | Lift
     | Put
@@ -490,6 +508,7 @@ class Records:
     sessions: Sequence[str] | None = None
     turns: Sequence[str] | None = None  # of attachments: ids of their turns
     user: str | None = None  # of scratchpads
+    after: int | None = None  # a row's number
     since: datetime | None = None
     until: datetime | None = None
     newest_first: bool = False

@@ -82,7 +82,11 @@ class KeepRun:
 
 @value(frozen=True, slots=True)
 class KeepItem:
-    """A decision is written down under its run, with the next number of it and the number of the changes before it."""
+    """
+    A decision is written down under its run, with the next number of it.
+
+    Its operation is the one it names, or else that of the changes before it in the same transaction.
+    """
 
     run: str
     item: NightItem
@@ -109,3 +113,18 @@ class NightReport:
     notes: tuple[str, ...] = ()
     dry_run: bool = False
     seconds: float = 0.0
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """
+    How the system can run the nights: a line for cron, or a service and a timer for systemd.
+
+    next_due: when a night is due at the earliest; not_due: why none is due now
+    """
+
+    cron: str
+    service: str
+    timer: str
+    next_due: datetime | None
+    not_due: str | None

@@ -46,8 +46,8 @@ def mcp(
         raise InvalidInput(f"--port must be from 0 to {MOST_PORT}")
     if token:
         with call.memory() as memory:
-            told = _token(memory, token_file)
-        call.answer({"token": told}, [told])
+            printed = _token(memory, token_file)
+        call.answer({"token": printed}, [printed])
         return
     home, tools = _parts(call)
     try:
@@ -87,6 +87,7 @@ def _parts(call: Call) -> tuple[OpenHome, Tools]:
     if importlib.util.find_spec("mcp") is None:
         raise ExtraMissing("the MCP server")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="yiku mcp: %(message)s")
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK quotes what it could not read; what fails, `server` says
     from yiku.interfaces.mcp.home import OpenHome
     from yiku.interfaces.tools import Tools
 

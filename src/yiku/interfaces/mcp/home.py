@@ -7,11 +7,13 @@ A server that cannot open its home still answers: each call says what is wrong a
 from __future__ import annotations
 
 import logging
+import os
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from yiku.errors import Closed, YikuError
+from yiku.errors import Closed, KeptOut, YikuError
 from yiku.interfaces.tools import Answer, Tools
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 BUSY_S = 5.0  # that a call waits for another process, where no setting says otherwise; hosts give up after 30 or 60
 
-_log = logging.getLogger("yiku.mcp")
+logger = logging.getLogger("yiku.mcp")
 
 
 class OpenHome:
@@ -52,8 +54,16 @@ class OpenHome:
         busy = BUSY_S if resolved.origins["busy_timeout_s"] == "default" else resolved.busy_timeout_s
         memory = Memory(self._home, scope=self._scope, background=True, busy_timeout_s=busy)
         if memory.created:
-            _log.warning("made a new home in %s, owner %s", memory.settings.home, memory.settings.owner)
+            logger.warning("made a new home in %s, owner %s", memory.settings.home, memory.settings.owner)
         return memory
+
+    def admit(self) -> None:
+        """Refuse to store anything while the server runs in a folder that is kept out. Raises KeptOut."""
+        from yiku import settings
+
+        with suppress(FileNotFoundError):  # a folder that was removed has no name
+            if switch := settings.switched_off(self.memory().settings, os.getcwd()):
+                raise KeptOut(f"{switch} excludes this folder")
 
     def shown(self, answer: Answer) -> None:
         """Count what an answer showed, later and in another thread: nobody waits for it."""
@@ -65,7 +75,7 @@ class OpenHome:
             try:
                 Tools.shown(memory, answer)
             except YikuError as error:
-                _log.warning("what was shown could not be counted: %s", type(error).__name__)
+                logger.warning("what was shown could not be counted: %s", type(error).__name__)
 
     def close(self) -> None:
         """Count what is left to count, and close the memory."""

@@ -9,6 +9,7 @@ in the same order. Nothing is asked through the client's model.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -32,7 +33,7 @@ INDEX, ITEM, NOTE = f"{URI}index", f"{URI}item/", f"{URI}note/"
 PROMPTS = {"recall": "topic", "remember": "statement", "review": None}  # with the argument that each takes
 ARGUMENT_CHARS = 4_000
 
-_log = logging.getLogger("yiku.mcp")
+logger = logging.getLogger("yiku.mcp")
 T = TypeVar("T")
 
 
@@ -50,15 +51,17 @@ def make(home: OpenHome, tools: Tools) -> Server[Any]:
         return await in_thread(lambda: _called(home, tools, params.name, params.arguments))
 
     async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        told = texts.every(tools.language)["resource"]
-        index = types.Resource(uri=INDEX, name="index", description=told["index"], mime_type="text/plain")
+        phrases = texts.every(tools.language)["resource"]
+        index = types.Resource(uri=INDEX, name="index", description=phrases["index"], mime_type="text/plain")
         return types.ListResourcesResult(resources=[index])
 
     async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
-        told = texts.every(tools.language)["resource"]
+        phrases = texts.every(tools.language)["resource"]
         templates = [
-            types.ResourceTemplate(uri_template=f"{ITEM}{{id}}", name="item", description=told["item"], mime_type="text/plain"),
-            types.ResourceTemplate(uri_template=f"{NOTE}{{path}}", name="note", description=told["note"], mime_type="text/plain"),
+            types.ResourceTemplate(uri_template=f"{ITEM}{{id}}", name="item", description=phrases["item"], mime_type="text/plain"),
+            types.ResourceTemplate(
+                uri_template=f"{NOTE}{{path}}", name="note", description=phrases["note"], mime_type="text/plain"
+            ),
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
@@ -102,11 +105,13 @@ def make(home: OpenHome, tools: Tools) -> Server[Any]:
 def _called(home: OpenHome, tools: Tools, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
     """Return the result of a call; what failed is an answer, too."""
     try:
+        if tools.stores(name):
+            home.admit()
         answer = tools.answer(home.memory(), name, arguments)
     except YikuError as error:
         return _failed(tools.explained(error))
     except Exception as error:
-        _log.exception("an error inside Yiku")
+        logger.error("an error inside Yiku: %s\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
         return _failed(tools.fault(error))
     home.shown(answer)
     return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=dict(answer.data))
@@ -143,19 +148,19 @@ def _read(home: OpenHome, tools: Tools, uri: str) -> str:
 
 
 def _prompt(tools: Tools, name: str, argument: str | None) -> types.Prompt:
-    told = texts.every(tools.language)["prompt"][name]
-    arguments = [] if argument is None else [types.PromptArgument(name=argument, description=told[argument], required=True)]
-    return types.Prompt(name=name, description=told["description"], arguments=arguments)
+    phrases = texts.every(tools.language)["prompt"][name]
+    arguments = [] if argument is None else [types.PromptArgument(name=argument, description=phrases[argument], required=True)]
+    return types.Prompt(name=name, description=phrases["description"], arguments=arguments)
 
 
 def _filled(tools: Tools, name: str, given: dict[str, str]) -> types.GetPromptResult:
     """Return a prompt with its argument. Raises MCPError."""
     if name not in PROMPTS:
         raise MCPError(types.INVALID_PARAMS, f"there is no prompt {name[:80]}; there are {', '.join(PROMPTS)}")
-    argument, told = PROMPTS[name], texts.every(tools.language)["prompt"][name]
+    argument, phrases = PROMPTS[name], texts.every(tools.language)["prompt"][name]
     value = "" if argument is None else given.get(argument, "")
     if argument is not None and not value.strip():
         raise MCPError(types.INVALID_PARAMS, f"the prompt {name} needs its argument {argument}")
-    text = tools.named(told["text"]).replace("{}", value[:ARGUMENT_CHARS])
+    text = tools.named(phrases["text"]).replace("{}", value[:ARGUMENT_CHARS])
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-    return types.GetPromptResult(description=told["description"], messages=[message])
+    return types.GetPromptResult(description=phrases["description"], messages=[message])

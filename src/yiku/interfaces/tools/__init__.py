@@ -59,8 +59,10 @@ class Tools:
         self._tools = {self._names[tool.name]: tool for tool in chosen}
         if len(self._tools) < len(chosen):
             raise InvalidInput("two tools have the same name")
-        told = texts.every(language)
-        self._told = {part: {name: self.named(text) for name, text in told[part].items()} for part in ("note", "outcome", "error")}
+        phrases = texts.every(language)
+        self._phrases = {
+            part: {name: self.named(text) for name, text in phrases[part].items()} for part in ("note", "outcome", "error")
+        }
 
     @property
     def instructions(self) -> str:
@@ -113,9 +115,13 @@ class Tools:
         """Answer a call on this memory, and count nothing yet."""
         tool = self._tools.get(name)
         if tool is None:
-            raise InvalidInput(self._told["error"]["unknown_tool"].format(str(name)[:80], ", ".join(self._tools)))
+            raise InvalidInput(self._phrases["error"]["unknown_tool"].format(str(name)[:80], ", ".join(self._tools)))
         given = schemas.checked(tool, arguments, self.language)
-        return CALLS[tool.name](Call(memory, given, self._told))
+        return CALLS[tool.name](Call(memory, given, self._phrases))
+
+    def stores(self, name: str) -> bool:
+        """Whether a tool stores words."""
+        return name in self._tools and self._tools[name].stores
 
     @staticmethod
     def shown(memory: Memory, answer: Answer) -> None:
@@ -126,10 +132,10 @@ class Tools:
 
     def explained(self, error: YikuError) -> str:
         """Say an error to a model: what happened, and what it can do."""
-        told = self._told["error"]
-        advice = next((told[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in told), error.advice)
+        phrases = self._phrases["error"]
+        advice = next((phrases[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in phrases), error.advice)
         return f"{error.detail}. {advice}" if error.detail else advice
 
     def fault(self, error: Exception) -> str:
         """Say to a model that something failed which should not have."""
-        return self._told["error"]["internal"].format(type(error).__name__)
+        return self._phrases["error"]["internal"].format(type(error).__name__)

@@ -46,11 +46,11 @@ class Call:
 
     memory: Memory
     given: Mapping[str, Any]
-    told: Mapping[str, Any]
+    phrases: Mapping[str, Any]
 
     def note(self, name: str, *values: object) -> str:
         """Return one of the notes."""
-        return str(self.told["note"][name]).format(*values)
+        return str(self.phrases["note"][name]).format(*values)
 
 
 def _found(text: str, items: Sequence[Mapping[str, Any]], notes: Sequence[str], shown: Sequence[Hit] = (), **more: Any) -> Answer:
@@ -197,19 +197,19 @@ def update(call: Call) -> Answer:
     return _changed(call, done, "updated" if text is None else None, proposed=text is not None)
 
 
-def _changed(call: Call, done: Outcome, told: str | None = None, *, proposed: bool = False) -> Answer:
+def _changed(call: Call, done: Outcome, phrases: str | None = None, *, proposed: bool = False) -> Answer:
     """Say what became of a statement."""
-    memory, outcomes = done.memory, call.told["outcome"]
+    memory, outcomes = done.memory, call.phrases["outcome"]
     if isinstance(done, Refused):
         line = outcomes["refused"].format(done.why)
         return Answer(line, {"outcome": done.kind, "notes": [line]})
     waits = memory.state is State.CANDIDATE
-    notes = [outcomes[told or done.kind]]
+    notes = [outcomes[phrases or done.kind]]
     if waits:
         notes = [call.note("proposed" if proposed and done.kind == "new" else "unconfirmed")]
     others = done.others if isinstance(done, Flagged) else (done.replaced,) if isinstance(done, Replaced) else ()
     text = call.memory.agent.quote([*map(_listed, (memory, *others))], max_tokens=ROOM_TOKENS).text
-    data = {"outcome": told or done.kind, "id": memory.id, "state": memory.state.value, "text": text, "notes": notes}
+    data = {"outcome": phrases or done.kind, "id": memory.id, "state": memory.state.value, "text": text, "notes": notes}
     return Answer("\n".join([*notes, text]), data)
 
 
@@ -217,7 +217,7 @@ def delete(call: Call) -> Answer:
     """Forget a memory or a message."""
     item = call.memory.agent.get(call.given["id"])
     call.memory.forget(item.id)
-    line = call.told["outcome"]["forgotten"]
+    line = call.phrases["outcome"]["forgotten"]
     return Answer(line, {"outcome": "forgotten", "id": item.id, "notes": [line]})
 
 
@@ -239,7 +239,7 @@ def learned(call: Call) -> Answer:
     """Store what the agent found in a piece."""
     report = call.memory.agent.learned(call.given["excerpt"], call.given["statements"])
     stored = sum(count for name, count in report.outcomes.items() if name not in ("refused", "confirmed"))
-    notes = [call.told["outcome"]["learned"].format(stored)]
+    notes = [call.phrases["outcome"]["learned"].format(stored)]
     data = {"stored": stored, "left_out": list(report.troubles), "waiting": report.waiting, "notes": notes}
     return Answer("\n".join([*notes, *report.troubles]), data)
 

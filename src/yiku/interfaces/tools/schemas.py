@@ -113,23 +113,23 @@ def mcp(tool: Tool, name: str, description: str, schema: Mapping[str, Any], titl
 
 def checked(tool: Tool, given: object, language: str) -> dict[str, Any]:
     """Return the arguments of a call with defaults; a null counts as not given. Raises InvalidInput, naming each fault."""
-    told = texts.every(language)["error"]
+    phrases = texts.every(language)["error"]
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
-        raise InvalidInput(told["argument_type"].format("arguments", _WORDS[language]["object"]))
+        raise InvalidInput(phrases["argument_type"].format("arguments", _WORDS[language]["object"]))
     known = {one.name: one for one in tool.arguments}
-    wrong = [told["argument_unknown"].format(str(name)[:40], ", ".join(known)) for name in given if name not in known]
+    wrong = [phrases["argument_unknown"].format(str(name)[:40], ", ".join(known)) for name in given if name not in known]
     values: dict[str, Any] = {}
     for name, one in known.items():
         value = given.get(name)
         if value is None:
             if one.required:
-                wrong.append(told["argument_missing"].format(name))
+                wrong.append(phrases["argument_missing"].format(name))
             elif one.default is not None:
                 values[name] = one.default
             continue
-        if fault := _fault(one, value, told, _WORDS[language]):
+        if fault := _fault(one, value, phrases, _WORDS[language]):
             wrong.append(fault)
         else:
             values[name] = int(value) if one.type == "integer" else value
@@ -138,26 +138,26 @@ def checked(tool: Tool, given: object, language: str) -> dict[str, Any]:
     return values
 
 
-def _fault(one: Argument, value: Any, told: Mapping[str, str], words: Mapping[str, str]) -> str | None:
+def _fault(one: Argument, value: Any, phrases: Mapping[str, str], words: Mapping[str, str]) -> str | None:
     """Return what is wrong with an argument, if anything is."""
     number = one.type in ("integer", "number")
     if number and isinstance(value, float) and math.isfinite(value) and (one.type == "number" or value.is_integer()):
         pass  # JSON has one kind of number: some hosts write 5.0
     elif not isinstance(value, _TYPES[one.type]) or (isinstance(value, bool) and one.type != "boolean"):
-        return told["argument_type"].format(one.name, words[one.type])
+        return phrases["argument_type"].format(one.name, words[one.type])
     if number and not one.least <= value <= one.most:
-        return told["argument_range"].format(one.name, f"{one.least:g}", f"{one.most:g}")
+        return phrases["argument_range"].format(one.name, f"{one.least:g}", f"{one.most:g}")
     if isinstance(value, str) and one.choice and value not in one.choice:
-        return told["argument_choice"].format(one.name, ", ".join(one.choice))
+        return phrases["argument_choice"].format(one.name, ", ".join(one.choice))
     if isinstance(value, str) and len(value) > one.most:
-        return told["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
-    return _fault_in_list(one, value, told, words) if isinstance(value, Sequence) and not isinstance(value, str) else None
+        return phrases["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
+    return _fault_in_list(one, value, phrases, words) if isinstance(value, Sequence) and not isinstance(value, str) else None
 
 
-def _fault_in_list(one: Argument, value: Sequence[Any], told: Mapping[str, str], words: Mapping[str, str]) -> str | None:
+def _fault_in_list(one: Argument, value: Sequence[Any], phrases: Mapping[str, str], words: Mapping[str, str]) -> str | None:
     sort: type = str if one.type == "strings" else dict
     if not all(isinstance(entry, sort) for entry in value):
-        return told["argument_type"].format(one.name, words[one.type])
+        return phrases["argument_type"].format(one.name, words[one.type])
     if len(value) > one.most:
-        return told["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
+        return phrases["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
     return None

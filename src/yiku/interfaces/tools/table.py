@@ -51,6 +51,7 @@ class Tool:
 
     reads:       it changes nothing but the count of what was retrieved
     destructive: it may take something away; idempotent: a second call with the same arguments changes nothing more
+    stores:      it stores words, and is refused in a folder that is kept out of memory
     learning:    it is for an agent that learns itself, where the settings name no model
     result:      the properties of its structured result
     """
@@ -61,6 +62,7 @@ class Tool:
     reads: bool = True
     destructive: bool = False
     idempotent: bool = True
+    stores: bool = False
     learning: bool = False
 
 
@@ -141,6 +143,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         _CHANGED,
         reads=False,
+        stores=True,
     ),
     Tool(
         "memory_update",
@@ -153,6 +156,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         _CHANGED,
         reads=False,
+        stores=True,
         destructive=True,
     ),
     Tool("memory_delete", (_ID,), _CHANGED, reads=False, destructive=True),
@@ -181,6 +185,7 @@ TOOLS: tuple[Tool, ...] = (
         (_text("excerpt", required=True), Argument("statements", "statements", required=True, most=STATEMENTS)),
         _LEARNED,
         reads=False,
+        stores=True,
         idempotent=False,
         learning=True,
     ),
