@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -179,6 +180,51 @@ def test_a_fault_of_ours_tells_nothing_of_the_home(opened, memory, monkeypatch, 
         )
 
     talk(opened, scenario)
+    assert ("RuntimeError" in caplog.text, "canary" in caplog.text) == (True, False)
+
+
+def test_a_folder_that_is_kept_out_stores_nothing(opened, memory, tmp_path, monkeypatch):
+    """Where the server runs in a folder with `.yiku-off` it answers questions and stores nothing."""
+    memory.remember("I live in Oslo.")
+    (tmp_path / ".yiku-off").touch()
+    monkeypatch.chdir(tmp_path)
+
+    async def scenario(client: Client) -> None:
+        added = await client.call_tool("memory_add", {"text": "The office is in Bergen."})
+        found = await client.call_tool("memory_search", {"query": "where do I live?"})
+        assert (True, True, True) == (added.is_error, ".yiku-off" in added.content[0].text, "Oslo" in found.content[0].text)
+
+    talk(opened, scenario)
+    assert 1 == len(memory.get_all())
+
+
+@pytest.mark.long
+def test_the_server_takes_at_most_130_mb(memory, home):
+    """A process that has opened its home, stored and searched stays small; the model of the local extra comes on top."""
+    for number in range(300):
+        memory.record_turn("user", f"Room {number} of the house has {number} chairs, 它有{number}把椅子。", session="s")
+    environment = {**os.environ, "YIKU_HOME": str(home)}
+    calls = [
+        ("memory_add", {"text": "The office is in Bergen."}),
+        ("memory_search", {"query": "chairs", "turns": True}),
+        ("memory_status", {}),
+    ]
+    lines = [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    for number, (name, given) in enumerate(calls, 2):
+        lines.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": given}})
+    with subprocess.Popen(
+        [YIKU, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as running:
+        running.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        running.stdin.flush()
+        answers = [json.loads(running.stdout.readline()) for _ in range(4)]
+        status = Path(f"/proc/{running.pid}/status")  # Linux says the peak there
+        peak_kb = int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"))[1]) if status.exists() else 0
+        running.stdin.close()
+        running.wait()
+
+    assert {1, 2, 3, 4} == {answer["id"] for answer in answers}
+    assert peak_kb <= 130 * 1024
 
 
 def test_a_home_that_does_not_open_is_an_answer(home):

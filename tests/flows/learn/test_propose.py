@@ -146,5 +146,11 @@ def test_another_users_turns_raise_nothing(memory, home, clock):
     from yiku import Memory
 
     memory.record_turn("user", "Our staging server listens on port 8123.", session="s1")
+    waits = memory.agent.propose("The office is in Bergen.").memory
     with Memory(home, scope="user:ann", clock=clock) as ann:
+        assert [] == ann.agent.unconfirmed("where is the office?")
+        for verb in (ann.agent.get, lambda id: ann.agent.amend(id, tags=["x"])):
+            with pytest.raises(NotFound):
+                verb(waits.id)
+        assert None is ann.agent.excerpt()
         assert State.CANDIDATE is ann.agent.propose("Our staging server listens on port 8123.").memory.state
