@@ -166,8 +166,10 @@ def test_what_fails_is_an_answer(opened, memory):
 def test_a_fault_of_ours_tells_nothing_of_the_home(opened, memory, monkeypatch, caplog):
     """An error that should not be has its name in the answer, and no words of memory."""
 
+    words = "the canary sings"
+
     def broken(*_: Any, **__: Any) -> None:
-        raise RuntimeError("the canary sings")
+        raise RuntimeError(words)
 
     monkeypatch.setattr(Memory, "recall", broken)
 
