@@ -127,6 +127,12 @@ class Nights(Protocol):
     def untold(self, scope: int, until: datetime) -> list[str]:
         """Return the sessions whose last turn was said until a time, and of which no episode tells to the end."""
 
+    def summarized(self, scope: int, ns: Sequence[int]) -> dict[int, list[int]]:
+        """Return which statements each of these summaries was made from, by their numbers."""
+
+    def stale(self, scope: int) -> list[int]:
+        """Return the live summaries of which a source is not live any more, by number."""
+
 
 class Erasures(Protocol):
     """Tombstones, and searching for leftovers of an erasure."""

@@ -109,7 +109,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
+from yiku.types.nights import CiteSources, KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -188,6 +188,7 @@ __all__ = [
     "ChangeRow",
     "Check",
     "Checked",
+    "CiteSources",
     "ClaimJobs",
     "Compacted",
     "Compressed",

@@ -4,7 +4,7 @@ Types of the night: its runs, what each decided, and the report of one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
@@ -90,6 +90,14 @@ class KeepItem:
 
     run: str
     item: NightItem
+
+
+@value(frozen=True, slots=True)
+class CiteSources:
+    """A summary, by its id, was made from these statements, by their numbers."""
+
+    summary: str
+    sources: Sequence[int]
 
 
 @value(frozen=True, slots=True, kw_only=True)

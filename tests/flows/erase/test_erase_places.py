@@ -35,6 +35,7 @@ TEXTS = (
     r"damaged/.+",
     r"MEMORY\.md",
     r"USER\.md",
+    r"identity/personas/user_custom\.md",
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
@@ -51,7 +52,7 @@ NO_TEXTS = (
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"inbox/(mark|reserve)",
-    r"locks/(backup|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -85,6 +86,8 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(sentence, kind="persona_trait")
+        memory.admin.consolidate(phase=4)
         memory.notes.publish()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()

@@ -98,6 +98,7 @@ def clean_everywhere(
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(place.unfinished for place in places):
         _write_receipt(handle, done)
+    redaction.forget()  # what was looked for
     return done
 
 

@@ -1,5 +1,5 @@
 """
-Remove erased statements from the managed regions of MEMORY.md and USER.md.
+Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file.
 
 Text that people wrote outside the regions is not touched.
 """
@@ -37,7 +37,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         folded = redaction.Folded(item.text)
         return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
 
-    for name in PAGES:
+    for name in (*PAGES, pages.PERSONA):
         path = root / name
         place = str(path.relative_to(home))
         try:
