@@ -92,8 +92,11 @@ def test_a_model_merges_what_is_near(memory, clock, server, first, second):
         ("My sister repairs 12 old wooden boats in the harbour", "My sister repairs 15 old wooden boats in the harbour"),
         ("My sister repairs old wooden boats in Bergen", "My brother repairs old wooden boats in Bergen"),
         ("我姐姐在码头修12条旧木船", "我姐姐在码头修15条旧木船"),
-        ("My sister scans the long strategy report at her desk", "My sister scans the long proposal report at her desk"),
-        ("我姐姐在工位上扫描一份投资策略报告文档", "我姐姐在工位上扫描一份投资建议书文档"),
+        (
+            "My sister scans the long strategy report at her old wooden desk by the window",
+            "My sister scans the long proposal report at her old wooden desk by the window",
+        ),
+        ("我姐姐在公司三楼靠窗的工位上扫描一份投资策略报告文档", "我姐姐在公司三楼靠窗的工位上扫描一份投资建议报告文档"),
     ],
 )
 def test_a_model_that_is_wrong_merges_nothing(memory, clock, server, pair):
@@ -218,7 +221,7 @@ def test_what_a_model_invents_stays_out_of_a_summary(memory, clock, server, inve
 @pytest.mark.spec("T-39")
 def test_erasing_a_source_erases_the_summary(memory, clock, server):
     """Its words are in the summary, whatever the model made of them."""
-    told = [{"text": "Freya sails a red boat and has two dogs.", "from": [1, 3]}]
+    told = [{"text": "Freya sails and has two dogs.", "from": [1, 3]}]
     answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == "freya" else [])
     rows = tell(memory, clock, *FREYA, entities=["Freya"])
     done = memory.admin.consolidate()
