@@ -128,6 +128,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.prompts import Compiled, CompiledSummary, Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -190,6 +191,8 @@ __all__ = [
     "CiteSources",
     "ClaimJobs",
     "Compacted",
+    "Compiled",
+    "CompiledSummary",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -277,6 +280,8 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prompt",
+    "PromptSection",
     "Prune",
     "PublishReport",
     "Purge",
@@ -302,6 +307,7 @@ __all__ = [
     "Scratchpad",
     "ScratchpadPatch",
     "Secret",
+    "SectionName",
     "SemanticMemory",
     "Session",
     "SetLearning",
