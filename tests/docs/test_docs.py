@@ -13,6 +13,7 @@ from pages import LANGUAGES, ROOT, blocks, comparable, run_python, run_shell
 import yiku
 from yiku import errors, types
 from yiku.admin import Admin
+from yiku.agent import Agent
 from yiku.interfaces.cli import app
 from yiku.notes import Notes
 from yiku.prompt import Prompts
@@ -175,7 +176,14 @@ def test_every_variable_is_named_after_its_setting():
 def signatures() -> list[str]:
     """The public verbs as docs/python.md writes them: names, defaults and result, without the arguments' types."""
     found = []
-    for owner, prefix in ((yiku.Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes."), (Prompts, "prompts.")):
+    for owner, prefix in (
+        (yiku.Memory, ""),
+        (Admin, "admin."),
+        (Sessions, "sessions."),
+        (Notes, "notes."),
+        (Agent, "agent."),
+        (Prompts, "prompts."),
+    ):
         for name, verb in inspect.getmembers(owner, inspect.isfunction):
             if not name.startswith("_"):
                 signature = inspect.signature(verb)
