@@ -235,7 +235,7 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"learn {name}", lambda m, v, name=name: m.learn(**{name: v})
     for name in ("budget_s", "dry_run", "progress"):
         yield f"admin.relearn {name}", lambda m, v, name=name: m.admin.relearn(**{name: v})
-    for name in ("mode", "phase", "budget_s", "dry_run", "progress"):
+    for name in ("mode", "phase", "budget_s", "dry_run", "progress", "if_due"):
         yield f"admin.consolidate {name}", lambda m, v, name=name: m.admin.consolidate(**{name: v})
     for name in ("confirm", "reject"):
         yield f"{name} id", lambda m, v, name=name: getattr(m, name)(v)

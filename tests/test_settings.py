@@ -40,6 +40,7 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "private_folders": (("/a", "~/b"), "/c, ~/日记 ,", ["/e"]),
     "vaults": (("team:atlas",), "team:a, 张伟", ["team:b"]),
     "backups": ("off", "nightly", "off"),
+    "nights": ("off", "auto", "off"),
     "durability": ("full", "fast", "full"),
     "busy_timeout_s": (1, "2.5", 3),
     "limit": (1, "2", 3),

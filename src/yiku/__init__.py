@@ -1,9 +1,8 @@
 """Yiku (忆库): the memory of an AI agent. One SQLite file; what was said is kept, found again, and corrected."""
 
-import importlib as _importlib
-import typing as _typing
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than the hook of an agent may run
 
-if _typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from yiku.errors import YikuError as YikuError
     from yiku.memory import Memory as Memory
     from yiku.memory import check as check
@@ -16,6 +15,8 @@ if _typing.TYPE_CHECKING:
     from yiku.types import Outcome as Outcome
     from yiku.types import SemanticMemory as SemanticMemory
     from yiku.types import Turn as Turn
+
+del TYPE_CHECKING  # it is no name of ours
 
 __version__ = "0.1.0"
 __all__ = [
@@ -46,7 +47,9 @@ def __getattr__(name: str) -> object:
     """The public names, loaded when they are first used: importing yiku costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'yiku' has no attribute {name!r}")
-    return getattr(_importlib.import_module(_HOMES.get(name, "yiku.types")), name)
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, "yiku.types")), name)
 
 
 def __dir__() -> list[str]:

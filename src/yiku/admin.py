@@ -24,12 +24,14 @@ from yiku.types import (
     Erased,
     Exported,
     ImportReport,
+    Ingested,
     Job,
     ModelCall,
     NightReport,
     Relearned,
     Restored,
     RunUndone,
+    Schedule,
     Stats,
     ToReview,
     Undone,
@@ -145,6 +147,18 @@ class Admin:
             self._handle, records, source=source, everything=everything, trust=trust, dry_run=dry_run, progress=progress
         )
 
+    def ingest(self, *, budget_s: float | None = None) -> Ingested:
+        """
+        Record what the hooks of agents have captured in the inbox for this scope, each event once.
+
+        budget_s: for at most so long; what is left waits
+
+        Raises InvalidInput, Paused, StoreBusy while another process does it.
+        """
+        from yiku.flows.learn import ingest
+
+        return ingest.ingest(self._handle, budget_s=budget_s)
+
     def export(
         self,
         path: str | os.PathLike[str] | BinaryIO,
@@ -242,20 +256,29 @@ class Admin:
         dry_run: bool = False,
         budget_s: float | None = None,
         progress: Callable[[str, int], object] | None = None,
+        if_due: bool = False,
     ) -> NightReport:
         """
         Tidy this memory, as each night does: what has ended leaves, what is double is one, what fades falls asleep.
 
         mode:   light only learns from what waits
         phase:  only this one, of 0 to 7; `progress` is told its name and how many decisions were made
+        if_due: only where a night is due; else the report has no run, and its notes say why
         A run that was cut off, or whose time was up, goes on in the next call. `undo` of any of its operations takes
         back all of it.
 
         Raises InvalidInput, Paused, StoreBusy.
         """
-        from yiku.flows.night import consolidate
+        from yiku.flows.night import schedule
 
-        return consolidate.consolidate(self._handle, mode, phase=phase, dry_run=dry_run, budget_s=budget_s, progress=progress)
+        given = {"phase": phase, "dry_run": dry_run, "budget_s": budget_s, "progress": progress}
+        return schedule.consolidate_if_due(self._handle, mode, if_due=if_due, **given)
+
+    def schedule(self) -> Schedule:
+        """Return the lines by which cron or systemd runs the nights, and when one is due. Nothing is installed."""
+        from yiku.flows.night import schedule
+
+        return schedule.lines(self._handle)
 
     def embed(self, *, budget_s: float | None = None, progress: Callable[[int, int], object] | None = None) -> EmbedReport:
         """

@@ -105,7 +105,8 @@ class Memory:
         clock:      gives the time, for tests
         embedder:   a model of your own that makes vectors, instead of the one that the settings name
         chat:       a model of your own that reads and writes text, likewise
-        background: follow the notes and embed what is said in threads of this memory; else `notes.sync` and `admin.embed` do
+        background: follow the notes, embed what is said and record what hooks capture in threads of this memory; else
+                    `notes.sync`, `admin.embed` and `admin.ingest` do
         settings:   any of docs/settings.md, over the environment and yiku.toml: durability="fast", limit=5 …
 
         Raises HomeMissing, ScopeRequired, SettingsError, InvalidScope, StoreMismatch, Damaged and others of StoreError.
@@ -526,9 +527,11 @@ class Memory:
 
     def _started(self) -> tuple[Worker, ...]:
         from yiku.flows.find import embed
+        from yiku.flows.learn import ingest
+        from yiku.flows.night import schedule
         from yiku.flows.notes import watch
 
-        return embed.in_background(self._handle), watch.in_background(self._handle)
+        return tuple(each.in_background(self._handle) for each in (embed, watch, ingest, schedule))
 
     if not TYPE_CHECKING:  # a type checker knows which verbs there are
 

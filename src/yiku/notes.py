@@ -139,12 +139,13 @@ class Notes:
 
     def watch(self, tell: Callable[[SyncReport], object] | None = None, *, stopped: Callable[[], bool] | None = None) -> None:
         """
-        Keep the index in step with the files, and embed what is new, until `stopped()` is true: it is asked twice a second.
+        Keep the index in step with the files, embed what is new, and run the night when it is due.
 
+        stopped: it is asked twice a second, and ends it
         tell: called with each report that changed something
 
         Raises StoreBusy while another process or thread watches this home.
         """
-        from yiku.flows.notes import watch
+        from yiku.flows.night import schedule
 
-        watch.watch(self._handle, tell, stopped=stopped)
+        schedule.watch(self._handle, tell, stopped=stopped)

@@ -33,6 +33,7 @@ _CHOICES = {
     "durability": ("full", "fast"),
     "secrets": ("mask", "keep"),
     "backups": ("nightly", "off"),
+    "nights": ("auto", "off"),
     "search": ("auto", "words", "local", "api"),
     "learn": ("at_once", "later", "off"),
     "transcripts": ("on", "off"),

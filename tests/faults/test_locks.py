@@ -237,6 +237,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "notes.watch": lambda m: m.notes.watch(stopped=lambda: True),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
+    "admin.schedule": lambda m: m.admin.schedule(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -299,6 +300,7 @@ COMMANDS: dict[str, list[str]] = {
     "promote": ["灯笼 lantern"],
     "compact": ["--days", "0"],
     "consolidate": [],
+    "schedule": [],
     "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],

@@ -21,6 +21,7 @@ import pytest
 from embedders import Hashed
 from faults.disk import BROKEN, Disk
 from faults.test_failing_disk import CALL, LONG, RECORDS, RESULT, live, opened, prepared, state
+from hooking import capture
 from integrity import check
 from powers import permissions_hold
 from sampling import Choice, drawn_for
@@ -84,6 +85,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "sessions.content": lambda m: m.sessions.content(attached(m)),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
+    "admin.schedule": lambda m: m.admin.schedule(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -91,6 +93,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
     "admin.import_": lambda m: m.admin.import_(RECORDS, source="jsonl"),
+    "admin.ingest": lambda m: (capture(m.settings.home, "prompt", prompt="新的 new"), m.admin.ingest()),
     "admin.blob": lambda m: m.admin.blob(next(turn.blob for turn in m.search_traces("Lantern 灯笼") if turn.blob)),
     "admin.erase": lambda m: m.admin.erase(session="s"),
     "admin.embed": embedded,
@@ -103,6 +106,7 @@ ANSWERED = {"record_turn"}  # what is stored is answered, whatever fails while i
 STEPS = {
     "admin.consolidate",
     "admin.import_",
+    "admin.ingest",
     "admin.relearn",
     "learn",
     *WAITS,

@@ -703,7 +703,9 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "notes": ["sync"],
         "vectors": ["embed", "--help"],
         "vault": ["compact"],
+        "night": ["consolidate", "--dry-run"],
         "demo": ["demo", "--help"],
+        "agents": ["ingest"],
     }
     environment = commands.plain({"YIKU_HOME": talk})
 

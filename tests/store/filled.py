@@ -14,6 +14,7 @@ from yiku import Memory
 from yiku.store import pages, records, row_codec
 from yiku.types import (
     AddJobs,
+    CiteSources,
     ClaimJobs,
     EndJob,
     Job,
@@ -91,6 +92,8 @@ def filled(home: Path) -> None:
         memory.sessions.end("s1")
         turn = memory.search_traces(limit=1)[0]
         memory.forget(turn.id)
+        memory.remember("The oil lasts until noon. 灯油。", expires_at="2020-01-01")
+        memory.admin.consolidate(phase=0)
         now, scope = handle.now(), handle.writes()
         job = Job(kind="extract", session="s2", turn_n=turn.n, content_hash=b"h", due_at=now, created_at=now)
         handle.store.apply(scope, [AddJobs([job])], handle.cause("learn"))
@@ -101,6 +104,7 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Put(busy)], handle.cause("scratchpad"))
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
+        handle.store.apply(scope, [CiteSources(first.id, [1, 2])], handle.cause("consolidate"))
         for i in range(ROWS):
             write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
         memory.notes.sync()

@@ -32,6 +32,12 @@ def _learn(world: World, me: View) -> None:
     me.model.last = None
 
 
+@tries("admin.schedule", 1)
+def _schedule(world: World, me: View) -> None:
+    """When a night of this scope is due; others have their own."""
+    world.ask(me, me.memory.admin.schedule)
+
+
 @tries("admin.consolidate", 1)
 def _consolidate(world: World, me: View) -> None:
     """What has ended ends in its own scope only."""

@@ -22,7 +22,10 @@ def troubles(place: Home, *, read_only: bool) -> Iterator[str]:
 
     read_only: the database cannot be written either, which is told elsewhere
     """
-    folders = [place.root, *(path for path in (place.blobs, place.backups, place.locks, place.vectors.parent) if path.is_dir())]
+    folders = [
+        place.root,
+        *(path for path in (place.blobs, place.backups, place.locks, place.vectors.parent, place.inbox) if path.is_dir()),
+    ]
     for folder in folders:
         if (mode := _mode(folder)) & OTHERS:
             what = "change" if mode & WRITING else "look into"

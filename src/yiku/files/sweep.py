@@ -23,6 +23,7 @@ NUMBERS = "vectors/vectors.db"  # holds no texts, and is a live database, too
 BESIDE = ("-wal", "-shm", "-journal")  # of a database
 OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # never hold a word of what is remembered
 MIRROR = "erasures/"  # nor do these
+INBOX = "inbox/"  # what is left there was looked through sentence by sentence
 LINES = "transcripts/"
 _VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
@@ -87,7 +88,7 @@ class Searches(NamedTuple):
     What files are searched with.
 
     own:   Yiku's own small files, which hold no words of others: for texts
-    notes: notes, whose other sentences are a person's own: for texts
+    notes: notes, and what hooks captured, whose other sentences are a person's own: for texts
     lines: transcripts, for texts and words
     other: everything else, for texts and words
     """
@@ -101,7 +102,7 @@ class Searches(NamedTuple):
         """The one for a file, by its name from the home."""
         if name in OURS or name.startswith(MIRROR):
             return self.own
-        if notes.source_of(_VAULT.sub("", name, count=1)):
+        if name.startswith(INBOX) or notes.source_of(_VAULT.sub("", name, count=1)):
             return self.notes
         return self.lines if name.startswith(LINES) else self.other
 

@@ -7,6 +7,7 @@ Define the paths of a home, and write its files atomically and durably.
     reserve     1 MiB held back for a full disk              backups/  verified copies of the store
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
     transcripts/  what was said, a file a session; derived
+    inbox/      what hooks captured, until it is recorded
 
 What is made first is an empty yiku.db, and the key comes after it: so where there is a key and no yiku.db, it was lost.
 
@@ -66,9 +67,14 @@ class Home:
         self.erased = self.root / "erased"  # what earlier versions had in its place
         self.backups = self.root / "backups"
         self.transcripts = self.root / "transcripts"
+        self.inbox = self.root / "inbox"
         self.vectors = self.root / "vectors" / "vectors.db"
         self.locks = self.root / "locks"
         self.write_lock = self.locks / "write.lock"
+
+    def vault_of(self, scope: int) -> Path:
+        """Return the folder of the Markdown files of a scope other than the owner's, by its number."""
+        return self.root / "scopes" / str(scope)
 
     def exists(self) -> bool:
         """Tell whether this is a home."""
@@ -153,7 +159,7 @@ class Home:
             with contextlib.suppress(OSError):
                 if not stat.S_ISREG((self.root / name).lstat().st_mode):
                     raise InvalidInput(f"{self.root / name} is not a regular file, as every part of a home must be")
-        for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures, self.transcripts):
+        for folder in (self.blobs, self.locks, self.vectors.parent, self.erasures, self.transcripts, self.inbox):
             if folder.is_symlink():
                 raise InvalidInput(f"{folder} is a link; what belongs to a home lies in it")
         for folder in (self.blobs, self.locks):

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from yiku.store import index, row_codec
-from yiku.types import KeepItem, KeepRun, NightItem, NightRun
+from yiku.types import CiteSources, KeepItem, KeepRun, NightItem, NightRun, Prune
 
 if TYPE_CHECKING:
     from yiku.store.database import Database  # which imports what writes these
@@ -40,6 +41,56 @@ class SqliteNights:
             found = connection.execute(sql, (scope, run, after, -1 if limit is None else limit)).fetchall()
         return [_item(row) for row in found]
 
+    def counts(self, scope: int, run: str) -> Mapping[str, int]:
+        """See Nights.counts."""
+        sql = "select action, count(*) from night_items where scope_id = ? and run = ? group by action order by min(item)"
+        with self._database.read() as connection:
+            return {str(action): int(number) for action, number in connection.execute(sql, (scope, run))}
+
+    def decided(self, scope: int, action: str, id: str) -> bool:
+        """See Nights.decided."""
+        sql = "select 1 from night_items where scope_id = ? and action = ? and instr(ids, ?) limit 1"
+        with self._database.read() as connection:
+            return connection.execute(sql, (scope, action, json.dumps(id))).fetchone() is not None
+
+    def untold(self, scope: int, until: datetime) -> list[str]:
+        """See Nights.untold."""
+        covered = "select 1 from episodes e where e.scope_id = s.scope_id and e.session = s.id and e.ended_at >= s.ended_at"
+        sql = f"select s.id from sessions s where s.scope_id = ? and s.ended_at <= ? and not exists ({covered}) order by s.n"
+        with self._database.read() as connection:
+            return [str(id) for (id,) in connection.execute(sql, (scope, row_codec.micros(until)))]
+
+    def summarized(self, scope: int, ns: Sequence[int]) -> dict[int, list[int]]:
+        """See Nights.summarized."""
+        sql = (
+            "select memory_n, source_n from summary_sources where scope_id = ? and memory_n in (select value from json_each(?))"
+            " order by memory_n, source_n"
+        )
+        found: dict[int, list[int]] = {}
+        with self._database.read() as connection:
+            rows: Any = connection.execute(sql, (scope, json.dumps(list(ns)))).fetchall()
+        for n, source in rows:
+            found.setdefault(n, []).append(source)
+        return found
+
+    def stale(self, scope: int) -> list[int]:
+        """See Nights.stale."""
+        sql = (
+            "select distinct s.memory_n from summary_sources s join memories m on m.n = s.memory_n"
+            " left join memories o on o.n = s.source_n where s.scope_id = ? and m.state = 'active' and m.superseded_by is null"
+            " and (o.n is null or o.state <> 'active' or o.superseded_by is not null) order by 1"
+        )
+        with self._database.read() as connection:
+            rows: Any = connection.execute(sql, (scope,)).fetchall()
+        return [row[0] for row in rows]
+
+
+def cite_sources(connection: apsw.Connection, scope: int, change: CiteSources) -> Iterable[int]:
+    """Write down from which statements a summary was made."""
+    sql = "insert or ignore into summary_sources select ?1, n, ?3 from memories where scope_id = ?1 and id = ?2"
+    connection.executemany(sql, [(scope, change.summary, n) for n in change.sources])
+    return ()
+
 
 def keep_run(connection: apsw.Connection, scope: int, change: KeepRun) -> Iterable[int]:
     """Insert or update a run."""
@@ -62,8 +113,29 @@ def keep_item(connection: apsw.Connection, scope: int, change: KeepItem, operati
         " from night_items where scope_id = ?1 and run = ?2 returning item"
     )
     ids, evidence = (json.dumps(value, separators=(",", ":")) for value in (item.ids, dict(item.evidence)))
-    written = (item.phase, item.action, operation, ids, item.reason, evidence, row_codec.micros(item.at))
+    written = (item.phase, item.action, item.operation or operation, ids, item.reason, evidence, row_codec.micros(item.at))
     return (index.fetch_one(connection, sql, scope, change.run, *written)[0],)
+
+
+def prune(connection: apsw.Connection, scope: int, change: Prune) -> Iterable[int]:
+    """Drop what nothing refers to any more; the counts are those of Prune.COUNTED."""
+    at, counts = row_codec.micros(change.older_than), list[int]()
+    newest = "select max(n) from published p where p.scope_id = published.scope_id and p.page = published.page"
+    old_runs = "select id from runs where scope_id = ?1 and started_at < ?2"
+    for table, condition, bound in (
+        (
+            "memory_tags",
+            "not exists (select 1 from memory_tag_rel r where r.scope_id = ?1 and r.tag_id = memory_tags.id)",
+            (scope,),
+        ),
+        ("receipts", "at < ?2", (scope, at)),
+        ("access_log", "at < ?2", (scope, at)),
+        ("published", f"at < ?2 and n < ({newest})", (scope, at)),
+        ("night_items", f"run in ({old_runs})", (scope, at)),
+    ):
+        gone = connection.execute(f"delete from {table} where scope_id = ?1 and {condition} returning 1", bound).fetchall()
+        counts.append(len(gone))
+    return counts
 
 
 def _run(row: Sequence[Any]) -> NightRun:

@@ -183,6 +183,8 @@ def _conditions(table: str, select: Records) -> Iterator[tuple[str, Any]]:
             yield f"{column} in (select value from json_each(?))", json.dumps([*among], ensure_ascii=False)
     if select.suffix is not None:
         yield "id like ? escape '\\'", "%" + select.suffix.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    if select.after is not None:
+        yield "n > ?", select.after
     if select.user is not None:
         yield "user_id = ?", select.user
     if select.since is not None:

@@ -40,6 +40,8 @@ from yiku.types.changes import (
     Memories,
     Posting,
     Postings,
+    Prune,
+    Purge,
     Put,
     Receipt,
     Record,
@@ -106,7 +108,7 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun
+from yiku.types.nights import CiteSources, KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -135,6 +137,7 @@ from yiku.types.reports import (
     Ended,
     Exported,
     ImportReport,
+    Ingested,
     LearnReport,
     Relearned,
     Repaired,
@@ -184,6 +187,7 @@ __all__ = [
     "ChangeRow",
     "Check",
     "Checked",
+    "CiteSources",
     "ClaimJobs",
     "Compacted",
     "Compressed",
@@ -227,6 +231,7 @@ __all__ = [
     "ImportRecord",
     "ImportReport",
     "IndexFile",
+    "Ingested",
     "Item",
     "ItemType",
     "Job",
@@ -272,7 +277,9 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prune",
     "PublishReport",
+    "Purge",
     "Put",
     "Receipt",
     "Record",
@@ -290,6 +297,7 @@ __all__ = [
     "Retracted",
     "Role",
     "RunUndone",
+    "Schedule",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",

@@ -24,6 +24,7 @@ class SettingsArguments(TypedDict, total=False):
     private_folders: Sequence[str]
     vaults: Sequence[str]
     backups: Literal["nightly", "off"]
+    nights: Literal["auto", "off"]
     durability: Literal["full", "fast"]
     busy_timeout_s: float
     limit: int

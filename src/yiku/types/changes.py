@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
-from yiku.types.nights import KeepItem, KeepRun
+from yiku.types.nights import CiteSources, KeepItem, KeepRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile
 from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
@@ -174,6 +174,22 @@ class Erase:
 
 
 @value(frozen=True, slots=True)
+class Purge:
+    """Remove memories whose grace is over, with everything that depends on them. Not an erasure: they may be told again."""
+
+    memories: Sequence[ErasedRow]
+
+
+@value(frozen=True, slots=True)
+class Prune:
+    """Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted."""
+
+    COUNTED = ("tags", "receipts", "accesses", "page_versions", "decisions")
+
+    older_than: datetime
+
+
+@value(frozen=True, slots=True)
 class Erasure:
     """Write the receipt of an erasure after every copy is done."""
 
@@ -318,6 +334,7 @@ Change = (
     | KeepPageVersion
     | KeepRun
     | KeepItem
+    | CiteSources
     | AddTurns
     | AddMemory
     | UpdateMemory
@@ -327,6 +344,8 @@ Change = (
     | CountAccess
     | Receipt
     | Erase
+    | Purge
+    | Prune
     | Erasure
     | Lift
     | Put
@@ -438,6 +457,7 @@ class Memories:
     hash: bytes | None = None
     entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
+    summarizing: Sequence[int] | None = None  # numbers of statements that a summary was made from
     relation: tuple[str | None, str | None, str | None] | None = None  # of which a row states one; None asks nothing
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()
@@ -488,6 +508,7 @@ class Records:
     sessions: Sequence[str] | None = None
     turns: Sequence[str] | None = None  # of attachments: ids of their turns
     user: str | None = None  # of scratchpads
+    after: int | None = None  # a row's number
     since: datetime | None = None
     until: datetime | None = None
     newest_first: bool = False

@@ -4,7 +4,7 @@ Types of the night: its runs, what each decided, and the report of one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
@@ -82,10 +82,22 @@ class KeepRun:
 
 @value(frozen=True, slots=True)
 class KeepItem:
-    """A decision is written down under its run, with the next number of it and the number of the changes before it."""
+    """
+    A decision is written down under its run, with the next number of it.
+
+    Its operation is the one it names, or else that of the changes before it in the same transaction.
+    """
 
     run: str
     item: NightItem
+
+
+@value(frozen=True, slots=True)
+class CiteSources:
+    """A summary, by its id, was made from these statements, by their numbers."""
+
+    summary: str
+    sources: Sequence[int]
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -109,3 +121,18 @@ class NightReport:
     notes: tuple[str, ...] = ()
     dry_run: bool = False
     seconds: float = 0.0
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """
+    How the system can run the nights: a line for cron, or a service and a timer for systemd.
+
+    next_due: when a night is due at the earliest; not_due: why none is due now
+    """
+
+    cron: str
+    service: str
+    timer: str
+    next_due: datetime | None
+    not_due: str | None

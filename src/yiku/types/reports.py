@@ -59,6 +59,26 @@ class Relearned:
     troubles: tuple[str, ...] = ()
 
 
+@value(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """
+    Report of recording the inbox: events read, turns stored, sessions compressed and ended, and what is left.
+
+    known:      turns that were recorded before; skipped: events that were not recorded, by reason
+    unreadable: lines that were set aside in inbox/unreadable.jsonl; waiting: events that are left
+    """
+
+    events: int = 0
+    turns: int = 0
+    known: int = 0
+    compressed: int = 0
+    ended: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    unreadable: int = 0
+    waiting: int = 0
+    seconds: float = 0.0
+
+
 @value(frozen=True, slots=True)
 class Compressed:
     """Report of compression: episode, messages recorded now and before, outcomes."""

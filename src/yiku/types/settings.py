@@ -54,6 +54,7 @@ class Settings:
     private_folders: tuple[str, ...] = ()
     vaults: tuple[str, ...] = ()
     backups: str = "nightly"
+    nights: str = "auto"
     durability: str = "full"
     busy_timeout_s: float = 30.0
     limit: int = 10

@@ -16,9 +16,11 @@ import pytest
 import sampling
 from embedders import Hashed
 from flows.erase.test_erase import LONG
+from hooking import capture
 
 from yiku import Memory
-from yiku.files import transcripts
+from yiku.files import inbox, transcripts
+from yiku.files.vault import Home
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.transcripts import catch_up
 from yiku.types import Turns
@@ -33,11 +35,14 @@ TEXTS = (
     r"damaged/.+",
     r"MEMORY\.md",
     r"USER\.md",
+    r"identity/personas/user_custom\.md",
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"inbox/(events|taken)[^/]*\.jsonl",
+    r"inbox/unreadable\.jsonl",
 )
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
@@ -46,7 +51,8 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
-    r"locks/(backup|embedder|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"inbox/(mark|reserve)",
+    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -80,12 +86,16 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(sentence, kind="persona_trait")
+        memory.admin.consolidate(phase=4)
         memory.notes.publish()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
+    capture(home, "prompt", prompt=said)
+    inbox.set_aside(Home(home), f'{{"yiku":1,"id":"0","prompt":"{sentence}'.encode())
     write(home, "damaged/20260301/yiku.db", Path(backup.path).read_bytes()[:-3_000])
     return kept.id
 

@@ -6,6 +6,7 @@ import pytest
 from embedders import Hashed
 
 from yiku import Memory
+from yiku.files import pages
 from yiku.types import Place
 
 SECRET = "Ann's locker code is 4711 violet."
@@ -121,3 +122,25 @@ def test_the_managed_region_is_left_to_publishing(memory, home):
     assert memory.get_all() == []
     memory.notes.publish()
     assert page.read_text().startswith("Mine. Yes.\n") and memory.get_all() == []
+
+
+def test_a_page_that_is_saved_all_the_time_is_not_said_to_be_cut(memory, home, monkeypatch):
+    """Somebody saves it between each look and the write: the receipt says so, is not clean, and `resume` does it later."""
+    kept = memory.remember("I live in Oslo. 我住在奥斯陆。").memory
+    memory.notes.publish()
+    page = home / "MEMORY.md"
+    replace, times = pages.replace, iter(range(1_000))
+
+    def saved_meanwhile(path, text, seen, *, below):
+        page.write_text(f"{page.read_text()}More {next(times)}.\n")
+        return replace(path, text, seen, below=below)
+
+    monkeypatch.setattr(pages, "replace", saved_meanwhile)
+    done = memory.admin.erase(kept.id)
+    monkeypatch.undo()
+
+    assert "Oslo" in page.read_text()
+    assert [True] == [one.unfinished for one in done.places if one.name == "MEMORY.md" and one.done.startswith("not cut")]
+    assert not done.clean
+    assert memory.admin.erase(resume=True)
+    assert "Oslo" not in page.read_text()

@@ -89,6 +89,22 @@ def test_reading_writes_none(memory, home):
     assert {"default": [(0, "one"), (1, "two")]} == copied(home)
 
 
+@pytest.mark.spec("S2-89")
+def test_status_counts_what_waits_and_a_sync_copies_it(memory, home, clock):
+    """After a process that was killed: not in the first minute, when it is as it should be."""
+    memory.record_turn("user", "one 一")
+    memory.record_turn("user", "two 二")
+    assert "turns to copy to transcripts" not in memory.status().waiting
+    memory._handle.uncopied_since = None  # as after a kill
+    clock.advance(minutes=2)
+    memory.record_turn("user", "three 三")
+    assert 2 == memory.status().waiting["turns to copy to transcripts"]
+    memory.notes.sync()
+
+    assert {"default": [(0, "one 一"), (1, "two 二"), (2, "three 三")]} == copied(home)
+    assert "turns to copy to transcripts" not in memory.status().waiting
+
+
 def test_off_writes_none(home):
     """The setting `transcripts = off`."""
     with Memory(home, owner="user:mei", transcripts="off") as memory:

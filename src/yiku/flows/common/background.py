@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from yiku.flows.common.handle import Handle
 
+NIGHT = "yiku-night"  # the name of the thread that runs the nights
 AFTER_TROUBLE_S = 30.0  # before something that failed is tried again
 
 

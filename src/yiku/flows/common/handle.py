@@ -109,7 +109,7 @@ class Handle:
         if self.scope == self.settings.owner:
             return Path(self.home)
         number = self.store.scope(self.scope) if self.scope in self.settings.vaults else None
-        return None if number is None else Path(self.home) / "scopes" / str(number)
+        return None if number is None else self.paths.vault_of(number)
 
     @property
     def paths(self) -> Home:

@@ -105,6 +105,19 @@ def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
     return kept
 
 
+def without_erased(handle: Handle, text: str, said_at: datetime) -> str:
+    """Return a text without the sentences that were erased after it was said; a text that is erased as a whole is empty."""
+    runs = erasure.runs(text)
+    found = _erased_texts(handle, runs) if runs else {}
+    if not found:
+        return text
+    spared = {key for key, at in found.items() if _said_by_turn(handle, key, at)}
+    gone = [key for key, at in found.items() if key not in spared and said_at <= at]
+    ranges = redaction.merge_ranges(place for key in gone for place in runs[key])
+    kept = redaction.merge_ranges(place for key in spared for place in runs[key])
+    return redaction.cut_out(text, redaction.without(text, ranges, kept)) if ranges else text
+
+
 def delete_unused_blobs(handle: Handle, given: Iterable[Turn], kept: Iterable[Turn] = ()) -> None:
     """Delete blobs stored for turns that were then rejected, unless another turn refers to them."""
     named = {name for turn in given for name in blob_names(turn)} - {name for turn in kept for name in blob_names(turn)}

@@ -15,7 +15,7 @@ from datetime import datetime
 from yiku.errors import StorageFull
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.erase import finish, quotes
+from yiku.flows.erase import finish, inbox, quotes
 from yiku.flows.erase.delete import blobs, delete_planned, erased_rows, seals
 from yiku.flows.erase.notes import NotesPlan, cut_files, plan_notes
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
@@ -70,6 +70,7 @@ def erase(
         meant = plan(handle, choice, keep=False)
         listed = _answer(meant, 0, [one for one in _kept_elsewhere(meant) if one.way == "kept"], dry_run=True)
         return _with_notes(listed, plan_notes(handle, meant), keep=keep_notes, done="would be cut out")
+    inbox.record_first(handle)
     done, number, cut, failed = _apply(handle, choice, keep_notes=keep_notes)
     answer = _answer(done, number, quotes.find_quotes(handle, done.sought) if _kept_elsewhere(done) else ())
     answer = _with_notes(answer, cut, keep=keep_notes, done="cut out", failed=failed)

@@ -21,7 +21,7 @@ from yiku.files import blobs, sweep
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
-from yiku.flows.erase import published, quotes, transcripts
+from yiku.flows.erase import inbox, published, quotes, transcripts
 from yiku.flows.erase.reapply import reapply
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.pages import chunks
@@ -87,6 +87,10 @@ def clean_everywhere(
     places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages)))
     tell("transcripts")
     places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(handle, needles))))
+    tell("inbox")
+    places.append(
+        _attempt("inbox", lambda: inbox.sweep(handle, answer, _holding(handle, needles), _holding(handle, needles, needles.whole)))
+    )
     tell("other files")
     places += _other_files(handle, needles)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
@@ -94,6 +98,7 @@ def clean_everywhere(
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(place.unfinished for place in places):
         _write_receipt(handle, done)
+    redaction.forget()  # what was looked for
     return done
 
 
@@ -329,11 +334,11 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 # ------------------------------------------------------------------ what is looked for
 
 
-def _holding(handle: Handle, needles: Needles) -> transcripts.Holds | None:
-    """Whether bytes hold what was erased, and no row has a right to say it; None where nobody knows the words."""
+def _holding(handle: Handle, needles: Needles, wanted: Collection[bytes] | None = None) -> transcripts.Holds | None:
+    """Whether bytes hold what was erased, or of that what is wanted, and no row has a right to say it; None where nobody knows it."""
 
     def holds(content: bytes) -> bool:
-        found = search_bytes([content], needles.texts)[1]
+        found = search_bytes([content], needles.texts if wanted is None else wanted)[1]
         return bool(_unexplained(found, needles, handle.store) or _marked(content, needles, handle.store))
 
     return holds if needles.known else None

@@ -1,5 +1,5 @@
 """
-Remove erased statements from the managed regions of MEMORY.md and USER.md.
+Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file.
 
 Text that people wrote outside the regions is not touched.
 """
@@ -29,7 +29,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
     home = Path(handle.home)
     known = {number: name for number, name, _ in handle.store.scopes()}
     is_owner = known.get(scope, handle.scope) == handle.settings.owner
-    root = home if is_owner else home / "scopes" / str(scope)
+    root = home if is_owner else handle.paths.vault_of(scope)
 
     def gone(item: region.Item) -> bool:
         if item.id is not None and any(id.endswith(item.id) for id in ids):
@@ -37,19 +37,21 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         folded = redaction.Folded(item.text)
         return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
 
-    for name in PAGES:
+    for name in (*PAGES, pages.PERSONA):
         path = root / name
+        place = str(path.relative_to(home))
         try:
             for _ in range(AGAIN):
                 seen = pages.read(path, below=home)
                 text, lines = region.without(seen.text, gone) if seen else ("", [])
                 if not lines or pages.replace(path, text, seen, below=home):
                     break
+            else:
+                yield Place(place, "not cut: it is being written to all the time", found=("it still says this",), unfinished=True)
+                continue
         except InvalidInput as error:  # a link, say: whoever looks through all files tells what is in it
-            yield Place(str(path.relative_to(home)), f"not read: {error.detail}")
+            yield Place(place, f"not read: {error.detail}")
             continue
         if lines:
             line_list = ", ".join(map(str, lines))
-            yield Place(
-                str(path.relative_to(home)), f"line {line_list} of the managed region removed", len(seen.content) if seen else 0
-            )
+            yield Place(place, f"line {line_list} of the managed region removed", len(seen.content) if seen else 0)

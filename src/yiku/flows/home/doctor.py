@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, HomeMissing, InvalidInput, NotFound, StoreMismatch
-from yiku.files import blobs, mirror, transcripts, vault
+from yiku.files import blobs, inbox, mirror, transcripts, vault
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
 from yiku.flows.common.turn_texts import tokens, tool_tokens
@@ -64,6 +64,7 @@ def check(place: vault.Home, depth: str = "full", progress: Say | None = None) -
         findings.run_check("blobs", _blobs(findings, place))
         findings.run_check("backups", _backups(findings, place))
         _look_at_transcripts(findings, place)
+        _look_at_inbox(findings, place)
     return Checked(chosen, dict(findings.looked_at), tuple(findings.problems), tuple(findings.notes), time.monotonic() - began)
 
 
@@ -115,6 +116,18 @@ def _look_at_transcripts(findings: offline.Findings, place: vault.Home) -> None:
             findings.notes.append(f"{name}: {count} not Yiku's, or not as written; the first is line {broken[0]}")
     if left := len(transcripts.lost(place)):
         findings.notes.append(f"transcripts/lost/ has {left:,} files with turns that the database lacks: yiku repair --rebuild")
+
+
+def _look_at_inbox(findings: offline.Findings, place: vault.Home) -> None:
+    """Note lines of the inbox that are no events: what hooks have captured is there until it is recorded."""
+    for path in inbox.every_file(place):
+        broken = 0
+        for line in inbox.events(path):
+            findings.count_checked("captured events")
+            broken += isinstance(line, inbox.Broken)
+        if broken:
+            what = "a line that is no event" if broken == 1 else f"{broken:,} lines that are no events"
+            findings.notes.append(f"inbox/{path.name} has {what}, or not as written")
 
 
 def _copies(place: vault.Home) -> list[Path]:

@@ -7,20 +7,24 @@ Everything degraded, missing, unusual or waiting is a line of `troubles`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from yiku.errors import Damaged, YikuError
-from yiku.files import blobs, git, modes, mounts, transcripts
+from yiku.files import blobs, git, inbox, modes, mounts, transcripts
 from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import embed, recall
 from yiku.flows.home import backup
-from yiku.flows.learn import learn, relearn
+from yiku.flows.keep import transcripts as keep_transcripts
+from yiku.flows.learn import ingest, learn, relearn
 from yiku.flows.notes import publish, sync, watch
 from yiku.rules.privacy.scopes import PUBLIC
 from yiku.types import Stats, Status
 
 DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
+LATE_NIGHT = timedelta(days=3)
+LATEST_RUNS = 50  # among which the last full night is looked for
 WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 
@@ -55,10 +59,22 @@ def status(handle: Handle) -> Status:
         disk=DISKS[mounts.kind(handle.home)],
         search=space,
         missing=missing,
-        waiting={**({"to embed": late} if late else {}), **({"notes to index": stale} if stale else {}), **learn.waiting(handle)},
+        waiting={
+            **({"events to record": captured} if (captured := ingest.waiting(handle)) else {}),
+            **({"to embed": late} if late else {}),
+            **({"notes to index": stale} if stale else {}),
+            **_to_copy(handle),
+            **learn.waiting(handle),
+        },
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
         watching=watch.watching(handle.paths),
     )
+
+
+def _to_copy(handle: Handle) -> Mapping[str, int]:
+    """Return the turns that are not in transcripts/, though a minute has passed."""
+    late = keep_transcripts.lag(handle)
+    return {"turns to copy to transcripts": late} if late else {}
 
 
 def _search(handle: Handle) -> tuple[str, str | None, int, Sequence[str]]:
@@ -98,10 +114,16 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     yield from watch.troubles(handle.paths)
     if (late := backup.overdue(handle)) is not None:
         yield late
+    yield from _late_night(handle)
     if handle.copy_trouble is not None:
         yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
     if transcripts.lost(handle.paths):
         yield "transcripts/lost/ holds turns that the database does not know: yiku repair --rebuild brings them back"
+    if aside := inbox.unreadable(handle.paths):
+        what = "a line that is no event" if aside == 1 else f"{aside:,} lines that are no events"
+        yield f"inbox/unreadable.jsonl has {what}, or not as it was written: look at it, and delete the file"
+    if why := background.trouble(handle, ingest.THREAD):
+        yield f"what hooks capture waits in inbox/ ({why}): yiku ingest"
     if handle.settings.durability == "fast":
         yield "durability is fast: a power cut may lose the last second"
     if strangers := handle.settings.unknown_variables:
@@ -122,6 +144,16 @@ def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:
         yield proposed
     if candidates:
         yield f"{candidates} {'statement waits' if candidates == 1 else 'statements wait'} to be confirmed: yiku review"
+
+
+def _late_night(handle: Handle) -> Iterator[str]:
+    """Say that nights were skipped, where there ever was one, or why one fails in the background."""
+    if why := background.trouble(handle, background.NIGHT):
+        yield f"the night fails in the background: {why}"
+    own = handle.own()
+    last = next((run for run in handle.store.nights.runs(own[0], limit=LATEST_RUNS) if run.mode == "full"), None) if own else None
+    if last is not None and handle.now() - last.at > LATE_NIGHT:
+        yield f"the last night was {(handle.now() - last.at).days} days ago: yiku consolidate, or yiku schedule"
 
 
 def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:

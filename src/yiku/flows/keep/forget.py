@@ -23,6 +23,7 @@ from yiku.rules.deciding import conflict
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
+from yiku.rules.night import ends
 from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
 
 FORGOTTEN = "forgotten"
@@ -78,8 +79,8 @@ def restore(handle: Handle, id: str) -> Forgotten:
             done = handle.store.apply(handle.writes(), [SetTurnHidden(found.n, None, tokens(found))], handle.cause("restore"))
             transcripts.note_write(handle)
             return Forgotten((), (found,), done.transaction)
-        line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED,)))
-        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN))]
+        line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED, State.JUNK)))
+        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN, *ends.REASONS))]
         if not back:
             raise NotFound(f"there is no forgotten memory {id}")
         present = _present(handle, found)
@@ -90,12 +91,21 @@ def restore(handle: Handle, id: str) -> Forgotten:
             ]
         else:
             updates = conflict.rejoin(back, present)
+        updates = [(row, {**columns, **_without_end(row, handle)}) for row, columns in updates]
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
         expect = _unchanged([*back, *present])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
     return retry_if_stale(handle, attempt)
+
+
+def _without_end(memory: SemanticMemory, handle: Handle) -> Mapping[str, Any]:
+    """Return the columns of an end that is over: what somebody brings back is there to be found."""
+    if memory.reason not in ends.REASONS:
+        return {}
+    over = {name: getattr(memory, name) for name in ("expires_at", "auto_delete_at")}
+    return {name: None for name, end in over.items() if end is not None and end <= handle.now()}
 
 
 def _meant(

@@ -19,7 +19,7 @@ from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep.retract import retract_last, retracted
-from yiku.rules.deciding import conflict, retract, slots
+from yiku.rules.deciding import conflict, retention, retract, slots
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
@@ -459,4 +459,7 @@ def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at
         )
     if "ttl_days" in take:
         take["auto_delete_at"] = now + timedelta(days=take["ttl_days"])
+    elif "expires_at" not in take and "until_session" not in take.get("metadata", {}):  # what is for a session ends with it
+        days = retention.PRIORITY_DAYS.get(take.get("priority", "permanent"))
+        take |= {"expires_at": max(said_at, now - retention.DAY) + days * retention.DAY} if days else {}
     return take

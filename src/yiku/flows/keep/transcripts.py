@@ -2,9 +2,10 @@
 Bring the transcripts up to date with the database: append new turns, mark forgotten ones, reconcile, expire old lines.
 
 The database comes first, and the transcripts are caught up with it: by a write that finds the last time a minute ago, by the
-thread in the background, when a memory is closed. Each line is appended once: a mark says up to which turn the files go, and
-behind a mark that lags, as after a kill, the last line of a file does. What was forgotten meanwhile is marked in its line. A copy
-goes 30 days after its turn was recorded, but not before learning has dealt with that turn.
+thread in the background, when a memory is closed, and by each sync of the notes; `lag` counts what waits. Each line is appended
+once: a mark says up to which turn the files go, and behind a mark that lags, as after a kill, the last line of a file does. What
+was forgotten meanwhile is marked in its line. A copy goes 30 days after its turn was recorded, but not before learning has dealt
+with that turn.
 
 A file that goes further than the database, as after an older backup was restored, is put aside in transcripts/lost/: there
 `search_traces` looks, and `yiku repair --rebuild` brings its turns back.
@@ -76,6 +77,21 @@ def try_catch_up(handle: Handle, *, within_s: float | None = None) -> None:
         handle.copy_trouble = error.detail if isinstance(error, StoreError) else str(error)
         handle.uncopied_since = time.monotonic()
         _log.warning("what was said is stored, but not in transcripts/ yet: %s", handle.copy_trouble)
+
+
+def lag(handle: Handle) -> int:
+    """How many turns of this scope wait for their lines for over a minute, as after a process that was killed."""
+    own = handle.own()
+    if handle.settings.transcripts == "off" or handle.store.read_only or not own:
+        return 0
+    mark = Folder(handle.paths, own[0]).mark(handle.store.store_id) or Mark()
+    late, behind, count = handle.now() - timedelta(seconds=FOLLOW_S), mark.turns, 0
+    while turns := handle.store.turns(own, Turns(after=behind, hidden=True, limit=BATCH)):
+        waiting = [turn for turn in turns if turn.recorded_at < late]
+        count, behind = count + len(waiting), turns[-1].n
+        if len(waiting) < len(turns):
+            break
+    return count
 
 
 # ------------------------------------------------------------------ catching up

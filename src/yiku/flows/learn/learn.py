@@ -16,14 +16,14 @@ from contextlib import closing, suppress
 from yiku.errors import Stale
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep import attach
+from yiku.flows.keep import attach, feedback
 from yiku.flows.learn import by_model, by_rules
 from yiku.flows.learn.store_draft import Result, Step, Unfinished, counted, troubles
 from yiku.models.api import ChatModel
 from yiku.rules.privacy import fence
 from yiku.rules.text.analyze import fold
 from yiku.store.api import one_at_a_time
-from yiku.types import AddJobs, Change, CountAccess, Expect, Learned, LearnReport, Turn, Turns
+from yiku.types import AddJobs, Change, CountAccess, Expect, Learned, LearnReport, SemanticMemory, Turn, Turns
 
 BATCH = 100  # turns between two steps of the mark
 CITED = 8  # characters of a memory's id that a reply cites
@@ -140,18 +140,18 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
                 return
         last = turns[-1].n if turns else hidden[-1].n
         known = store.learning.extracted(scope, [turn.n for turn in turns])  # where an import has them from
-        results, read, used = list[Result](), list[Turn](), set[int]()
+        results, read, used = list[Result](), list[Turn](), dict[int, SemanticMemory]()
         for turn in (turn for turn in turns if turn.n not in known):
             results += by_rules.from_turn(handle, scope, turn, over if begun else by_rules.never)
             if results and isinstance(results[-1], Unfinished):
                 last = turn.n - 1  # it comes first in the next run
                 break
-            used |= _count_used(handle, scope, turn)
+            used |= {memory.n: memory for memory in _count_used(handle, scope, turn)}
             read.append(turn)
             begun = True
         changes: list[Change] = [Learned(upto=last, since=upto)]
         if used:
-            changes.append(CountAccess(sorted(used), "used"))
+            changes += [CountAccess(sorted(used), "used"), *feedback.renewed([*used.values()], handle.now())]
         if asks and (jobs := by_model.jobs_for(handle, scope, read)):
             changes.append(AddJobs(jobs))
         cause = handle.cause("learn")
@@ -161,15 +161,15 @@ def _batches(handle: Handle, scope: int, over: Callable[[], bool], *, asks: bool
         yield Step(results, turns=len(read))
 
 
-def _count_used(handle: Handle, scope: int, turn: Turn) -> set[int]:
+def _count_used(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
     """Count the memories that a reply used: shown that day and cited by id or value."""
     if turn.role != "assistant" or not turn.content:
-        return set()
+        return []
     day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)
     said = fold(fence.strip_all(turn.content))
-    return {
-        memory.n
+    return [
+        memory
         for memory in handle.store.retrieved_since(scope, day)
         if (memory.last_retrieved is not None and memory.last_retrieved <= turn.recorded_at)
         and (memory.id[-CITED:] in said or (len(memory.object or "") >= OBJECT_CHARS and fold(memory.object or "") in said))
-    }
+    ]

@@ -46,6 +46,7 @@ from yiku.types import (
 )
 
 VARIABLES_BYTES = 16_384
+TOLD_BY = ("session_end", "daily_consolidation")  # episodes whose turns the next one of a session does not tell again
 
 
 # ------------------------------------------------------------------ compression
@@ -75,6 +76,21 @@ def compress(handle: Handle, messages: Iterable[Mapping[str, Any]], *, session: 
             by_rules.update_scratchpad(handle, turn, again=turn.recorded_at < began)
         episode = episodes.create(handle, turns, "context_compress", summary)
         return Compressed(episode, recorded, len(turns) - recorded, dict(outcomes))
+
+
+def compress_recorded(handle: Handle, session: str) -> Episode | None:
+    """Compress the turns of a session that are recorded and in no episode of a compression yet; None where there are none."""
+    pause.raise_if_paused(handle)
+    name = intake.name(handle, session, "session")
+    with _one_at_a_time(handle):
+        own, began = handle.own(), handle.now()
+        ends = [one.last_turn for one in episodes.of_session(handle, name) if one.source == "context_compress" and one.last_turn]
+        last = max((turn.n for turn in handle.store.turns(own, Turns(ids=ends, hidden=True))), default=None) if ends else None
+        turns = handle.store.turns(own, Turns(session=name, after=last, limit=episodes.MOST_TURNS)) if own else []
+        for turn in turns:
+            at_once.learn_from(handle, turn)
+            by_rules.update_scratchpad(handle, turn, again=turn.recorded_at < began)
+        return episodes.create(handle, turns, "context_compress", None) if turns else None
 
 
 def _one_at_a_time(handle: Handle) -> AbstractContextManager[None]:
@@ -177,7 +193,7 @@ def _end(handle: Handle, name: str) -> Ended:
 
 def _since_last(handle: Handle, session: str) -> list[Turn]:
     """Return the turns that no episode covers yet."""
-    ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source == "session_end"}
+    ends = {episode.last_turn for episode in episodes.of_session(handle, session) if episode.source in TOLD_BY}
     covered = handle.store.turns(handle.own(), Turns(ids=[id for id in ends if id], hidden=True))
     return handle.store.turns(handle.own(), Turns(session=session, after=max((turn.n for turn in covered), default=None)))
 

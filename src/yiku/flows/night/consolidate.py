@@ -22,7 +22,7 @@ from typing import NamedTuple
 from yiku.errors import InvalidInput
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.night import expire
+from yiku.flows.night import beliefs, conflicts, duplicates, expire, extract, indexes, persona, rank, summaries
 from yiku.flows.night.run import OPERATION, Night
 from yiku.store.api import one_at_a_time
 from yiku.types import KeepRun, NightItem, NightMode, NightReport, NightRun
@@ -44,12 +44,12 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("expire", (expire.steps,)),
-    Phase("collect", light=True),
+    Phase("collect", light=True),  # of the three, the third does all: a turn is read once
     Phase("filter", light=True),
-    Phase("extract", light=True),
-    Phase("maintain"),
-    Phase("rank"),
-    Phase("indexes"),
+    Phase("extract", (extract.steps,), light=True),
+    Phase("maintain", (duplicates.steps, conflicts.steps, beliefs.steps, summaries.steps, persona.steps)),
+    Phase("rank", (rank.fade, rank.purge, indexes.attachments)),
+    Phase("indexes", (indexes.prune, indexes.copies, indexes.merge)),
     Phase("publish"),
 )
 
@@ -90,6 +90,7 @@ def consolidate(
         run = _begin(handle, scope, "phase" if phase is not None else "light" if mode == "light" else "full", phase, dry_run)
         night = Night(replace(handle, run=run.id), scope, run, handle.chat(), dry_run, over)
         report = _go_through(night, phase, progress or _told_nobody) if scope else NightReport(run=run.id, mode=run.mode, at=run.at)
+        handle.put_off, handle.uncopied_since = night.handle.put_off, night.handle.uncopied_since or handle.uncopied_since
     return replace(report, dry_run=dry_run, seconds=round(time.monotonic() - began, 3))
 
 
@@ -118,26 +119,28 @@ def _keep(handle: Handle, scope: int, run: NightRun) -> NightRun:
 
 def _go_through(night: Night, only: int | None, progress: Progress) -> NightReport:
     """Do the phases that are left, writing down after each how far the run is."""
-    run, items, finished = night.run, list[NightItem](), True
-    counts = Counter(run.counts)
+    run, planned, finished, store = night.run, list[NightItem](), True, night.handle.store
+    done = 0
     for number, phase in enumerate(PHASES):
         if number < run.phase or (only is not None and number != only) or (run.mode == "light" and not phase.light):
             continue
         at_it = replace(night, phase=number)
         for steps in phase.steps:
             for item in steps(at_it):
-                counts[item.action] += 1
-                items += [item] if len(items) < ITEMS_SHOWN else []
-                progress(phase.name, sum(counts.values()))
+                done += 1
+                planned += [item] if night.dry_run else []
+                progress(phase.name, done)
         finished = not night.over()
-        run = replace(run, phase=number + finished, counts=dict(counts))
+        run = replace(run, phase=number + finished)
         if not night.dry_run:
-            _keep(night.handle, night.scope, run)
+            run = _keep(night.handle, night.scope, replace(run, counts=store.nights.counts(night.scope, run.id)))
         if not finished:
             break
-    if finished and not night.dry_run:
+    if night.dry_run:
+        return _report(replace(run, counts=Counter(item.action for item in planned)), planned[:ITEMS_SHOWN], finished, night.notes)
+    if finished:
         run = _keep(night.handle, night.scope, replace(run, finished_at=night.handle.now()))
-    return _report(run, items, finished, night.notes)
+    return _report(run, store.nights.items(night.scope, run.id, limit=ITEMS_SHOWN), finished, night.notes)
 
 
 def _report(run: NightRun, items: list[NightItem], finished: bool, notes: list[str]) -> NightReport:

@@ -11,27 +11,17 @@ from collections.abc import Iterator
 
 from yiku.flows.night.run import Night
 from yiku.rules.deciding.slots import index_tokens
+from yiku.rules.night import ends
 from yiku.store.api import micros
 from yiku.types import Expect, Memories, NightItem, SemanticMemory, State, UpdateMemory
-
-BATCH = 500  # rows read at a time
-EXPIRED, DUE = "expired", "auto-delete"  # reasons
 
 
 def steps(night: Night) -> Iterator[NightItem]:
     """End each memory whose time is over."""
-    after = 0
-    while not night.over():
-        select = Memories(ended_at=night.now, after=after, states=(State.ACTIVE, State.CANDIDATE, State.ARCHIVED), limit=BATCH)
-        found = night.handle.store.memories([night.scope], select)
-        if not found:
-            return
-        after = found[-1].n
-        for memory in found:
-            if night.over():
-                return
-            if item := _end(night, memory):
-                yield item
+    states = (State.ACTIVE, State.CANDIDATE, State.ARCHIVED)
+    for memory in night.memories(Memories(ended_at=night.now, states=states)):
+        if item := _end(night, memory):
+            yield item
 
 
 def _end(night: Night, memory: SemanticMemory) -> NightItem | None:
@@ -39,7 +29,7 @@ def _end(night: Night, memory: SemanticMemory) -> NightItem | None:
     if memory.priority == "permanent" or not (deleted or memory.state is not State.ARCHIVED):
         return None
     end = memory.auto_delete_at if deleted else memory.expires_at
-    state, reason = (State.JUNK, DUE) if deleted else (State.ARCHIVED, EXPIRED)
+    state, reason = (State.JUNK, ends.DUE) if deleted else (State.ARCHIVED, ends.EXPIRED)
     return night.decide(
         "junked" if deleted else "expired",
         [UpdateMemory(memory.n, {"state": state, "reason": reason}, index_tokens(memory))],

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from yiku.errors import Stale
 from yiku.flows.common.handle import Handle
 from yiku.models.api import ChatModel
-from yiku.types import Change, Expect, KeepItem, NightAction, NightItem, NightRun
+from yiku.types import Change, Expect, KeepItem, Memories, NightAction, NightItem, NightRun, SemanticMemory
 
+BATCH = 500  # rows read at a time
 OPERATION = "consolidate"  # of each change, in the journal
+TAKEN_BACK = ("undo", "restore")  # what a person took back stays as they left it, until it changes otherwise
 TURN_S, WAIT_S = 0.025, 0.003  # writers of other processes get their turn so often; longer than they pause between two looks
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}\Z")  # ids and codes: no word of what was said has this form and a space
 
@@ -60,6 +62,28 @@ class Night:
         """The time by which everything is decided."""
         return self.run.at
 
+    @property
+    def light(self) -> bool:
+        """Whether only what waits is learned from."""
+        return self.run.mode == "light"
+
+    def decided(self, action: NightAction, id: str) -> bool:
+        """Tell whether some night decided this about an id before."""
+        return self.handle.store.nights.decided(self.scope, action, id)
+
+    def memories(self, select: Memories) -> Iterator[SemanticMemory]:
+        """Yield the memories of a selection of this scope in the order of their rows, until the time is up."""
+        after = 0
+        while not self.over():
+            found = self.handle.store.memories([self.scope], replace(select, after=after, limit=BATCH))
+            for memory in found:
+                if self.over():
+                    return
+                yield memory
+            if len(found) < BATCH:
+                return
+            after = found[-1].n
+
     def decide(
         self,
         action: NightAction,
@@ -75,7 +99,8 @@ class Night:
 
         ids:      what it is about, the first the one that stays, if one does
         reason:   a code; evidence: ids, numbers, spans and codes by their names
-        expect:   what it rests on; None is returned, and nothing written, where that has changed meanwhile
+        expect:   what it rests on; None is returned, and nothing written, where that has changed meanwhile, or where the last
+                  thing that happened to one of its rows is an undo
 
         Raises ValueError for evidence that may be somebody's words.
         """
@@ -83,6 +108,8 @@ class Night:
             phase=self.phase, action=action, ids=tuple(ids), reason=reason, evidence=dict(evidence or {}), at=self.handle.now()
         )
         _refuse_words([reason, *item.ids, item.evidence])
+        if expect is not None and self._taken_back(expect):
+            return None
         if self.dry_run:
             return item
         self._let_others_write()
@@ -102,6 +129,14 @@ class Night:
             operation=applied.transaction,
             at=item.at,
         )
+
+    def _taken_back(self, expect: Expect) -> bool:
+        """Tell whether the last thing that happened to one of these rows is that somebody took something back."""
+        for changed in expect.rows.values():
+            last = self.handle.store.journal([self.scope], after=changed - 1, limit=1) if changed else []
+            if last and last[0].number == changed and last[0].operation in TAKEN_BACK:
+                return True
+        return False
 
     def _let_others_write(self) -> None:
         if time.monotonic() - self._pace.since > TURN_S:

@@ -191,7 +191,17 @@ def _look(handle: Handle, path: Path) -> Look:
         known_version = any(one.version == found.version for one in known)
         return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
+    if read.own:
+        read = replace(read, own=tuple(raw for raw in read.own if not _is_said(handle, raw)))
     return replace(look, edits=read, held=_doubt(handle, look, read))
+
+
+def _is_said(handle: Handle, raw: str) -> bool:
+    """Whether memory says a line under another id, as after the loss of the database and the key: the region shows it anyway."""
+    told = region.items(raw)
+    if len(told) != 1 or not told[0].id:
+        return False
+    return any(" ".join(row.content.split()) == told[0].text for row in _pool(handle))
 
 
 def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from yiku.files import notes as files
 from yiku.files.notes import Seen
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
+from yiku.flows.keep import transcripts
 from yiku.flows.notes import publish
 from yiku.flows.notes.page import Page, page, reindexed
 from yiku.rules.pages import chunks
@@ -86,6 +87,7 @@ def sync(
     checks.optional_call(progress, "progress")
     checks.optional_call(stopped, "stopped")
     tell, ended = progress or (lambda done, total: None), stopped or (lambda: False)
+    transcripts.try_catch_up(handle)
     return _sync(handle, lambda run: _whole(run, force=force, progress=tell, stopped=ended), pages=True)
 
 

@@ -53,6 +53,7 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
+        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -86,6 +87,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "schedule": "night",
     },
     "This home": {
         "config": "home",

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from yiku.errors import InvalidInput, KeptOut, TooLarge, YikuError
+from yiku.errors import InvalidInput, KeptOut, StoreError, TooLarge, YikuError
 from yiku.interfaces.cli import streams
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ NOBODY_READS = 141  # the exit code of a program whose output was closed, as the
 UNWRITTEN = 74  # done, but the answer could not be written: EX_IOERR of sysexits.h
 STDIN_BYTES = 64 * 1024 * 1024  # what one turn may hold
 KEEPING = frozenset(  # verbs after which a backup may be due
-    "record remember update edit feedback forget restore undo import learn confirm reject end compress scratchpad attach describe"
+    "record remember update edit feedback forget restore undo import ingest learn confirm reject end compress scratchpad attach describe"
     " publish note promote".split()
 )
 CHANGING = KEEPING | frozenset("erase backup restore-backup export consolidate pause resume embed repair demo compact".split())
@@ -79,6 +79,11 @@ class Call:
 
             with contextlib.suppress(YikuError), Memory(self.home, scope=self.scope, create=False) as memory:
                 memory.admin.backup(nightly=True)
+
+    def take_captured(self, memory: Memory, within_s: float | None = None) -> None:
+        """Record what hooks have captured, before a verb that deals with it; where that cannot be done, it waits."""
+        with contextlib.suppress(KeptOut, StoreError, OSError):
+            memory.admin.ingest(budget_s=within_s)
 
     def admit(self, memory: Memory) -> None:
         """Refuse to record in a folder that is switched off."""

@@ -19,10 +19,13 @@ from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
+CAPTURED_S = 0.2  # that `status` spends on recording what hooks captured
 JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {  # what does the pending work
+    "events to record": "yiku ingest",
     "to embed": "yiku embed",
+    "turns to copy to transcripts": "yiku sync",
     "notes to index": "yiku sync",
     "turns to learn from": "yiku learn",
     "questions to the model": "yiku learn",
@@ -68,6 +71,7 @@ def resume(call: Call) -> None:
 def status(call: Call) -> None:
     """Show where this home is, pending work and problems."""
     with call.memory() as memory:
+        call.take_captured(memory, CAPTURED_S)
         found, counts = memory.status(), memory.admin.stats()
     call.answer({"status": json_output.plain(found), "stats": json_output.plain(counts)}, _status(found, counts))
 

@@ -60,6 +60,7 @@ def learn(
         _relearn(call, seconds, dry_run)
         return
     with call.memory() as memory:
+        call.take_captured(memory)
         began = datetime.now().astimezone()
         with call.watched() as progress:
             done = memory.learn(budget_s=seconds, session=session, everything=all_, progress=progress)

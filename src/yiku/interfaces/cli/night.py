@@ -1,5 +1,5 @@
 """
-Commands for the night: consolidate.
+Commands for the night: consolidate, schedule.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import typer
 
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
-from yiku.types import NightReport
+from yiku.types import NightReport, Schedule
 
 SHOWN = 20  # decisions; --json has more
 
@@ -26,6 +26,7 @@ def consolidate(
         float | None,
         typer.Option("--seconds", "--budget", metavar="S", help="Stop after this many seconds; the next call continues."),
     ] = None,
+    if_due: Annotated[bool, typer.Option("--if-due", help="Only if a night is due: for cron and systemd.")] = False,
 ) -> None:
     """
     Tidy memory, as each night does.
@@ -39,12 +40,41 @@ def consolidate(
             phase=phase,
             dry_run=dry_run,
             budget_s=seconds,
+            if_due=if_due,
             progress=lambda _phase, decisions: bar(decisions, decisions),
         )
-    call.answer({"night": json_output.plain(done)}, _told(done), wanted=bool(done.notes))
+    call.answer({"night": json_output.plain(done)}, _lines(done), wanted=bool(done.notes) and bool(done.run))
 
 
-def _told(done: NightReport) -> Iterator[str]:
+def schedule(call: Call) -> None:
+    """
+    Print the lines by which cron or systemd runs the nights.
+
+    Nothing is installed. A long-lived yiku watch runs them by itself; the setting nights = off keeps it from that.
+    """
+    with call.memory() as memory:
+        found = memory.admin.schedule()
+    call.answer({"schedule": json_output.plain(found)}, _schedule(found))
+
+
+def _schedule(found: Schedule) -> Iterator[str]:
+    due = f"not before {found.next_due:%Y-%m-%d %H:%M}" if found.next_due else "when something was written"
+    yield f"The next night is due {'now' if found.not_due is None else due}."
+    yield ""
+    yield "cron (crontab -e):"
+    yield found.cron
+    yield ""
+    yield "or systemd (~/.config/systemd/user/, then systemctl --user enable --now yiku-night.timer):"
+    for name, text in (("yiku-night.service", found.service), ("yiku-night.timer", found.timer)):
+        yield f"# {name}"
+        yield from text.splitlines()
+        yield ""
+
+
+def _lines(done: NightReport) -> Iterator[str]:
+    if not done.run:
+        yield from done.notes
+        return
     what = ", ".join(f"{count:,} {action}" for action, count in done.counts.items()) or "nothing to do"
     yield f"{terminal.paint('would be done' if done.dry_run else 'done', 'green')}  {what}"
     yield from terminal.table(

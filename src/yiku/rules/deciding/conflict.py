@@ -234,7 +234,7 @@ def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) ->
         if joined:
             wanted |= {"superseded_by": successor and successor.id, "valid_to": successor and successor.valid_from}
             wanted["reason"] = f"said later: {successor.id}" if successor else None
-        elif memory.state is State.ARCHIVED:
+        elif memory.state is not State.ACTIVE:
             wanted["reason"] = None
         changed = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
         if changed:

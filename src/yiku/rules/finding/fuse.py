@@ -171,8 +171,9 @@ def evidence(
         if name not in MANNER:
             total += scale.weight(name) * share
     enough = total >= FLOOR
-    for name in MANNER & signals.keys():
-        total += scale.weight(name) * signals[name]
+    for name, share in signals.items():  # in one order: the last digit of a sum depends on it
+        if name in MANNER:
+            total += scale.weight(name) * share
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
 
 

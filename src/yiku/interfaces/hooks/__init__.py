@@ -1,0 +1,1 @@
+"""Hooks of coding agents: capture their events, and bring memories into their prompts."""

@@ -1,0 +1,195 @@
+"""
+The capture hook: append an agent's event to the inbox of a home, in milliseconds, and never fail the agent.
+
+    yiku hook prompt --agent claude-code < event.json
+
+Whatever happens, the exit code is 0 and stdout stays empty; what went wrong is one line on stderr. The database is not opened:
+it may be locked, damaged or gone. A later `yiku ingest`, `yiku learn` or a running server records what the inbox holds.
+
+Nothing is appended while memory is paused, or for a folder that is switched off. Parts between <private>…</private> are cut out
+first: only then more than the standard library is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from yiku.files import inbox_append
+
+EVENTS = ("prompt", "reply", "tool", "compress", "compressed", "start", "end")
+SWITCH = ".yiku-off"  # in a folder, as flows.common.pause has it
+PAUSED = "paused"  # in the home, likewise
+PRIVATE = ("private", "私密", "ｐｒｉｖａｔｅ", "\\u79c1\\u5bc6", "\\uff50\\uff52\\uff49")  # names of tags, as JSON may have them
+OPENS = ("<", "＜", "﹤", "lt", "60", "3c", "ff1c", "fe64")  # how a tag begins, escaped or not
+BEFORE_NAME_CHARS = 16  # in which a tag begins
+USAGE = f"yiku hook {{{'|'.join(EVENTS)}}} [--agent NAME] [--home FOLDER] [--scope NAME] < event.json"
+
+
+def main(arguments: list[str]) -> None:
+    """Run the hook and end the process."""
+    try:
+        hook(arguments, sys.stdin.buffer.read() if sys.stdin is not None else b"")
+    except BaseException as error:
+        report_failure(f"not captured: {type(error).__name__}: {error}")
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)  # an exit code of 2 would stop the agent; and what Python tidies up takes as long as the hook
+
+
+def hook(arguments: list[str], payload: bytes) -> None:
+    """Capture one event. Raises OSError, ValueError."""
+    event, options = parse(arguments)
+    home = home_of(options)
+    if is_paused(home) or is_switched_off(home, payload):
+        return
+    payload = without_private(payload)
+    scope = options.get("scope") or os.environ.get("YIKU_SCOPE") or None
+    inbox_append.append(home, payload, hook=event, agent=options.get("agent") or "agent", scope=scope)
+
+
+def report_failure(text: str) -> None:
+    """Say on stderr what went wrong, where there is one."""
+    try:  # noqa: SIM105  (contextlib takes longer to load than this takes)
+        os.write(2, f"yiku hook: {text}\n".encode(errors="backslashreplace"))
+    except OSError:
+        pass
+
+
+def parse(arguments: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the event and the options. Raises ValueError."""
+    options: dict[str, str] = {}
+    words = list(arguments)
+    event = words.pop(0) if words else ""
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if name not in ("--agent", "--home", "--scope") or not (equals or words):
+            raise ValueError(USAGE)
+        options[name[2:]] = value if equals else words.pop(0)
+    if event not in EVENTS:
+        raise ValueError(USAGE)
+    return event, options
+
+
+def home_of(options: dict[str, str]) -> str:
+    """Return the home: --home, YIKU_HOME, ~/.yiku."""
+    return os.path.abspath(os.path.expanduser(options.get("home") or os.environ.get("YIKU_HOME") or "~/.yiku"))
+
+
+# ------------------------------------------------------------------ what is kept out
+
+
+def is_paused(home: str) -> bool:
+    """Tell whether memory is paused; a pause file that cannot be read counts as one."""
+    try:
+        with open(f"{home}/{PAUSED}", encoding="ascii") as file:
+            text = file.read(100).strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    if not text:
+        return True
+    from datetime import UTC, datetime
+
+    try:
+        end = datetime.fromisoformat(text)
+    except ValueError:
+        return True
+    return time.time() < (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp()
+
+
+def is_switched_off(home: str, payload: bytes) -> bool:
+    """Tell whether the agent works in a folder that is kept out: by `.yiku-off`, or by the setting `private_folders`."""
+    folders = _private_folders(home)
+    here = [os.getcwd()]
+    if folders or os.path.lexists(f"{here[0]}/{SWITCH}"):
+        here += _folders_in(payload)
+    for path in map(os.path.realpath, here):
+        above = path
+        while True:
+            if os.path.lexists(os.path.join(above, SWITCH)) or above in folders:
+                return True
+            if above == (above := os.path.dirname(above)):
+                break
+    return False
+
+
+def _private_folders(home: str) -> set[str]:
+    given: list[str] = []
+    if named := os.environ.get("YIKU_PRIVATE_FOLDERS"):
+        given = [part.strip() for part in named.split(",") if part.strip()]
+    else:
+        try:
+            with open(f"{home}/yiku.toml", "rb") as file:
+                text = file.read(1 << 20)
+        except OSError:
+            return set()
+        if b"private_folders" in text:
+            import tomllib
+
+            found = tomllib.loads(text.decode("utf-8-sig")).get("private_folders", [])
+            given = [found] if isinstance(found, str) else [item for item in found if isinstance(item, str)]
+    return {os.path.realpath(os.path.expanduser(folder)) for folder in given}
+
+
+def _folders_in(payload: bytes) -> list[str]:
+    import json
+
+    try:
+        event = json.loads(payload)
+    except ValueError:
+        return []
+    folder = event.get("cwd") if isinstance(event, dict) else None
+    return [folder] if isinstance(folder, str) and folder.startswith("/") and "\0" not in folder else []
+
+
+def may_hold_private(text: str) -> bool:
+    """Tell whether a text may hold a tag of a private part: its name, close behind something that opens a tag."""
+    lowered = text.lower()
+    for name in PRIVATE:
+        at = lowered.find(name)
+        while at >= 0:
+            before = lowered[max(0, at - BEFORE_NAME_CHARS) : at]
+            if any(sign in before for sign in OPENS):
+                return True
+            at = lowered.find(name, at + 1)
+    return False
+
+
+def without_private(payload: bytes) -> bytes:
+    """
+    Return the event without its private parts.
+
+    Names of tags with invisible signs in them are not seen here; those are cut out when the event is recorded.
+    """
+    text = payload.decode("utf-8", "replace")
+    if not may_hold_private(text):
+        return payload
+    import json
+
+    load_packages()
+    from yiku.rules.privacy import private
+
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            return private.without(value)
+        if isinstance(value, list):
+            return [clean(item) for item in value]
+        return {clean(key): clean(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    try:
+        return json.dumps(clean(json.loads(text)), ensure_ascii=False).encode("utf-8", "replace")
+    except ValueError:  # no JSON: the text as a whole
+        return private.without(text).encode("utf-8", "replace")
+
+
+def load_packages() -> None:
+    """Make installed packages importable where Python was started without `site`."""
+    if sys.flags.no_site and "site" not in sys.modules:
+        import site
+
+        site.main()

@@ -1,0 +1,199 @@
+"""
+A night, cut short by a kill before any operation on the disk, or by a failing disk: the next call comes to the same end.
+
+Each home has work for every phase: statements that end, fade and have lain as junk, turns that wait, a session without its
+episode, a record of a file that says nothing, tags that nothing carries, a backup that is due.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults.disk import BROKEN, FULL, failing
+from workers import READY
+
+from yiku import Memory
+from yiku.errors import StoreError
+from yiku.flows.night import consolidate
+from yiku.types import Attachment, Memories, Records
+
+START = datetime.fromisoformat("2026-03-01T09:00:00+01:00")
+LATER = timedelta(days=130)
+TRIED = 6
+KINDS = {"full": FULL, "broken": BROKEN}
+COMPARED = (
+    "content state reason standing priority importance tags entities pinned expires_at auto_delete_at flag used method".split()
+)
+
+
+def opened(home: Path, at: datetime) -> Memory:
+    """The home at a time, which stands still; nothing is learned when it is said."""
+    return Memory(home, owner="user:mei", names=["Mei"], clock=lambda: at, learn="later", search="words")
+
+
+def prepared(home: Path, statements: int = 6) -> None:
+    """A home with work for each phase of a night that comes LATER."""
+    with opened(home, START) as memory:
+        for i in range(statements):
+            details: dict[str, Any] = [{"priority": "transient"}, {"ttl_days": 9}, {"standing": "belief"}, {}][i % 4]
+            memory.remember(f"Lamp {i} burns oil number {i}. 第{i}盏灯。", tags=[f"lamp{i % 5}"], **details)
+        memory.sessions.attach("/nowhere/灯 lamp.txt", session="s1")
+        memory.sessions.attach(__file__, session="s1", description="a test")
+        memory.remember("The hall is dark. 大厅很暗。", tags=["unused"], idempotency_key="k1")
+        (one,) = memory.get_all(where={"tags": "unused"})
+        memory.update(one.id, tags=[])
+    with opened(home, START + timedelta(days=10)) as memory:
+        memory.admin.consolidate(phase=0)
+        memory.record_turn("user", "I live in Bergen and I work as a nurse. 我喜欢绿茶。", session="s1")
+        memory.record_turn("assistant", "Noted. 好的。", session="s1")
+
+
+def state(home: Path) -> dict[str, Any]:
+    """All that a person can see of a home but ids and times, what the nights wrote down, and what its indexes hold."""
+    with opened(home, START + LATER) as memory:
+        handle = memory._handle
+        own, store = handle.own(), handle.store
+        rows = store.with_details(store.memories(own, Memories()))
+        names = {row.id: row.content for row in rows}
+        run = store.nights.runs(own[0], limit=1)[0]
+        found = {
+            "memories": sorted(tuple(getattr(row, name) for name in COMPARED) for row in rows),
+            "episodes": [(one.session, one.summary, one.source, one.outcome) for one in memory.sessions.episodes()],
+            "attachments": sorted((one.filename, one.missing) for one in store.records(Attachment, own, Records())),
+            "items": sorted(
+                (item.phase, item.action, item.reason, [names.get(id, "") for id in item.ids])
+                for item in store.nights.items(own[0], run.id)
+            ),
+            "run": (run.mode, run.finished_at is not None, dict(run.counts)),
+            "waiting": dict(memory.status().waiting),
+            "found": [hit.text for hit in memory.recall("lamp oil 灯 nurse Bergen", limit=20)],
+            "backups": len(memory.admin.backups()),
+            "problems": memory.admin.check("deep").problems,
+        }
+    connection = sqlite3.connect(f"file:{home / 'yiku.db'}?mode=ro&immutable=1", uri=True)
+    found["tags"] = sorted(name for (name,) in connection.execute("select name from memory_tags"))
+    connection.close()
+    return found
+
+
+def night(home: Path) -> None:
+    with opened(home, START + LATER) as memory:
+        memory.admin.consolidate()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("night") / "home"
+    prepared(home)
+    return home
+
+
+@cache
+def whole(template: Path) -> dict[str, Any]:
+    """What a night without any accident comes to."""
+    home = Path(shutil.copytree(template, template.with_name("whole")))
+    night(home)
+    return state(home)
+
+
+@cache
+def counted(template: Path) -> int:
+    """How many operations on the disk a night has."""
+    home = Path(shutil.copytree(template, template.with_name("counted")))
+    with failing(home.parent) as disk:
+        disk.arm(0, None)
+        night(home)
+    return len(disk.seen)
+
+
+def until_killed(home: Path, n: int) -> None:
+    with failing(home.parent) as disk:
+        disk.arm(n, None)
+        night(home)
+
+
+def killed(folder: Path, template: Path, choose: Callable[[Any], Any]) -> int:
+    """Kill a night at operations, each in a home of its own, and go on with it; how many there are."""
+    every, home = counted(template), folder / "home"
+    for n in choose(range(1, every + 1)):
+        shutil.copytree(template, home)
+        child = READY.Process(target=until_killed, args=(home, n))
+        child.start()
+        child.join()
+        night(home)
+        assert whole(template) == state(home), f"killed before operation {n}"
+        shutil.rmtree(home)
+    return every
+
+
+@pytest.mark.long
+@pytest.mark.spec("T-14", "S0-05", "S0-98")
+def test_R31_a_night_that_was_killed_is_finished_by_the_next_call(tmp_path, template, some):
+    """Killed before an operation on the disk, of whatever phase: no decision is lost, doubled, or halved."""
+    assert killed(tmp_path, template, lambda every: some(every, TRIED)) > 50
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite may fail again while it cleans up
+def test_R31_a_night_on_a_failing_disk_is_finished_by_the_next_call(tmp_path, template, some):
+    """A failed operation: a typed error or a note, and nothing half-decided."""
+    every, home = counted(template), tmp_path / "home"
+    for n, kind in some([(n, kind) for n in range(1, every + 1) for kind in KINDS], TRIED):
+        shutil.copytree(template, home)
+        with failing(tmp_path) as disk:
+            disk.arm(n, KINDS[kind])
+            with suppress(StoreError):
+                night(home)
+            disk.disarm()
+        night(home)
+        found, wanted = state(home), whole(template)
+        # where it failed behind its end, the next call is a run of its own, which has nothing to do
+        assert {**wanted, "items": 0, "run": 0} == {**found, "items": 0, "run": 0}, f"after a failed {disk.fired} ({n}, {kind})"
+        shutil.rmtree(home)
+
+
+@pytest.mark.spec("T-14")
+@pytest.mark.parametrize("number", range(len(consolidate.PHASES)))
+def test_R31_killed_in_each_phase(tmp_path, template, number, monkeypatch):
+    """Behind the first decision of a phase, and before it: the run goes on in this phase and comes to the same end."""
+    home = Path(shutil.copytree(template, tmp_path / "home"))
+
+    class Killed(BaseException):
+        pass
+
+    def dying(_night: Any) -> Any:
+        raise Killed
+        yield
+
+    phase = consolidate.PHASES[number]
+    phases = list(consolidate.PHASES)
+    phases[number] = phase._replace(steps=(*phase.steps[:1], dying), light=phase.light)
+    with monkeypatch.context() as patch:
+        patch.setattr(consolidate, "PHASES", tuple(phases))
+        with pytest.raises(Killed):
+            night(home)
+    with opened(home, START + LATER) as memory:
+        assert number == memory._handle.store.nights.runs(memory._handle.own()[0], limit=1)[0].phase
+    night(home)
+
+    assert whole(template) == state(home)
+
+
+@pytest.mark.spec("T-06")
+def test_running_twice_changes_nothing(tmp_path, template):
+    """The second night has nothing to do."""
+    home = Path(shutil.copytree(template, tmp_path / "home"))
+    night(home)
+    once = state(home)
+    night(home)
+    twice = state(home)
+
+    assert {**once, "items": [], "run": ("full", True, {})} == twice
+    assert [] == once["problems"] or () == once["problems"]
+    assert len({item[2] for item in once["items"]}) >= 5

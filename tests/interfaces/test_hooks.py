@@ -1,0 +1,261 @@
+"""The capture hook as agents run it: a process of its own, JSON on stdin, exit code 0 and an empty stdout whatever happens."""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+import workers
+from hooking import LAUNCHER, PROMPT, append_or_record, captured, record_once
+from hooking import run as hook
+
+from yiku import Memory
+from yiku.files import inbox, inbox_append
+from yiku.files.vault import Home
+from yiku.interfaces.hooks import capture
+
+
+def silent(done):
+    """Nothing that an agent would take for an answer or a failure."""
+    return (done.returncode, done.stdout) == (0, b"")
+
+
+def test_an_event_is_in_the_inbox_when_the_hook_ends(home):
+    """Whole, on one line, in a file that only its owner can read; the home need not be there."""
+    done = hook(home)
+
+    assert silent(done) and done.stderr == b""
+    (event,) = captured(home)
+    assert (PROMPT, "prompt", "claude-code", None) == (event.payload, event.hook, event.agent, event.scope)
+    assert (0o700, 0o600) == tuple(stat.S_IMODE((home / name).stat().st_mode) for name in ("inbox", "inbox/events.jsonl"))
+    assert 1 == (home / "inbox" / "events.jsonl").read_bytes().count(b"\n")
+
+
+def test_the_command_line_has_the_same_hook(home):
+    """`yiku hook` for configurations that are shared: no path of a machine is in them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "yiku", "hook", "reply", "--agent=codex", f"--home={home}"],
+        input=b'{"last_assistant_message": "Oslo."}', capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert silent(done)
+    assert [("reply", "codex", {"last_assistant_message": "Oslo."})] == [(e.hook, e.agent, e.payload) for e in captured(home)]
+
+
+def test_the_hook_loads_little_of_the_standard_library_and_nothing_else(home):
+    """What takes long to load is loaded only where it is needed, so that it runs within 60 ms."""
+    code = (
+        "import sys; sys.argv = sys.argv[1:]\n"
+        f"sys.path.append({str(LAUNCHER.parents[3])!r})\n"
+        "from yiku.interfaces.hooks import capture\n"
+        "import os; os._exit = lambda code: None\n"
+        "capture.main(['prompt'])\n"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-E", "-P", "-S", "-c", code], input=b"{}", capture_output=True, check=True,
+                          env={"YIKU_HOME": str(home)})  # fmt: skip
+    loaded = done.stdout.decode().split()
+
+    assert {"yiku", "yiku.files", "yiku.files.inbox_append", "yiku.interfaces", "yiku.interfaces.hooks",
+            "yiku.interfaces.hooks.capture"} == {name for name in loaded if name.startswith("yiku")}  # fmt: skip
+    assert set() == {"json", "re", "typing", "pathlib", "datetime", "subprocess", "site", "contextlib"} & {*loaded}
+    assert 1 == len(captured(home))
+
+
+@pytest.mark.parametrize("what", ["locked", "damaged", "gone", "a file", "no arguments", "no event", "unknown option"])
+def test_the_hook_never_fails_the_agent(home, what):
+    """The database locked, damaged or gone: captured all the same. What cannot be captured is said on stderr alone."""
+    Memory(home, owner="user:mei").close()
+    lock = (home / "locks" / "write.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    match what:
+        case "damaged":
+            (home / "yiku.db").write_bytes(b"\0" * 100_000)
+        case "gone":
+            shutil.rmtree(home)
+        case "a file":
+            shutil.rmtree(home)
+            home.write_text("not a folder")
+    words = {"no event": ["--home", str(home)], "unknown option": ["prompt", "--colour", "red"], "no arguments": []}
+    if what in words:
+        done = subprocess.run([sys.executable, str(LAUNCHER), *words[what]], input=b"{}", capture_output=True, check=False)
+    else:
+        done = hook(home)
+    lock.close()
+
+    assert silent(done)
+    assert (what in (*words, "a file")) == (done.stderr != b"")
+    assert (what not in (*words, "a file")) == (what not in (*words, "a file") and len(captured(home)) == 1)
+
+
+@pytest.mark.parametrize("payload", [b"", b"not json", b"{", b"\xff\xfe\0\n\r", b"[" * 5_000, b'"\\ud800"', b"x" * 3_000_000])
+def test_whatever_comes_is_kept_on_one_line(home, payload):
+    """What is no event is kept for a person, and what comes after it is read."""
+    assert silent(hook(home, "prompt", payload))
+    assert silent(hook(home))
+    with Memory(home, owner="user:mei") as memory:
+        done = memory.admin.ingest()
+
+    assert (1, 0) == (done.turns, done.waiting)
+    assert {1} <= {done.unreadable + sum(done.skipped.values())}
+
+
+# ------------------------------------------------------------------ what is kept out
+
+
+def test_nothing_is_captured_while_memory_is_paused(home):
+    """Until `resume`, or until the time that was given; a pause file that cannot be read counts."""
+    with Memory(home, owner="user:mei") as memory:
+        memory.admin.pause()
+        hook(home)
+        memory.admin.pause("2999-01-01")
+        hook(home)
+        (home / "paused").write_text("soon")
+        hook(home)
+        assert [] == captured(home)
+        (home / "paused").write_text("2020-01-01T00:00:00")
+        hook(home)
+        memory.admin.resume()
+        hook(home)
+
+    assert 2 == len(captured(home))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The code is <private>4711</private>.",
+        "暗号是 <私密>4711</私密>。",
+        "x ＜ｐｒｉｖａｔｅ＞4711",
+        "a &lt;PRIVATE&gt;4711&lt;/private&gt;",
+    ],
+)
+def test_private_parts_never_reach_the_disk(home, said):
+    """They are cut out before the event is appended, in each text of it; the rest stays."""
+    for given in ({**PROMPT, "prompt": said, "tool_input": {"deep": [said]}}, {"prompt": json.loads(json.dumps(said))}):
+        assert silent(hook(home, "prompt", json.dumps(given).encode()))
+
+    assert b"4711" not in (home / "inbox" / "events.jsonl").read_bytes()
+    assert 2 == len(captured(home)) and {"s1", None} == {event.payload.get("session_id") for event in captured(home)}
+
+
+def test_code_with_the_word_private_is_kept_whole(home):
+    """`private` is a word of programming languages, too."""
+    given = {"tool_response": "class A { private int x; } // if (a < b) is private"}
+    hook(home, "tool", given)
+
+    assert [given] == [event.payload for event in captured(home)]
+
+
+@pytest.mark.parametrize("switch", ["file", "file above", "setting", "environment"])
+def test_nothing_is_captured_in_a_folder_that_is_off(home, tmp_path, switch):
+    """A file `.yiku-off` in it or above it, or `private_folders`: looked at before anything is written."""
+    (inside := tmp_path / "work" / "secret 密").mkdir(parents=True)
+    environment = {}
+    match switch:
+        case "file":
+            (inside / ".yiku-off").touch()
+        case "file above":
+            (tmp_path / "work" / ".yiku-off").touch()
+        case "setting":
+            home.mkdir()
+            (home / "yiku.toml").write_text(f'owner = "user:mei"\nprivate_folders = ["{tmp_path}/work"]\n')
+        case "environment":
+            environment["YIKU_PRIVATE_FOLDERS"] = f"/nowhere, {tmp_path}/work"
+    assert silent(hook(home, "prompt", PROMPT, cwd=inside, **environment))
+    if switch in ("setting", "environment"):  # the agent says where it works, too
+        hook(home, "prompt", {**PROMPT, "cwd": str(inside)}, cwd=tmp_path, **environment)
+    assert [] == captured(home)
+
+    hook(home, "prompt", PROMPT, cwd=tmp_path, **environment)
+    assert 1 == len(captured(home))
+
+
+# ------------------------------------------------------------------ the file
+
+
+def test_a_line_that_was_cut_off_costs_no_other(home):
+    """A hook was killed within its line: the next one begins a line of its own."""
+    hook(home)
+    with (home / "inbox" / "events.jsonl").open("ab") as file:
+        file.write(b'{"yiku":1,"id":"0011","at":17')
+    hook(home)
+    with Memory(home, owner="user:mei") as memory:
+        done = memory.admin.ingest()
+        assert (2, 1) == (done.turns, done.unreadable)
+        assert "inbox/unreadable.jsonl has a line" in " ".join(memory.status().troubles)
+    assert b'{"yiku":1,"id":"0011","at":17\n' == (home / "inbox" / "unreadable.jsonl").read_bytes()
+
+
+def test_a_lock_that_is_held_stops_no_hook(home):
+    """Somebody holds the lock of the file for good: the event goes to a file of its own, and is recorded like the others."""
+    hook(home)
+    with (home / "inbox" / "events.jsonl").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert silent(hook(home))
+        assert 2 == len(inbox.every_file(Home(home)))
+    with Memory(home, owner="user:mei") as memory:
+        assert 2 == memory.admin.ingest().turns
+
+
+def test_on_a_full_disk_the_reserve_takes_what_is_captured(home, monkeypatch):
+    """What did not fit is not half there; the space held back is given up, once."""
+    inbox_append.append(str(home), b'{"a":1}', hook="prompt", agent="a")
+    write, full = os.write, [True, True]
+
+    def refuse(descriptor, data):
+        if full and not (home / "inbox" / "reserve").exists():
+            full.clear()
+        if full:
+            write(descriptor, bytes(data)[:5])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data)
+
+    monkeypatch.setattr(inbox_append.os, "write", refuse)
+    inbox_append.append(str(home), b'{"a":2}', hook="prompt", agent="a")
+    monkeypatch.undo()
+
+    assert [{"a": 1}, {"a": 2}] == [event.payload for event in captured(home)]
+    assert not (home / "inbox" / "reserve").exists()
+    inbox_append.append(str(home), b'{"a":3}', hook="prompt", agent="a")
+    assert inbox_append.RESERVE_BYTES == (home / "inbox" / "reserve").stat().st_size
+
+
+def test_many_hooks_and_readers_lose_and_double_nothing(home):
+    """Six agents append while two processes record: each event is one turn, in the order of its session."""
+    Memory(home, owner="user:mei").close()
+
+    tasks = [*(("append", str(home), f"s{number}", 40) for number in range(6)), *[("record", str(home), "", 6)] * 2]
+    results = workers.together(append_or_record, tasks)
+    assert 240 == sum(results) + record_once(home)
+
+    with Memory(home) as memory:
+        for session in range(6):
+            said = [turn["content"] for turn in memory.sessions.messages(f"s{session}", limit=100).messages]
+            assert [f"s{session} {number}" for number in range(40)] == said
+        assert 0 == memory.admin.ingest().events
+
+
+def test_a_scope_of_its_own(home):
+    """`--scope` or YIKU_SCOPE: only a memory of that scope records it; the home's own memory leaves it."""
+    hook(home, "prompt", PROMPT, "--scope", "team:atlas")
+    hook(home, "prompt", PROMPT, YIKU_SCOPE="team:阿特拉斯")
+    hook(home)
+    with Memory(home, owner="user:mei") as memory:
+        assert 1 == memory.admin.ingest().turns
+    for scope in ("team:atlas", "team:阿特拉斯"):
+        with Memory(home, scope=scope) as memory:
+            assert [1, 1] == [memory.admin.ingest().turns, memory.admin.stats().turns]
+
+
+def test_the_parts_of_the_command():
+    """Options in both spellings; anything else names the usage."""
+    assert ("tool", {"agent": "codex", "home": "/h"}) == capture.parse(["tool", "--agent", "codex", "--home=/h"])
+    for wrong in ([], ["tool", "--agent"], ["tool", "more"], ["sing"]):
+        with pytest.raises(ValueError, match="yiku hook"):
+            capture.parse(wrong)
