@@ -75,6 +75,7 @@ from yiku.types.imports import (
 from yiku.types.learning import (
     Action,
     Draft,
+    Excerpt,
     How,
     Job,
     JobKind,
@@ -216,6 +217,7 @@ __all__ = [
     "Erased",
     "ErasedRow",
     "Erasure",
+    "Excerpt",
     "Expect",
     "Explanation",
     "Exported",

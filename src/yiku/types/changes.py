@@ -244,12 +244,14 @@ class LearningState:
 
     version: 0 where nothing says so: the scope is older than such versions, or came with an import
     target:  the version of the run under way; run: its name in the journal; upto: the last turn that it has read
+    offered: the last turn that was queued for an agent to read, where no model does
     """
 
     version: int = 0
     target: int = 0
     run: str | None = None
     upto: int = 0
+    offered: int = 0
 
 
 @value(frozen=True, slots=True)

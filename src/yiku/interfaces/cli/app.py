@@ -77,6 +77,9 @@ TABLE = {
         "compact": "vault",
         "watch": "vault",
     },
+    "Agents": {
+        "mcp": "mcp",
+    },
     "Backup and repair": {
         "backup": "backup",
         "backups": "backup",
