@@ -129,6 +129,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.prompts import Compiled, CompiledSummary, Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -191,6 +192,8 @@ __all__ = [
     "CiteSources",
     "ClaimJobs",
     "Compacted",
+    "Compiled",
+    "CompiledSummary",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -279,6 +282,8 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prompt",
+    "PromptSection",
     "Prune",
     "PublishReport",
     "Purge",
@@ -304,6 +309,7 @@ __all__ = [
     "Scratchpad",
     "ScratchpadPatch",
     "Secret",
+    "SectionName",
     "SemanticMemory",
     "Session",
     "SetLearning",

@@ -41,6 +41,8 @@ TEXTS = (
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"identity/(?!compiled/).+",
+    r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
     r"inbox/(events|taken)[^/]*\.jsonl",
     r"inbox/unreadable\.jsonl",
 )
@@ -51,6 +53,7 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
+    r"identity/compiled/\.compiled_at",
     r"inbox/(mark|reserve)",
     r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
@@ -89,6 +92,9 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.remember(sentence, kind="persona_trait")
         memory.admin.consolidate(phase=4)
         memory.notes.publish()
+        for name in ("SOUL.md", "AGENT.md", "personas/jarvis.md", "prompts/policies.md"):
+            write(home, f"identity/{name}", f"# Tools 工具\n\n- Always: {sentence}\n- {neighbour}\n")
+        memory.prompts.compile()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
@@ -123,6 +129,7 @@ def check_erased_everywhere(home: Path, seed: int) -> None:
     heard = {place_of(one.partition(":")[0]) for one in canaries.sung(home, [word, han])}
     assert {*TEXTS} == heard - {*NO_TEXTS}, "a place is not filled"
     beside = [name for name in files(home) if neighbour.encode() in (home / name).read_bytes() and name.endswith((".md", ".txt"))]
+    beside = [name for name in beside if not name.startswith("identity/compiled/")]
     with Memory(home) as memory:
         erased = memory.admin.erase(id)
         assert [] == canaries.sung(home, [word, han])

@@ -1,20 +1,24 @@
 """
 Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file.
 
-Text that people wrote outside the regions is not touched.
+Text that people wrote outside the regions is not touched. The compiled summaries of what memory says of the user are deleted: a
+model may have said it in other words, and they are made again.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from yiku.errors import InvalidInput
 from yiku.files import pages
-from yiku.files.notes import PAGES
+from yiku.files.notes import COMPILED, PAGES
+from yiku.files.vault import delete
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import region
 from yiku.rules.privacy import redaction
+from yiku.rules.prompts.condense import TARGETS
 from yiku.types import Place
 
 AGAIN = 5  # times, when somebody saves a page meanwhile
@@ -55,3 +59,17 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         if lines:
             line_list = ", ".join(map(str, lines))
             yield Place(place, f"line {line_list} of the managed region removed", len(seen.content) if seen else 0)
+    yield from _drop_compiled(handle, root)
+
+
+def _drop_compiled(handle: Handle, root: Path) -> Iterator[Place]:
+    """The summaries of USER.md and of the user's wishes are gone; who compiles one meanwhile does it before or after."""
+    gone = []
+    with handle.store.exclusive():
+        for target in TARGETS.values():
+            path = root / COMPILED / target.file
+            if target.personal and os.path.lexists(path):
+                delete(path, below=Path(handle.home))
+                gone.append(target.file)
+    if gone:
+        yield Place(str((root / COMPILED).relative_to(handle.home)), f"{', '.join(gone)} removed: yiku compile makes it again")

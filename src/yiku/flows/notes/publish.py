@@ -257,7 +257,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
     language = language_of(" ".join(row.content for row in rows)) if language == "auto" else language
     sections, further = choosing.sections(name, rows, handle.now(), language)
     if name == choosing.MEMORY:
-        further = max(0, _live(handle) - sum(len(lines) for _, lines in sections))
+        further = max(0, live(handle) - sum(len(lines) for _, lines in sections))
     short = _short_ids(handle, [row for _, lines in sections for row in lines])
     body, shown = region.body(
         sections,
@@ -314,7 +314,8 @@ def _pool(handle: Handle) -> list[SemanticMemory]:
     return mark(handle, [*{row.n: row for row in found}.values()])
 
 
-def _live(handle: Handle) -> int:
+def live(handle: Handle) -> int:
+    """How many statements of this scope hold now."""
     own = handle.own()
     select = Memories(states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
     return handle.store.count(own, select) if own else 0

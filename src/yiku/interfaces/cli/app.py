@@ -39,6 +39,7 @@ TABLE = {
         "why": "audit",
         "explain": "find",
         "context": "find",
+        "prompt": "prompt",
     },
     "Correct": {
         "update": "keep",
@@ -72,6 +73,7 @@ TABLE = {
         "sync": "notes",
         "index": "notes",
         "publish": "pages",
+        "compile": "prompt",
         "note": "vault",
         "promote": "vault",
         "compact": "vault",

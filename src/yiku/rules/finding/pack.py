@@ -194,6 +194,11 @@ def trust_marks(item: Item, who: str, language: str) -> list[str]:
     return marks
 
 
+def statement(hit: Hit, language: str) -> str:
+    """Return the line of a statement as it stands in a context: its words, date, who said it, short id."""
+    return _line(hit, language, {}, 0, RULE_CHARS)
+
+
 def _one_line(text: str) -> str:
     """Return quoted words as one inert line of a prompt, without anything that looks like one of our ids."""
     return _ID.sub("# ", " ".join(quoting.inert(text).split()))

@@ -1,8 +1,8 @@
 """
 Search texts for word lists of the lexicon, and look up labels shown to people.
 
-They stand in the files `asking`, `clock`, `erasing`, `forms`, `night`, `records` and `secrets` of each language, a list a line, and are named
-`file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:
+They stand in the files `asking`, `clock`, `erasing`, `forms`, `identity`, `night`, `records` and `secrets` of each language, a list a line,
+and are named `file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:
 what numbers, units, months and things are worth as values.
 """
 
