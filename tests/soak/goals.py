@@ -29,6 +29,7 @@ PROMISES = {
     "R26": "No scope ever sees, changes or reveals anything that belongs to another.",
     "R29": "A process asked to end by a signal or by its parent's death ends within 5 seconds, with the guarantees of R1.",
     "R30": "Interrupted learning, relearning, compressing or ending loses nothing and duplicates nothing; the next call processes the rest.",
+    "R31": "A night cut off anywhere comes to the same end in the next call; run twice it changes nothing, and a week missed is made up for.",
     "R32": "A night can be taken back: every exported field is as before, except what was changed since, which is named.",
     "R33": "In a year with nights the present is answered as well as without, what was replaced stays replaced, and every rule is there.",
     "S4": "Erased content is in no file of the home, checked in raw bytes, and does not come back; whatever has to stay is named.",

@@ -47,11 +47,11 @@ class SqliteNights:
         with self._database.read() as connection:
             return {str(action): int(number) for action, number in connection.execute(sql, (scope, run))}
 
-    def decided(self, scope: int, action: str, id: str) -> bool:
+    def decided(self, scope: int, action: str) -> set[str]:
         """See Nights.decided."""
-        sql = "select 1 from night_items where scope_id = ? and action = ? and instr(ids, ?) limit 1"
+        sql = "select j.value from night_items i, json_each(i.ids) j where i.scope_id = ? and i.action = ?"
         with self._database.read() as connection:
-            return connection.execute(sql, (scope, action, json.dumps(id))).fetchone() is not None
+            return {str(id) for (id,) in connection.execute(sql, (scope, action))}
 
     def untold(self, scope: int, until: datetime) -> list[str]:
         """See Nights.untold."""

@@ -85,6 +85,18 @@ def test_a_whole_prompt_reads_as_it_is_kept_beside_this_test(memory, home, langu
     assert [name for name in SECTIONS if name != "recalled"] == names(built)
 
 
+@pytest.mark.spec("S2-91", "S3-26")
+def test_identity_is_not_memory(memory, home):
+    """Who the agent is lies in files of its own, which no search finds; MEMORY.md and the generated USER.md show what is known."""
+    furnish(memory, home, "zh")
+    memory.notes.sync()
+
+    assert [] == [hit.text for hit in memory.recall("绝不说谎") if "说谎" in hit.text]
+    assert not any("说谎" in row.content for row in memory.get_all())
+    assert "奥斯陆" in (home / "USER.md").read_text() and "红色脚本" in (home / "MEMORY.md").read_text()
+    assert "绝不说谎" in memory.prompts.build().section("identity")
+
+
 @pytest.mark.spec("S3-28", "S3-187", "S3-216")
 def test_the_layers_of_memory_are_sections_of_their_own(memory, home):
     """Identity, scratchpad, core memory and dynamic memories, each with its text and its tokens."""
@@ -251,6 +263,27 @@ def forget_statements(memory: Memory) -> None:
     for row in memory.get_all():
         memory.feedback(row.id, "used")
         memory.update(row.id, standing="belief")
+
+
+@pytest.mark.spec("S2-25", "S2-26", "S2-27", "S2-74")
+def test_the_two_levels_of_which_the_guide_tells(memory, clock):
+    """Level 1 finds statements and episodes, without what expired; level 2 the messages with arguments and results of tools."""
+    call = {"id": "c1", "name": "deploy", "input": {"script": "blue.sh"}}
+    memory.record_turn("user", "Please deploy the harbour crane controller 请部署港口起重机控制器", session="s1")
+    memory.record_turn("assistant", "Running it.", session="s1", tool_calls=[call])
+    memory.record_turn("tool", None, session="s1", tool_results=[{"tool_use_id": "c1", "content": "exit 0, 42 files 个文件"}])
+    memory.record_turn("assistant", "The harbour crane controller is deployed.", session="s1")
+    memory.sessions.end("s1")
+    memory.remember("The harbour crane controller runs on port 7000.", expires_at="2026-03-02")
+    memory.remember("The harbour crane controller needs a licence 许可证.")
+    clock.advance(days=2)
+    found = memory.recall("harbour crane controller 港口起重机控制器")
+    traces = memory.search_traces("blue.sh")
+
+    assert {"memory", "episode"} <= {hit.type for hit in found}
+    assert "licence" in found.text and "7000" not in found.text
+    assert [{"script": "blue.sh"}] == [called["input"] for turn in traces for called in turn.tool_calls]
+    assert "42 files" in str([turn.tool_results for turn in memory.search_traces("42 files")])
 
 
 @pytest.mark.spec("S2-56")

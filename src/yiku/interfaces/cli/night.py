@@ -88,8 +88,8 @@ def _lines(done: NightReport) -> Iterator[str]:
         yield f"  its time was up in phase {done.phase}: the next call continues"
     for note in done.notes:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
-    if operation := next((item.operation for item in done.items if item.operation), 0):
-        yield f"  yiku undo {operation} takes all of this back"
+    if any(item.operation for item in done.items):
+        yield f"  yiku undo {done.run} takes all of this back"
 
 
 def report(
