@@ -212,6 +212,13 @@ def test_a_file_that_says_nothing_has_no_summary(text):
     assert {""} == {condense(text, target) for target in (*TARGETS.values(), PERSONA)}
 
 
+@pytest.mark.spec("S3-172")
+@pytest.mark.parametrize("text", ["- Never lie. -->\n", "<!-- a\n- Never guess.\n-->- Never lie.\n", "- Never <!-- not --> lie.\n"])
+def test_no_debris_of_a_comment_is_left_in_a_line(text):
+    """Neither its end, nor what stood in it."""
+    assert "- Never lie." == condense(text, TARGETS["soul"])
+
+
 def test_a_story_without_a_principle_is_told_from_its_beginning():
     """Where nothing states a principle, what comes first stands for it."""
     assert "- I am a lamp." == condense("I am a lamp. I stand in a window.", TARGETS["soul"], 8)

@@ -3,6 +3,7 @@
 import pytest
 
 from yiku import Memory
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.types import Kind, SemanticMemory
 
 SAME = [
@@ -75,12 +76,12 @@ def test_what_differs_in_a_word_that_matters_stays_two(memory, clock, first, sec
 @pytest.mark.parametrize(
     ("text", "again"),
     [
-        ("I met the new tenant this morning", "I actually met the new tenant this morning"),
-        ("我今天早上见了新租客", "其实我今天早上见了新租客"),
+        ("The new tenant moved in recently", "The new tenant actually moved in recently"),
+        ("新租客最近搬了进来", "其实新租客最近搬了进来"),
     ],
 )
 def test_what_means_another_day_is_told_twice(memory, clock, text, again):
-    """This morning is not this morning of last week."""
+    """Recently is not what was recent a week ago."""
     memory.remember(text)
     clock.advance(days=7)
     memory.remember(again)
@@ -153,3 +154,31 @@ def test_erasing_the_kept_one_takes_the_merged_one(memory, clock):
 
     assert [] == live(memory)
     assert [] == list(memory.recall("coins harbour"))
+
+
+def test_a_merge_goes_along_with_an_export(memory, clock, tmp_path):
+    """In another home the same one is live, with the sources of both."""
+    memory.remember(SAME[0][0])
+    clock.advance(hours=1)
+    memory.remember(SAME[0][1])
+    kept = memory.admin.consolidate().items[0].ids[0]
+    memory.admin.export(tmp_path / "out.jsonl")
+    with Memory(tmp_path / "other", owner="user:mei", clock=clock) as other:
+        other.admin.import_(yiku_jsonl.read(tmp_path / "out.jsonl"), source="yiku")
+
+        assert [memory.get(kept).content] == [row.content for row in live(other)]
+        assert 2 == len(other.get(live(other)[0].id).sources)
+        assert () == tuple(other.admin.check().problems)
+
+
+@pytest.mark.spec("S0-89")
+@pytest.mark.parametrize(
+    ("text", "triple"),
+    [("My sister Freya lives in Bergen.", "Bergen"), ("我姐姐住在成都。", "成都")],
+)
+def test_what_a_night_learns_states_relations(memory, text, triple):
+    """A turn that waited is learned from, and the relation of its statement is found by its entity."""
+    memory.record([{"role": "user", "content": text, "session": "s"}])
+    memory.admin.consolidate()
+
+    assert triple in {relation.object for row in live(memory) for relation in memory.get(row.id).relations}

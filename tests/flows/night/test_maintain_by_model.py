@@ -92,6 +92,11 @@ def test_a_model_merges_what_is_near(memory, clock, server, first, second):
         ("My sister repairs 12 old wooden boats in the harbour", "My sister repairs 15 old wooden boats in the harbour"),
         ("My sister repairs old wooden boats in Bergen", "My brother repairs old wooden boats in Bergen"),
         ("我姐姐在码头修12条旧木船", "我姐姐在码头修15条旧木船"),
+        (
+            "My sister scans the long strategy report at her old wooden desk by the window",
+            "My sister scans the long proposal report at her old wooden desk by the window",
+        ),
+        ("我姐姐在公司三楼靠窗的工位上扫描一份投资策略报告文档", "我姐姐在公司三楼靠窗的工位上扫描一份投资建议报告文档"),
     ],
 )
 def test_a_model_that_is_wrong_merges_nothing(memory, clock, server, pair):
@@ -108,12 +113,15 @@ def test_a_model_that_is_wrong_merges_nothing(memory, clock, server, pair):
 def test_a_model_is_asked_once_a_cluster(memory, clock, server):
     """Of 60 statements in 12 clusters of five it is asked 12 times at most, and nothing is compared with all others."""
     asked = answers(server, same=[], verdict="both", sentences=[])
-    for place in range(12):
-        name = ("maple", "cedar", "birch", "alder", "aspen", "rowan", "hazel", "willow", "spruce", "larch", "juniper", "poplar")[
-            place
-        ]
-        for end in ("gate", "bench", "fence", "door", "table"):
-            memory.remember(f"My uncle painted the heavy old {name} garden furniture and the {end}")
+    for name in "maple cedar birch alder aspen rowan hazel willow spruce larch juniper poplar".split():
+        for text in (
+            "My uncle painted the heavy old {} gate in the garden",
+            "My uncle painted the old heavy {} gate in the garden",
+            "In the garden my uncle painted the heavy old {} gate",
+            "In the garden my uncle painted the old heavy {} gate",
+            "My uncle painted in the garden the heavy old {} gate",
+        ):
+            memory.remember(text.format(name))
         clock.advance(hours=1)
     memory.admin.consolidate()
 
@@ -213,7 +221,7 @@ def test_what_a_model_invents_stays_out_of_a_summary(memory, clock, server, inve
 @pytest.mark.spec("T-39")
 def test_erasing_a_source_erases_the_summary(memory, clock, server):
     """Its words are in the summary, whatever the model made of them."""
-    told = [{"text": "Freya sails a red boat and has two dogs.", "from": [1, 3]}]
+    told = [{"text": "Freya sails and has two dogs.", "from": [1, 3]}]
     answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == "freya" else [])
     rows = tell(memory, clock, *FREYA, entities=["Freya"])
     done = memory.admin.consolidate()

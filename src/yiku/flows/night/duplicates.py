@@ -45,16 +45,18 @@ def steps(night: Night) -> Iterator[NightItem]:
         if row.n in gone:
             continue
         near_it = [other for other in near.neighbours(night, row) if other.n not in gone]
-        same = [other for other in near_it if _same_form(row, other)]
+        same = _same_form(row, near_it)
         if same:
             yield from _merge(night, [row, *same], "same-words", gone)
         elif night.model is not None and row.n not in shown:
             yield from _by_model(night, row, near_it, gone, shown)
 
 
-def _same_form(row: SemanticMemory, other: SemanticMemory) -> bool:
-    """Whether two rows may be one by their words; what needs their sources is asked later."""
-    return row.kind is other.kind and rules.form(row.content, row.said_at) == rules.form(other.content, other.said_at) is not None
+def _same_form(row: SemanticMemory, near_it: Sequence[SemanticMemory]) -> list[SemanticMemory]:
+    """Return the rows that may be one with a row by their words; what needs their sources is asked later."""
+    if not near_it or (own := rules.form(row.content, row.said_at)) is None:
+        return []
+    return [other for other in near_it if other.kind is row.kind and rules.form(other.content, other.said_at) == own]
 
 
 def _merge(night: Night, cluster: Sequence[SemanticMemory], why: str, gone: set[int]) -> Iterator[NightItem]:
@@ -126,10 +128,13 @@ def _by_model(
             if drop.n == keep.n or drop.n in gone:
                 continue
             lost = rules.may_merge(keep, drop)
-            if lost is not None:
+            swapped = lost is not None and rules.may_merge(drop, keep) is None  # the other one holds all that this one says
+            kept, dropped = (drop, keep) if swapped else (keep, drop)
+            if lost is not None and not swapped:
                 yield _refused(night, keep, drop, lost)
-            elif (item := merge(night, keep, drop, "model")) is not None:
-                gone.add(drop.n)
+            elif (item := merge(night, kept, dropped, "model")) is not None:
+                keep = kept
+                gone.add(dropped.n)
                 yield item
                 keep = keep if night.dry_run else night.handle.store.version(night.scope, keep.id)
 

@@ -16,8 +16,9 @@ from yiku.types import Memories, SemanticMemory, State
 
 BATCH = 500  # statements that are read at a time
 NEAREST = 8  # statements compared with one
-COMMON_ROWS = 1_000  # a term in more rows than this is not looked up
-TERMS = 24  # of a statement by which it is looked up
+COMMON_ROWS = 300  # a term in more rows than this is not looked up
+TERMS = 12  # of a statement by which it is looked up
+REMEMBERED = 50_000  # statements of which a run remembers the neighbours
 SHARE = 0.6  # of the terms looked up that a neighbour has
 BY_HAND = frozenset(("update", "confirm", "reject", "restore", "undo"))  # operations that are a person's word
 
@@ -53,7 +54,10 @@ def _changed_ns(night: Night) -> Iterator[Sequence[int]]:
 
 def neighbours(night: Night, row: SemanticMemory, share: float = SHARE) -> list[SemanticMemory]:
     """Return the live statements that have this share of the words of one, those that have most first."""
-    ns = _sharing(night, row, share)
+    known = night.found.get((row.n, share))
+    ns = _sharing(night, row, share) if known is None else known
+    if len(night.found) < REMEMBERED:
+        night.found[row.n, share] = ns
     if not ns:
         return []
     select = Memories(ns=ns, states=(State.ACTIVE,), current=True, unexpired_at=night.now)

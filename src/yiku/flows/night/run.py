@@ -55,6 +55,9 @@ class Night:
     over: Callable[[], bool] = lambda: False
     notes: list[str] = field(default_factory=list)
     phase: int = 0
+    found: dict[tuple[int, float], list[int]] = field(
+        default_factory=dict
+    )  # what shares words with a row (near.py), looked up once a run
     _pace: _Pace = field(default_factory=_Pace)
     _decided: dict[str, set[str]] = field(default_factory=dict)  # by action, as first asked
 

@@ -3,7 +3,7 @@ Keep summaries of entities: put aside those whose sources changed, and have a mo
 
 A summary is a statement of standing `summary`, of a model's words and trust, and cites the statements it was made from
 (`summary_sources`). When one of these is replaced, forgotten or archived, the summary is put aside the same night. Without a
-model none is written: what is known of an entity is shown by `entity_view`, and a summary waits.
+model none is written: `Memory.about` lists what is known of an entity, and a summary waits.
 """
 
 from __future__ import annotations

@@ -182,7 +182,8 @@ def may_merge(keep: SemanticMemory, drop: SemanticMemory) -> str | None:
     """
     Return why a model's word that two statements say the same does not count; None if it does.
 
-    Everything that a merge could lose is checked by rules: subject, mood, tense, denial, hedge, numbers, times, names.
+    Everything that a merge could lose is checked by rules: subject, mood, tense, denial, hedge, numbers, times, names, and
+    every content word of what is dropped.
     """
     if not comparable(keep, drop) or not _same_speaker(keep, drop):
         return "not comparable"
@@ -201,7 +202,13 @@ def may_merge(keep: SemanticMemory, drop: SemanticMemory) -> str | None:
         return "value"
     if not (one.alone and other.alone):
         return "context"
-    return None
+    return "detail" if _lacks(keep, one.content, other.content) else None
+
+
+def _lacks(keep: SemanticMemory, held: frozenset[str], wanted: frozenset[str]) -> bool:
+    """Whether a text lacks a content word of another; of what has no spaces between its words, one that stands nowhere in it."""
+    text = folded(keep.content)
+    return any(word.isascii() or word not in text for word in wanted - held)
 
 
 def _told(memory: SemanticMemory, clause: Clause) -> frozenset[str]:
