@@ -42,11 +42,11 @@ TEXTS = (
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"identity/(?!compiled/).+",
+    r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
     r"reports/snapshot\.md",
     r"reports/days/\d{4}-\d\d-\d\d\.md",
     r"reports/[\d-]{16}[0-9a-f]{8}\.md",
-    r"identity/(?!compiled/).+",
-    r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
     r"inbox/(events|taken)[^/]*\.jsonl",
     r"inbox/unreadable\.jsonl",
 )
@@ -57,8 +57,8 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
-    r"reports/[\d-]{16}[0-9a-f]{8}\.json",
     r"identity/compiled/\.compiled_at",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.json",
     r"inbox/(mark|reserve)",
     r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )

@@ -198,10 +198,10 @@ def _look(handle: Handle, path: Path) -> Look:
 
 def _is_said(handle: Handle, raw: str) -> bool:
     """Whether memory says a line under another id, as after the loss of the database and the key: the region shows it anyway."""
-    told = region.items(raw)
-    if len(told) != 1 or not told[0].id:
+    items = region.items(raw)
+    if len(items) != 1 or not items[0].id:
         return False
-    return any(" ".join(row.content.split()) == told[0].text for row in pool(handle))
+    return any(" ".join(row.content.split()) == items[0].text for row in pool(handle))
 
 
 def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
