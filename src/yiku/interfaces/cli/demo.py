@@ -39,7 +39,7 @@ OWNER, NAMES = "user:mei", ["Mei"]
 SIGN = "# Made by `yiku demo`, which may make it anew."
 OURS = frozenset(  # what a home made here holds
     "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged"
-    " .gitignore MEMORY.md USER.md memory documents skills transcripts reports".split()
+    " .gitignore MEMORY.md USER.md memory documents skills transcripts reports identity inbox".split()
 )
 WIDTH = 80  # cells, where the terminal does not say
 LONG = "2026-03-26-deskew"  # the session whose context grows too long,
