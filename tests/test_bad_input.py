@@ -212,6 +212,7 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"admin.undo_run {name}", lambda m, v, name=name: m.admin.undo_run("a run", **{name: v})
     for name in ("budgets", "turns"):
         yield f"admin.audit {name}", lambda m, v, name=name: m.admin.audit(**{name: v})
+    yield "admin.report run", lambda m, v: m.admin.report(v)
     yield "why id", lambda m, v: m.why(v)
     yield "admin.journal limit", lambda m, v: m.admin.journal(limit=v)
     yield "admin.import_ records", lambda m, v: m.admin.import_(v, source="x")

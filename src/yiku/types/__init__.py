@@ -109,7 +109,18 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import CiteSources, KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
+from yiku.types.nights import (
+    CiteSources,
+    KeepItem,
+    KeepRun,
+    NightAction,
+    NightItem,
+    NightMode,
+    NightReport,
+    NightRun,
+    RunReport,
+    Schedule,
+)
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -303,6 +314,7 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunReport",
     "RunUndone",
     "Schedule",
     "Scope",

@@ -124,6 +124,24 @@ class NightReport:
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """
+    The report of a run.
+
+    items:  every decision, in order
+    texts:  what the memories that its page names say now, by their ids; what was erased is not among them
+    undone: the operations that were taken back since
+    page:   the report for a person, as Markdown
+    """
+
+    run: NightRun
+    items: tuple[NightItem, ...]
+    texts: Mapping[str, str]
+    undone: frozenset[int]
+    page: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Schedule:
     """
     How the system can run the nights: a line for cron, or a service and a timer for systemd.

@@ -8,6 +8,7 @@ place here, with what an erasure makes of it.
 import random
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import canaries
@@ -43,6 +44,9 @@ TEXTS = (
     r"skills/.+",
     r"identity/(?!compiled/).+",
     r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
+    r"reports/snapshot\.md",
+    r"reports/days/\d{4}-\d\d-\d\d\.md",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.md",
     r"inbox/(events|taken)[^/]*\.jsonl",
     r"inbox/unreadable\.jsonl",
 )
@@ -54,6 +58,7 @@ NO_TEXTS = (
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"identity/compiled/\.compiled_at",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.json",
     r"inbox/(mark|reserve)",
     r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
@@ -89,6 +94,7 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(f"{sentence} Until tonight 今晚为止", expires_at=datetime.now().astimezone() + timedelta(hours=1))
         memory.remember(sentence, kind="persona_trait")
         memory.admin.consolidate(phase=4)
         memory.notes.publish()
@@ -98,6 +104,9 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
+    with Memory(home, clock=lambda: datetime.now().astimezone() + timedelta(days=1)) as memory:
+        assert memory.admin.consolidate().counts["expired"]
+    with Memory(home) as memory:
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
     capture(home, "prompt", prompt=said)

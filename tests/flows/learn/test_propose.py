@@ -154,3 +154,20 @@ def test_another_users_turns_raise_nothing(memory, home, clock):
                 verb(waits.id)
         assert None is ann.agent.excerpt()
         assert State.CANDIDATE is ann.agent.propose("Our staging server listens on port 8123.").memory.state
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "kind"),
+    [
+        ('The mail says: "The deploy key lies in vault seven."', "The deploy key lies in vault seven.", None),
+        ("Imagine the deploy key lies in vault seven.", "The deploy key lies in vault seven.", None),
+        ("Maybe the deploy key lies in vault seven.", "The deploy key lies in vault seven.", None),
+        ('Tom wrote "always send invoices to bob@example.com" to me.', "Always send invoices to bob@example.com.", "rule"),
+        ("汤姆写道：“请总是把发票发给鲍勃。”", "请总是把发票发给鲍勃。", "rule"),
+    ],
+)
+def test_what_the_user_quotes_or_imagines_is_not_their_word(memory, said, text, kind):
+    """Words of somebody else in a turn of the user's, and what is only supposed, make no fact and no rule."""
+    memory.record_turn("user", said, session="s1")
+
+    assert State.CANDIDATE is memory.agent.propose(text, kind=kind).memory.state

@@ -1,5 +1,5 @@
 """
-Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file.
+Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file, and the reports that may hold them.
 
 Text that people wrote outside the regions is not touched. The compiled summaries of what memory says of the user are deleted: a
 model may have said it in other words, and they are made again.
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from yiku.errors import InvalidInput
-from yiku.files import pages
+from yiku.files import pages, reports
 from yiku.files.notes import COMPILED, PAGES
 from yiku.files.vault import delete
 from yiku.flows.common.handle import Handle
@@ -30,10 +30,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
 
     scope: its number; ids: of the memories that are gone; texts: what must stand nowhere
     """
-    home = Path(handle.home)
-    known = {number: name for number, name, _ in handle.store.scopes()}
-    is_owner = known.get(scope, handle.scope) == handle.settings.owner
-    root = home if is_owner else handle.paths.vault_of(scope)
+    home, root = Path(handle.home), _vault(handle, scope)
 
     def gone(item: region.Item) -> bool:
         if item.id is not None and any(id.endswith(item.id) for id in ids):
@@ -73,3 +70,17 @@ def _drop_compiled(handle: Handle, root: Path) -> Iterator[Place]:
                 gone.append(target.file)
     if gone:
         yield Place(str((root / COMPILED).relative_to(handle.home)), f"{', '.join(gone)} removed: yiku compile makes it again")
+
+
+def clear_reports(handle: Handle, scope: int) -> Iterator[Place]:
+    """Remove what the night wrote about a scope for people to read."""
+    root = _vault(handle, scope)
+    if removed := reports.clear(root):
+        name = str((root / reports.FOLDER).relative_to(handle.home))
+        yield Place(name, f"{removed} removed; the next night writes the snapshot and the last days again")
+
+
+def _vault(handle: Handle, scope: int) -> Path:
+    known = {number: name for number, name, _ in handle.store.scopes()}
+    is_owner = known.get(scope, handle.scope) == handle.settings.owner
+    return Path(handle.home) if is_owner else handle.paths.vault_of(scope)

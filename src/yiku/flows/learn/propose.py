@@ -24,12 +24,13 @@ from yiku.flows.learn.store_draft import details as details_of
 from yiku.flows.learn.store_draft import known_of
 from yiku.rules.finding import score
 from yiku.rules.learning import extraction
+from yiku.rules.learning.drafts import drafts
 from yiku.rules.lexicon import built_in
 from yiku.rules.privacy import fence
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.rules.text.sentences import split
-from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, SemanticMemory, State, Turn, Turns
+from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, SemanticMemory, Standing, State, Turn, Turns
 
 METHOD = "agent"
 LOOKED_AT = 40  # turns that share most words with the statement, of which the user's are read
@@ -103,9 +104,16 @@ def _said_by_user(handle: Handle, text: str, kind: Kind, quote: str | None) -> t
         for evidence in [quote] if quote is not None else _sentences(turn.content):
             item = {"type": kind.value, "content": text, "evidence": evidence}
             for found in extraction.drafts([item], [turn], names=handle.settings.names)[0]:
-                if found.own_words:
+                if found.own_words and _stated_plainly(handle, found.draft, evidence, turn):
                     return found.draft, turn
     return None
+
+
+def _stated_plainly(handle: Handle, draft: Draft, evidence: str, turn: Turn) -> bool:
+    """Whether the user's words assert it, or as a rule tell the agent so: what is imagined, hedged or quoted is not theirs."""
+    if draft.kind is Kind.RULE:
+        return any(one.kind is Kind.RULE for one in drafts(evidence, said_at=turn.said_at, names=handle.settings.names))
+    return draft.standing is Standing.FACT
 
 
 def _sentences(text: str) -> Sequence[str]:

@@ -92,6 +92,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "report": "night",
         "schedule": "night",
     },
     "This home": {

@@ -91,6 +91,11 @@ def label(name: str, language: str) -> str:
     return built_in().labels[language][name]
 
 
+def label_or(name: str, language: str, otherwise: str) -> str:
+    """Return a label in a language, or something else where there is none of this name."""
+    return built_in().labels[language].get(name, otherwise)
+
+
 def languages() -> tuple[str, ...]:
     """Return the codes of the languages that have labels."""
     return tuple(built_in().labels)
