@@ -25,6 +25,7 @@ from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import InvalidInput, YikuError
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 from yiku.types import MemoryRecord, TurnRecord
 
@@ -211,6 +212,7 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"admin.undo_run {name}", lambda m, v, name=name: m.admin.undo_run("a run", **{name: v})
     for name in ("budgets", "turns"):
         yield f"admin.audit {name}", lambda m, v, name=name: m.admin.audit(**{name: v})
+    yield "admin.report run", lambda m, v: m.admin.report(v)
     yield "why id", lambda m, v: m.why(v)
     yield "admin.journal limit", lambda m, v: m.admin.journal(limit=v)
     yield "admin.import_ records", lambda m, v: m.admin.import_(v, source="x")
@@ -321,6 +323,10 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
         yield f"notes.compact {name}", lambda m, v, n=name: m.notes.compact(**{n: v})
     yield "notes.watch tell", lambda m, v: m.notes.watch(v, stopped=lambda: True)
     yield "notes.watch stopped", lambda m, v: m.notes.watch(stopped=(lambda: True) if v is None or callable(v) else v)
+    for name in ("message session max_tokens auto_recall persona runtime session_rules catalogs tools user").split():
+        yield f"prompts.build {name}", lambda m, v, n=name: m.prompts.build(**{"message": "早", n: v})
+    for name in ("strategy", "force"):
+        yield f"prompts.compile {name}", lambda m, v, n=name: m.prompts.compile(**{n: v})
     yield "sessions.to_markdown item", lambda m, v: m.sessions.to_markdown(v)
     yield "sessions.to_markdown language", lambda m, v: m.sessions.to_markdown(m.sessions.scratchpad(), v)
     for name in (
@@ -384,7 +390,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
     skipped = {"self", "details", "settings", "create"}
     wanted = {
         f"{prefix}{name} {argument}"
-        for owner, prefix in ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes."))
+        for owner, prefix in ((Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes."), (Prompts, "prompts."))
         for name, verb in vars(owner).items()
         if inspect.isfunction(verb) and not name.startswith("_")
         for argument in inspect.signature(verb).parameters

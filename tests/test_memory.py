@@ -38,6 +38,7 @@ VERBS = {
     "status": lambda m: m.status(),
     "admin.undo": lambda m: m.admin.undo(1),
     "admin.undo_run": lambda m: m.admin.undo_run("a run"),
+    "admin.report": lambda m: m.admin.report(),
     "admin.audit": lambda m: m.admin.audit(),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),

@@ -30,6 +30,7 @@ from yiku.types import (
     NightReport,
     Relearned,
     Restored,
+    RunReport,
     RunUndone,
     Schedule,
     Stats,
@@ -311,6 +312,16 @@ class Admin:
         from yiku.flows.keep import record
 
         return record.blob(self._handle, name)
+
+    def report(self, run: str | None = None) -> RunReport:
+        """
+        Return what a night decided, and why; of the last one if none is named. `.page` has it for a person, as Markdown.
+
+        Raises NotFound, Ambiguous, InvalidInput.
+        """
+        from yiku.flows.night import report
+
+        return report.report(self._handle, run)
 
     def audit(self, *, budgets: Mapping[str, float] | None = None, turns: bool = True) -> Audit:
         """

@@ -18,6 +18,7 @@ Every error Yiku raises, and what the caller can do about it.
     ├── Closed                  the memory is closed
     ├── HomeMissing             no home at this path, and create=False
     ├── ScopeRequired           the home has no owner, so a scope must be named
+    ├── ExtraMissing            an optional package is not installed
     ├── ModelError              a model request failed
     │   ├── ModelUnavailable    not installed, damaged, or its endpoint does not answer
     │   └── ModelFailed         its answer is unusable
@@ -127,6 +128,10 @@ class HomeMissing(YikuError):
 
 class ScopeRequired(YikuError):
     """This home has no owner. Name a scope, or set owner in yiku.toml."""
+
+
+class ExtraMissing(YikuError):
+    """This needs an optional part of Yiku. Install it beside Yiku, with pip install "yiku[mcp]" for the MCP server."""
 
 
 class ModelError(YikuError):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from yiku import settings as _settings
 from yiku.admin import Admin
+from yiku.agent import Agent
 from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
 from yiku.flows.common import checks, tombstones
@@ -26,6 +27,7 @@ from yiku.flows.find import browse, context, recall, traces
 from yiku.flows.keep import feedback, forget, record, remember, transcripts, update, upsert
 from yiku.flows.learn import at_once
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.rules.text import analyze
 from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
@@ -140,6 +142,8 @@ class Memory:
         self.admin = Admin(self._handle)
         self.sessions = Sessions(self._handle)
         self.notes = Notes(self._handle)
+        self.agent = Agent(self._handle)
+        self.prompts = Prompts(self._handle)
         self._workers = self._started() if background else ()
 
     @property
@@ -541,7 +545,7 @@ class Memory:
 
             text = f"Memory has no {name!r}"
             if not name.startswith("_"):
-                places = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
+                places = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes, "agent.": Agent, "prompts.": Prompts}
                 verbs = [f"{place}{verb}" for place, kind in places.items() for verb in vars(kind) if not verb.startswith("_")]
                 text += f": {hint}" if (hint := in_python(name, verbs)) else ""
             raise AttributeError(text, name=name, obj=self)

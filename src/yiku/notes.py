@@ -64,14 +64,14 @@ class Notes:
 
     def publish(self, *, keep: Literal["memory", "file"] | None = None) -> PublishReport:
         """
-        Read what people changed in MEMORY.md and USER.md, and write both as memory has them now.
+        Read what people changed in MEMORY.md and USER.md, and write both as memory has them now; compile USER.md for prompts.
 
         keep: for a page that is held because an accident is likelier than a wish: "memory" writes again what is missing there,
               "file" forgets it
 
         Raises InvalidInput in a scope without files, StoreBusy, StoreError.
         """
-        from yiku.flows.notes import publish
+        from yiku.flows.prompts import publish
 
         return publish.publish(self._handle, keep=keep)
 

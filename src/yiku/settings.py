@@ -37,10 +37,12 @@ _CHOICES = {
     "search": ("auto", "words", "local", "api"),
     "learn": ("at_once", "later", "off"),
     "transcripts": ("on", "off"),
+    "auto_recall": ("off", "gated", "always"),
 }
 _BOUNDS = {
     "limit": (1, 10_000),
     "context_tokens": (50, 100_000),
+    "prompt_tokens": (50, 100_000),
     "busy_timeout_s": (0.0, 3600.0),
     "embed_dimensions": (1, 16_384),
     "embed_batch": (1, 2_048),

@@ -13,8 +13,10 @@ from pages import LANGUAGES, ROOT, blocks, comparable, run_python, run_shell
 import yiku
 from yiku import errors, types
 from yiku.admin import Admin
+from yiku.agent import Agent
 from yiku.interfaces.cli import app
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 from yiku.store import index
 
@@ -174,7 +176,14 @@ def test_every_variable_is_named_after_its_setting():
 def signatures() -> list[str]:
     """The public verbs as docs/python.md writes them: names, defaults and result, without the arguments' types."""
     found = []
-    for owner, prefix in ((yiku.Memory, ""), (Admin, "admin."), (Sessions, "sessions."), (Notes, "notes.")):
+    for owner, prefix in (
+        (yiku.Memory, ""),
+        (Admin, "admin."),
+        (Sessions, "sessions."),
+        (Notes, "notes."),
+        (Agent, "agent."),
+        (Prompts, "prompts."),
+    ):
         for name, verb in inspect.getmembers(owner, inspect.isfunction):
             if not name.startswith("_"):
                 signature = inspect.signature(verb)
@@ -187,7 +196,7 @@ def signatures() -> list[str]:
 
 
 def test_every_verb_has_its_signature():
-    """docs/python.md gives each public verb of Memory, Admin, Sessions and Notes with its very parameters and defaults, and no other."""
+    """docs/python.md gives each public verb of Memory and its sub-objects with its very parameters and defaults, and no other."""
     assert signatures() == sorted(re.findall(r"\*\*`([\w.]+\(.*?\) -> [^`]+)`\*\*", read("python.md")))
 
 

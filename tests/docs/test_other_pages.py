@@ -10,10 +10,11 @@ from yiku import Memory, other_names
 from yiku.admin import Admin
 from yiku.interfaces.cli import app
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 
 PAGES = ["async.md", "from/other-libraries.md"]
-PLACES = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes}
+PLACES = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes, "prompts.": Prompts}
 VERBS = {f"{place}{verb}" for place, kind in PLACES.items() for verb in vars(kind) if not verb.startswith("_")}
 
 

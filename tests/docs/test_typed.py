@@ -15,6 +15,7 @@ from yiku.admin import Admin
 from yiku.flows.common import checks
 from yiku.flows.keep import messages
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 
 HERE = Path(__file__).parent / "typed"
@@ -70,7 +71,7 @@ def test_the_types_say_what_the_checks_take():
     assert checks.LIST_AT_MOST > 0
 
 
-@pytest.mark.parametrize("owner", [Memory, Sessions, Admin, Notes])
+@pytest.mark.parametrize("owner", [Memory, Sessions, Admin, Notes, Prompts])
 def test_each_verb_names_its_errors(owner):
     """`help()` of a verb says what it raises."""
     verbs = inspect.getmembers(owner, inspect.isfunction)

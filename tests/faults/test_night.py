@@ -61,7 +61,8 @@ def state(home: Path) -> dict[str, Any]:
         own, store = handle.own(), handle.store
         rows = store.with_details(store.memories(own, Memories()))
         names = {row.id: row.content for row in rows}
-        run = store.nights.runs(own[0], limit=1)[0]
+        runs = store.nights.runs(own[0])
+        run = next((run for run in runs if run.counts), runs[0])  # one that was killed behind its end is followed by an idle one
         found = {
             "memories": sorted(tuple(getattr(row, name) for name in COMPARED) for row in rows),
             "episodes": [(one.session, one.summary, one.source, one.outcome) for one in memory.sessions.episodes()],
@@ -152,9 +153,7 @@ def test_R31_a_night_on_a_failing_disk_is_finished_by_the_next_call(tmp_path, te
                 night(home)
             disk.disarm()
         night(home)
-        found, wanted = state(home), whole(template)
-        # where it failed behind its end, the next call is a run of its own, which has nothing to do
-        assert {**wanted, "items": 0, "run": 0} == {**found, "items": 0, "run": 0}, f"after a failed {disk.fired} ({n}, {kind})"
+        assert whole(template) == state(home), f"after a failed {disk.fired} ({n}, {kind})"
         shutil.rmtree(home)
 
 
@@ -192,8 +191,10 @@ def test_running_twice_changes_nothing(tmp_path, template):
     night(home)
     once = state(home)
     night(home)
-    twice = state(home)
+    with opened(home, START + LATER) as memory:
+        runs = memory._handle.store.nights.runs(memory._handle.own()[0])
 
-    assert {**once, "items": [], "run": ("full", True, {})} == twice
+    assert once == state(home)
+    assert {} == runs[0].counts
     assert [] == once["problems"] or () == once["problems"]
     assert len({item[2] for item in once["items"]}) >= 5

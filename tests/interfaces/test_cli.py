@@ -697,6 +697,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "attachments": ["attachments", "--json"],
         "home": ["status"],
         "pages": ["edit", "--help"],
+        "prompt": ["prompt", "--for", "我住在哪里？"],
         "backup": ["export", tmp_path / "out.jsonl"],
         "repair": ["check", "--quick"],
         "audit": ["audit"],
@@ -706,6 +707,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "night": ["consolidate", "--dry-run"],
         "demo": ["demo", "--help"],
         "agents": ["install", "--help"],
+        "mcp": ["mcp", "--token"],
     }
     environment = commands.plain({"YIKU_HOME": talk})
 

@@ -103,6 +103,17 @@ def test_what_was_learned_without_being_told(shown):
     assert ["I live in Tromsø now"] == [one["memory"]["content"][:20] for one in data["statements"] if one["word"] == "taken back"]
 
 
+def test_a_night_and_one_of_its_decisions_undone(shown):
+    """The report of its night names what ended; the decision that is taken back has its memory active again."""
+    _, data = shown
+    actions = {item["action"] for item in data["night"]["items"]}
+
+    assert "expired" in actions
+    assert "电梯停到周日" in data["night"]["page"]
+    assert data["undone"]["memory"]["live"]
+    assert data["undone"]["command"].startswith(f"yiku undo {data['night']['run'][-8:]} ")
+
+
 def test_a_compression_an_episode_and_the_scratchpad(shown):
     """What left a context is told of in an episode; a session is one with its steps; the scratchpad names what was done last."""
     _, data = shown
@@ -147,6 +158,7 @@ def test_what_it_prints_fits_two_screens(shown, columns):
     assert "✗" not in body
     assert "- I live in Oslo now. #" in body and "→ I live in Dramm" in body
     assert "24 of 24 questions answered right" in body
+    assert 1 == body.count("At night it tidies itself")
     for part in ("(was 2026-05-15)", "(was Bergen)", "taken back", "→ I live in Oslo"):
         assert part[: columns - 42] in body
 

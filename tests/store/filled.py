@@ -14,6 +14,7 @@ from yiku import Memory
 from yiku.store import pages, records, row_codec
 from yiku.types import (
     AddJobs,
+    CiteSources,
     ClaimJobs,
     EndJob,
     Job,
@@ -103,6 +104,7 @@ def filled(home: Path) -> None:
         handle.store.apply(scope, [Put(busy)], handle.cause("scratchpad"))
         handle.store.apply(scope, [Learned([turn.n])], handle.cause("learn"))
         handle.store.apply(scope, [KeepReply(job, "{}"), Spend(call(now)), EndJob(job, "failed", now)], handle.cause("learn"))
+        handle.store.apply(scope, [CiteSources(first.id, [1, 2])], handle.cause("consolidate"))
         for i in range(ROWS):
             write_note(home, f"lamp {i}.md", f"# Lamps 灯 {i}\n\nLamp {i} hangs in the hall. 第{i}盏挂在厅里。\n")
         memory.notes.sync()

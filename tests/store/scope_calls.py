@@ -460,6 +460,14 @@ def _context(world: World, me: View) -> None:
     assert {rule.scope for rule in packed.rules} <= {me.name}, "a rule of another scope stands here"
 
 
+@tries("prompts.build", 2)
+def _prompt(world: World, me: View) -> None:
+    """What is known and the rules are our own scope's; only what is recalled may come from one that we read."""
+    how = {"auto_recall": world.chance.choice(("off", "gated", "always")), "session": world.chance.choice((None, *SESSIONS))}
+    built = world.ask(me, lambda: me.memory.prompts.build(world.question(), max_tokens=900, **how))
+    assert built.tokens <= 900
+
+
 @tries("search_traces", 3)
 def _search_traces(world: World, me: View) -> None:
     some = (

@@ -13,6 +13,7 @@ from store.scopes import MARKED, View, World, tries
 from yiku.errors import InvalidInput
 from yiku.flows.learn import relearn
 from yiku.flows.notes import add, compact, daily, publish, sync, watch
+from yiku.flows.prompts.compile import compile_identity
 from yiku.types import AddJobs, ClaimJobs, EndJob, Job, KeepReply, ModelCall, Spend
 
 
@@ -200,6 +201,21 @@ def _publish(world: World, me: View) -> None:
     foreign = world.foreign(me.others)
     world.alike(me, lambda id: me.memory.notes.edited(id, before="a", after="b"), foreign, world.absent(foreign))
     me.model.last = None
+
+
+@tries("prompts.compile", 1)
+def _compile(world: World, me: View) -> None:
+    """The summary of a scope's own profile; another without files has none."""
+    handle = me.memory._handle
+    given = replace(handle, settings=replace(handle.settings, vaults=(me.name,)))
+    handle.writes()
+    world.ask(me, lambda: compile_identity(given))
+    summary = given.vault / "identity" / "compiled" / "user.summary.md"
+    text = summary.read_text(encoding="utf-8") if summary.exists() else ""
+    assert {mark for mark, _ in MARKED.findall(text) if mark} <= {me.mark}
+    if me.name != handle.settings.owner:
+        with pytest.raises(InvalidInput, match="vaults"):
+            me.memory.prompts.compile()
 
 
 @tries("notes.sync", 1)

@@ -16,6 +16,7 @@ from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import InvalidInput, InvalidScope, NotFound, ScopeRequired
 from yiku.notes import Notes
+from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 
 NOT_CALLS = {"admin", "scope", "settings", "created"}
@@ -84,7 +85,7 @@ def verbs() -> set[str]:
     def public(kind: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
-    drawers = {"admin": Admin, "sessions": Sessions, "notes": Notes}
+    drawers = {"admin": Admin, "sessions": Sessions, "notes": Notes, "prompts": Prompts}
     return public(Memory) | {f"{drawer}.{name}" for drawer, kind in drawers.items() for name in public(kind)}
 
 

@@ -2,6 +2,7 @@
 List, classify and read the files of a vault that can be indexed, without following links.
 
     MEMORY.md  USER.md  memory/2026-11-23.md  memory/archive/…  documents/…  skills/…
+    identity/…: who the agent is; never indexed. identity/compiled/: derived from it
 
 Markdown and plain text, in folders of any depth. Names that begin with a dot, and links, are passed over: each step of a path goes
 from the descriptor of the folder before it, so whatever is put into the place of a folder, nothing is read outside the vault.
@@ -22,6 +23,8 @@ from yiku.types import NoteSource
 
 PAGES = ("MEMORY.md", "USER.md")
 FOLDERS: dict[str, NoteSource] = {"memory": "memory", "documents": "document", "skills": "skill"}
+IDENTITY = "identity"
+COMPILED = "identity/compiled"
 ENDINGS = (".md", ".markdown", ".txt")
 LARGEST_BYTES = 8 << 20  # of a file that is indexed
 DEEPEST = 40  # folders inside each other
@@ -57,6 +60,16 @@ def source_of(path: str) -> NoteSource | None:
     return FOLDERS[parts[0]]
 
 
+def is_identity(path: str) -> bool:
+    """Whether a path is a file on the agent's identity that a person wrote, or that the night keeps for them."""
+    return path.startswith(f"{IDENTITY}/") and not is_compiled(path)
+
+
+def is_compiled(path: str) -> bool:
+    """Whether a path is a compiled summary, which can be made again."""
+    return path.startswith(f"{COMPILED}/")
+
+
 def day_of(path: str) -> str | None:
     """The day of a log, by its name: "2026-11-23"."""
     found = _DAY.fullmatch(path)
@@ -79,6 +92,18 @@ def scan(root: Path) -> Iterator[Seen | str]:
         os.close(folder)
 
 
+def scan_identity(root: Path) -> Iterator[Seen | str]:
+    """Every file of the agent's identity but compiled summaries, as `scan` gives them."""
+    try:
+        folder = os.open(root, _FOLDER)
+    except OSError:
+        return
+    try:
+        yield from _below(folder, IDENTITY, IDENTITY, DEEPEST)
+    finally:
+        os.close(folder)
+
+
 def _below(above: int, name: str, path: str, deeper: int) -> Iterator[Seen | str]:
     """The files of a folder and of those in it, without following a link."""
     try:
@@ -97,7 +122,7 @@ def _below(above: int, name: str, path: str, deeper: int) -> Iterator[Seen | str
                     yield from _below(folder, entry.name, inside, deeper - 1)
                 else:
                     yield inside
-            elif source_of(inside):
+            elif source_of(inside) or is_identity(inside):
                 with suppress(FileNotFoundError):
                     yield from _file(inside, entry.stat(follow_symlinks=False))
     finally:

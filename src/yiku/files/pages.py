@@ -19,6 +19,7 @@ from yiku.errors import InvalidInput, StoreError
 from yiku.files.notes import LARGEST_BYTES
 from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, temporary_file
 
+PERSONA = "identity/personas/user_custom.md"  # which the night writes
 AGAIN = 5  # times, when somebody saves the page meanwhile
 BOM = "\ufeff"
 

@@ -102,7 +102,8 @@ class Searches(NamedTuple):
         """The one for a file, by its name from the home."""
         if name in OURS or name.startswith(MIRROR):
             return self.own
-        if name.startswith(INBOX) or notes.source_of(_VAULT.sub("", name, count=1)):
+        own = _VAULT.sub("", name, count=1)
+        if name.startswith(INBOX) or notes.source_of(own) or notes.is_identity(own):
             return self.notes
         return self.lines if name.startswith(LINES) else self.other
 
@@ -125,7 +126,8 @@ def search_files(home: Home, searches: Searches, seen: Iterable[Path]) -> Iterat
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work
             continue
-        if left_behind or (found and (temporary or name.startswith("damaged/"))):
+        derived = name.startswith("damaged/") or notes.is_compiled(_VAULT.sub("", name, count=1))
+        if left_behind or (found and (temporary or derived)):
             delete_file(path)
             yield name, "removed: it held what was erased" if found else "removed: left behind by a process that died", size, set()
         elif found:

@@ -34,11 +34,11 @@ KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
 FILES = ("yiku.db", "yiku.db-wal", "yiku.db-shm", "yiku.db-journal", "yiku.toml", "key", "store.id", "reserve", "paused")
 IGNORE_FILE = ".gitignore"
-IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` of every scope
+IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and goes back in time; `transcripts/` and summaries of every scope
     (
         "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
         *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
-        *"/agents.json /reports/ transcripts/".split(),
+        *"/agents.json /reports/ /scopes/*/reports/ transcripts/ identity/compiled/".split(),
         "",
     )
 )
@@ -209,6 +209,17 @@ def write_atomically(path: Path, content: bytes, *, below: Path | None = None) -
         with open_folder(below or path.parent, *names) as folder:
             if not create_whole(folder, path.name, content):
                 _replace(folder, path.name, content)
+            os.fsync(folder)
+    except OSError as error:
+        raise as_store_error(error, path) from error
+
+
+def delete(path: Path, *, below: Path) -> None:
+    """Delete a file, durably; no folder on the way from `below` may be a link. One that is not there is no error."""
+    try:
+        with open_folder(below, *path.parent.relative_to(below).parts) as folder:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path.name, dir_fd=folder)
             os.fsync(folder)
     except OSError as error:
         raise as_store_error(error, path) from error

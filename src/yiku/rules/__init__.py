@@ -1,0 +1,1 @@
+"""Decide and read, purely: no clock, disk, network or database."""

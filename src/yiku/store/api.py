@@ -15,7 +15,8 @@ what each does is said where it stands.
                    | compressions, jobs, spent
     Store.notes    | files of the vault as they were indexed, and their passages: files, of_file, read, ending, after, exist,
                    | count
-    Store.nights   | what the night did, and what it looks for: runs, items, counts, decided, untold
+    Store.nights   | what the night did, and what it looks for: runs, items, counts, decided, untold, stale,
+                    | summarized
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts,
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, merge,

@@ -50,6 +50,7 @@ KEYED = {
     "session_state": "scope_id, id",
     "tombstones": "seal",
     "night_items": "scope_id, run, item",
+    "summary_sources": "scope_id, memory_n, source_n",
 }
 DETAILS = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")  # of a memory
 DIGESTED = {"conversation_turns": row_codec.TURN_DIGESTED, "memories": row_codec.MEMORY_DIGESTED, **records.DIGESTED}
@@ -65,6 +66,7 @@ GOING = {
     "published",
     "runs",
     "session_state",
+    "summary_sources",
     *records.KINDS,
 }  # what is not there may be done, or dropped, and not lost
 HIGHEST = 1 << 40  # of a row's number that is believed

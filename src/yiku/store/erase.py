@@ -24,9 +24,10 @@ from yiku.types import Erase, ErasedRow, Purge, RedactedTurn, State
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 ID_BYTES = 8  # of the name of an erasure
 MANY = 200  # rows, from which on it is faster to write the indexes anew
-HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log")
+HANGING = ("memory_sources", "memory_entities", "memory_relations", "memory_tag_rel", "access_log", "summary_sources")
 OF_A_SCOPE = (
-    "access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
+    "summary_sources"
+    " access_log memory_tag_rel memory_tags memory_relations memory_entities memory_sources memories turn_state turn_work conversation_turns"
     " sessions receipts index_stats session_state learned extraction_queue model_calls episodes scratchpad attachments chunks files published"
     " runs night_items"
 ).split()
@@ -100,6 +101,7 @@ def _delete_memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> 
     index.remove(connection, "memory", scope, gone.n, gone.tokens, past=found != (State.ACTIVE, None))
     for table in HANGING:
         connection.execute(f"delete from {table} where scope_id = ? and memory_n = ?", (scope, gone.n))
+    connection.execute("delete from summary_sources where scope_id = ? and source_n = ?", (scope, gone.n))
     connection.execute("delete from memories where scope_id = ? and n = ?", (scope, gone.n))
     _forget_changes(connection, scope, ("memories", "memory_sources"), gone.n)
     return True

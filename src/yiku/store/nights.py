@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from yiku.store import index, row_codec
-from yiku.types import KeepItem, KeepRun, NightItem, NightRun, Prune
+from yiku.types import CiteSources, KeepItem, KeepRun, NightItem, NightRun, Prune
 
 if TYPE_CHECKING:
     from yiku.store.database import Database  # which imports what writes these
@@ -47,11 +47,11 @@ class SqliteNights:
         with self._database.read() as connection:
             return {str(action): int(number) for action, number in connection.execute(sql, (scope, run))}
 
-    def decided(self, scope: int, action: str, id: str) -> bool:
+    def decided(self, scope: int, action: str) -> set[str]:
         """See Nights.decided."""
-        sql = "select 1 from night_items where scope_id = ? and action = ? and instr(ids, ?) limit 1"
+        sql = "select j.value from night_items i, json_each(i.ids) j where i.scope_id = ? and i.action = ?"
         with self._database.read() as connection:
-            return connection.execute(sql, (scope, action, json.dumps(id))).fetchone() is not None
+            return {str(id) for (id,) in connection.execute(sql, (scope, action))}
 
     def untold(self, scope: int, until: datetime) -> list[str]:
         """See Nights.untold."""
@@ -59,6 +59,37 @@ class SqliteNights:
         sql = f"select s.id from sessions s where s.scope_id = ? and s.ended_at <= ? and not exists ({covered}) order by s.n"
         with self._database.read() as connection:
             return [str(id) for (id,) in connection.execute(sql, (scope, row_codec.micros(until)))]
+
+    def summarized(self, scope: int, ns: Sequence[int]) -> dict[int, list[int]]:
+        """See Nights.summarized."""
+        sql = (
+            "select memory_n, source_n from summary_sources where scope_id = ? and memory_n in (select value from json_each(?))"
+            " order by memory_n, source_n"
+        )
+        found: dict[int, list[int]] = {}
+        with self._database.read() as connection:
+            rows: Any = connection.execute(sql, (scope, json.dumps(list(ns)))).fetchall()
+        for n, source in rows:
+            found.setdefault(n, []).append(source)
+        return found
+
+    def stale(self, scope: int) -> list[int]:
+        """See Nights.stale."""
+        sql = (
+            "select distinct s.memory_n from summary_sources s join memories m on m.n = s.memory_n"
+            " left join memories o on o.n = s.source_n where s.scope_id = ? and m.state = 'active' and m.superseded_by is null"
+            " and (o.n is null or o.state <> 'active' or o.superseded_by is not null) order by 1"
+        )
+        with self._database.read() as connection:
+            rows: Any = connection.execute(sql, (scope,)).fetchall()
+        return [row[0] for row in rows]
+
+
+def cite_sources(connection: apsw.Connection, scope: int, change: CiteSources) -> Iterable[int]:
+    """Write down from which statements a summary was made."""
+    sql = "insert or ignore into summary_sources select ?1, n, ?3 from memories where scope_id = ?1 and id = ?2"
+    connection.executemany(sql, [(scope, change.summary, n) for n in change.sources])
+    return ()
 
 
 def keep_run(connection: apsw.Connection, scope: int, change: KeepRun) -> Iterable[int]:

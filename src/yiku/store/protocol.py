@@ -121,11 +121,17 @@ class Nights(Protocol):
     def counts(self, scope: int, run: str) -> Mapping[str, int]:
         """Return how many decisions of each action a run has written down."""
 
-    def decided(self, scope: int, action: str, id: str) -> bool:
-        """Return whether some run decided this about an id before."""
+    def decided(self, scope: int, action: str) -> set[str]:
+        """Return the ids about which some run decided this."""
 
     def untold(self, scope: int, until: datetime) -> list[str]:
         """Return the sessions whose last turn was said until a time, and of which no episode tells to the end."""
+
+    def summarized(self, scope: int, ns: Sequence[int]) -> dict[int, list[int]]:
+        """Return which statements each of these summaries was made from, by their numbers."""
+
+    def stale(self, scope: int) -> list[int]:
+        """Return the live summaries of which a source is not live any more, by number."""
 
 
 class Erasures(Protocol):

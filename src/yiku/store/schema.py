@@ -30,6 +30,7 @@ MIGRATIONS = (
     "0007_notes.sql",
     "0008_published.sql",
     "0009_nights.sql",
+    "0010_maintain.sql",
 )
 BATCH = 2_000  # rows read at a time
 

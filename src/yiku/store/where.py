@@ -50,7 +50,15 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     """Return the conditions, order and limit of a query on `memories m`."""
     by_number = any(
         given is not None
-        for given in (select.ns, select.suffix, select.entities, select.relation, select.sourced_in, select.ended_at)
+        for given in (
+            select.ns,
+            select.suffix,
+            select.entities,
+            select.relation,
+            select.sourced_in,
+            select.summarizing,
+            select.ended_at,
+        )
     )
     parts, values = (
         [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"],
@@ -89,6 +97,9 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
         turns = json.dumps(list(select.sourced_in))
         sourced = f"scope_id in ({placeholders(scopes)}) and turn in (select value from json_each(?))"
         add(f"m.n in (select memory_n from memory_sources where {sourced})", *scopes, turns)
+    if select.summarizing is not None:
+        made = f"scope_id in ({placeholders(scopes)}) and source_n in (select value from json_each(?))"
+        add(f"m.n in (select memory_n from summary_sources where {made})", *scopes, json.dumps(list(select.summarizing)))
     if select.states:
         add(f"m.state in ({placeholders(select.states)})", *(state.value for state in select.states))
     if select.current:

@@ -30,6 +30,7 @@ from yiku.types import (
     Applied,
     Cause,
     Change,
+    CiteSources,
     ClaimJobs,
     CountAccess,
     Drop,
@@ -168,6 +169,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return records.put(connection, scope, change, journal)
         case Drop():
             return records.drop(connection, scope, change, journal)
+        case CiteSources():
+            return nights.cite_sources(connection, scope, change)
         case KeepItem():
             return nights.keep_item(connection, scope, change, journal.transaction)
         case IndexFile() | DropFile() | EmptyNotes():
@@ -433,12 +436,16 @@ def _update_memory(connection: apsw.Connection, scope: int, change: UpdateMemory
     columns = {name: row_codec.column(value) for name, value in change.columns.items() if name != "tags"}
     sql = f"select {row_codec.MEMORY_DIGESTED} from memories where scope_id = ? and n = ?"
     row = dict(zip(row_codec.MEMORY_DIGESTED.split(", "), index.fetch_one(connection, sql, scope, change.n), strict=True))
-    before = {name: row[name] for name in columns}
+    counted = [name for name in columns if name not in row]  # counters, which no digest covers: those of a merged row are added
+    before = {name: row[name] for name in columns if name in row}
+    if counted:
+        sql = f"select {', '.join(counted)} from memories where scope_id = ? and n = ?"
+        before |= dict(zip(counted, index.fetch_one(connection, sql, scope, change.n), strict=True))
     if "tags" in change.columns:
         before["tags"] = _tags(connection, scope, change.n)
         _set_tags(connection, scope, change.n, change.columns["tags"])
     was = row["state"] == State.ACTIVE and row["superseded_by"] is None
-    row |= columns
+    row |= {name: value for name, value in columns.items() if name in row}
     is_ = row["state"] == State.ACTIVE and row["superseded_by"] is None
     columns["digest"] = row_codec.digest(tuple(row.values()))
     columns["changed"] = journal.note("update", "memories", change.n, before)

@@ -75,6 +75,7 @@ from yiku.types.imports import (
 from yiku.types.learning import (
     Action,
     Draft,
+    Excerpt,
     How,
     Job,
     JobKind,
@@ -108,7 +109,18 @@ from yiku.types.memories import (
     TurnDetails,
     TurnDraft,
 )
-from yiku.types.nights import KeepItem, KeepRun, NightAction, NightItem, NightMode, NightReport, NightRun, Schedule
+from yiku.types.nights import (
+    CiteSources,
+    KeepItem,
+    KeepRun,
+    NightAction,
+    NightItem,
+    NightMode,
+    NightReport,
+    NightRun,
+    RunReport,
+    Schedule,
+)
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
@@ -128,6 +140,7 @@ from yiku.types.outcomes import (
     Undone,
 )
 from yiku.types.pages import Edited, Entry, KeepPageVersion, PageReport, PageVersion, PublishReport
+from yiku.types.prompts import Compiled, CompiledSummary, Prompt, PromptSection, SectionName
 from yiku.types.reports import (
     Backup,
     BackupFile,
@@ -187,8 +200,11 @@ __all__ = [
     "ChangeRow",
     "Check",
     "Checked",
+    "CiteSources",
     "ClaimJobs",
     "Compacted",
+    "Compiled",
+    "CompiledSummary",
     "Compressed",
     "Condition",
     "Confirmed",
@@ -215,6 +231,7 @@ __all__ = [
     "Erased",
     "ErasedRow",
     "Erasure",
+    "Excerpt",
     "Expect",
     "Explanation",
     "Exported",
@@ -276,6 +293,8 @@ __all__ = [
     "Postings",
     "Priority",
     "PriorityName",
+    "Prompt",
+    "PromptSection",
     "Prune",
     "PublishReport",
     "Purge",
@@ -295,12 +314,14 @@ __all__ = [
     "Restored",
     "Retracted",
     "Role",
+    "RunReport",
     "RunUndone",
     "Schedule",
     "Scope",
     "Scratchpad",
     "ScratchpadPatch",
     "Secret",
+    "SectionName",
     "SemanticMemory",
     "Session",
     "SetLearning",

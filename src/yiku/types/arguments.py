@@ -29,6 +29,9 @@ class SettingsArguments(TypedDict, total=False):
     busy_timeout_s: float
     limit: int
     context_tokens: int
+    prompt_tokens: int
+    auto_recall: Literal["off", "gated", "always"]
+    persona: str | None
     search: Literal["auto", "words", "local", "api"]
     embed_url: str | None
     embed_model: str | None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from yiku.types.learning import Job, ModelCall
 from yiku.types.memories import Access, Kind, SemanticMemory, Source, State, Tokens, Turn
-from yiku.types.nights import KeepItem, KeepRun
+from yiku.types.nights import CiteSources, KeepItem, KeepRun
 from yiku.types.notes import DropFile, EmptyNotes, IndexFile
 from yiku.types.pages import KeepPageVersion
 from yiku.types.sessions import Attachment, Episode, Scratchpad
@@ -244,12 +244,14 @@ class LearningState:
 
     version: 0 where nothing says so: the scope is older than such versions, or came with an import
     target:  the version of the run under way; run: its name in the journal; upto: the last turn that it has read
+    offered: the last turn that was queued for an agent to read, where no model does
     """
 
     version: int = 0
     target: int = 0
     run: str | None = None
     upto: int = 0
+    offered: int = 0
 
 
 @value(frozen=True, slots=True)
@@ -334,6 +336,7 @@ Change = (
     | KeepPageVersion
     | KeepRun
     | KeepItem
+    | CiteSources
     | AddTurns
     | AddMemory
     | UpdateMemory
@@ -456,6 +459,7 @@ class Memories:
     hash: bytes | None = None
     entities: Sequence[str] | None = None  # of which a row has one
     external_id: str | None = None
+    summarizing: Sequence[int] | None = None  # numbers of statements that a summary was made from
     relation: tuple[str | None, str | None, str | None] | None = None  # of which a row states one; None asks nothing
     sourced_in: Sequence[str] | None = None  # ids of turns
     states: Sequence[State] = ()

@@ -4,6 +4,7 @@ Types for learning: drafts of statements, jobs, and model calls.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
@@ -87,6 +88,24 @@ class Job:
     error: str | None = None
     reply: str | None = None
     created_at: datetime
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """
+    A piece of a conversation that an agent is asked to learn from, as a model would be.
+
+    id:           what `learned` takes, until `until`; then it is handed out again
+    instructions: what to look for; text: the turns, fenced as data; schema: the JSON schema of the statements
+    waiting:      how many more pieces wait
+    """
+
+    id: str
+    instructions: str
+    text: str
+    schema: Mapping[str, Any]
+    until: datetime
+    waiting: int = 0
 
 
 @value(frozen=True, slots=True, kw_only=True)

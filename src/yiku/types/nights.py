@@ -4,7 +4,7 @@ Types of the night: its runs, what each decided, and the report of one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
@@ -92,6 +92,14 @@ class KeepItem:
     item: NightItem
 
 
+@value(frozen=True, slots=True)
+class CiteSources:
+    """A summary, by its id, was made from these statements, by their numbers."""
+
+    summary: str
+    sources: Sequence[int]
+
+
 @value(frozen=True, slots=True, kw_only=True)
 class NightReport:
     """
@@ -113,6 +121,24 @@ class NightReport:
     notes: tuple[str, ...] = ()
     dry_run: bool = False
     seconds: float = 0.0
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """
+    The report of a run.
+
+    items:  every decision, in order
+    texts:  what the memories that its page names say now, by their ids; what was erased is not among them
+    undone: the operations that were taken back since
+    page:   the report for a person, as Markdown
+    """
+
+    run: NightRun
+    items: tuple[NightItem, ...]
+    texts: Mapping[str, str]
+    undone: frozenset[int]
+    page: str
 
 
 @value(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,9 @@ class Settings:
     busy_timeout_s: float = 30.0
     limit: int = 10
     context_tokens: int = 700
+    prompt_tokens: int = 3_000
+    auto_recall: Literal["off", "gated", "always"] = "gated"
+    persona: str | None = None
     search: str = "auto"
     embed_url: str | None = None
     embed_model: str | None = None

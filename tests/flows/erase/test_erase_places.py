@@ -8,6 +8,7 @@ place here, with what an erasure makes of it.
 import random
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import canaries
@@ -35,11 +36,17 @@ TEXTS = (
     r"damaged/.+",
     r"MEMORY\.md",
     r"USER\.md",
+    r"identity/personas/user_custom\.md",
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
     r"documents/.+",
     r"skills/.+",
+    r"identity/(?!compiled/).+",
+    r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
+    r"reports/snapshot\.md",
+    r"reports/days/\d{4}-\d\d-\d\d\.md",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.md",
     r"inbox/(events|taken)[^/]*\.jsonl",
     r"inbox/unreadable\.jsonl",
 )
@@ -50,8 +57,10 @@ NO_TEXTS = (
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
+    r"identity/compiled/\.compiled_at",
+    r"reports/[\d-]{16}[0-9a-f]{8}\.json",
     r"inbox/(mark|reserve)",
-    r"locks/(backup|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 
@@ -85,10 +94,19 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         memory.record_turn("user", f"{LONG}{sentence}\n{LONG}", session="long")
         kept = memory.remember(sentence, source=turn.id).memory
         memory.remember("I live in Oslo. 我住在奥斯陆。")
+        memory.remember(f"{sentence} Until tonight 今晚为止", expires_at=datetime.now().astimezone() + timedelta(hours=1))
+        memory.remember(sentence, kind="persona_trait")
+        memory.admin.consolidate(phase=4)
         memory.notes.publish()
+        for name in ("SOUL.md", "AGENT.md", "personas/jarvis.md", "prompts/policies.md"):
+            write(home, f"identity/{name}", f"# Tools 工具\n\n- Always: {sentence}\n- {neighbour}\n")
+        memory.prompts.compile()
         memory.notes.compact(strategy="archive")
         memory.notes.sync()
         catch_up(memory._handle)
+    with Memory(home, clock=lambda: datetime.now().astimezone() + timedelta(days=1)) as memory:
+        assert memory.admin.consolidate().counts["expired"]
+    with Memory(home) as memory:
         backup = memory.admin.backup()
         lost_transcript(memory._handle, sentence)
     capture(home, "prompt", prompt=said)
@@ -120,6 +138,7 @@ def check_erased_everywhere(home: Path, seed: int) -> None:
     heard = {place_of(one.partition(":")[0]) for one in canaries.sung(home, [word, han])}
     assert {*TEXTS} == heard - {*NO_TEXTS}, "a place is not filled"
     beside = [name for name in files(home) if neighbour.encode() in (home / name).read_bytes() and name.endswith((".md", ".txt"))]
+    beside = [name for name in beside if not name.startswith("identity/compiled/")]
     with Memory(home) as memory:
         erased = memory.admin.erase(id)
         assert [] == canaries.sung(home, [word, han])

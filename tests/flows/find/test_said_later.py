@@ -123,7 +123,7 @@ def test_little_of_long_hits_is_read(monkeypatch):
         )
         for n in range(1, 13)
     ]
-    said_later.compared(asked("What is the budget of the fair?", built_in()), ["budget", "fair"], pool, {})
+    said_later.compare_hits(asked("What is the budget of the fair?", built_in()), ["budget", "fair"], pool, {})
 
     assert said_later.PASSAGES == len(heard)
     assert {f"The budget of the fair is {n} euros." for n in range(1, 13)} >= {text.strip() for text in heard}
@@ -192,7 +192,8 @@ def test_an_erasure_empties_what_was_known_of_its_slot(memory):
     """Subject, predicate and value, too, in whatever form they were compared."""
     told = memory.remember("My gym is Iron Yard 健身房")
     memory.remember("My weight is 70 kg")
-    known = (keys._words, canonical.form, measures.scan, redaction._runs)
+    memory.notes.publish()
+    known = (keys._words, canonical.form, measures.scan, redaction.runs_of, redaction.forms)
     memory.admin.erase(told.memory.id)
 
     assert {0} == {each.cache_info().currsize for each in known}

@@ -21,6 +21,7 @@ from yiku.files.vault import Home
 from yiku.flows.keep import transcripts as flow
 from yiku.types import Turns
 
+SHOWN = ("Oslo", "小雨", "储物柜")
 LONG = "灯笼 Lantern " * 8_000  # over 64 KiB: goes into a blob
 
 
@@ -177,6 +178,29 @@ def test_what_could_not_come_back_is_named_exactly(said, home):
     assert 1 == len([*(home / "damaged").glob("*-transcripts/1/s1-*.jsonl")])
     with clocked(home) as memory:
         assert {"four", "seven 七", "eight"} <= {turn.content for turn in memory.search_traces(session="s1")}
+
+
+@pytest.mark.parametrize("backed_up", [False, True])
+def test_no_line_of_a_page_stands_twice_where_the_key_is_lost_too(memory, home, backed_up):
+    """What memory says again is in the region alone, what came back from nowhere is the person's own text; headings do not stay behind."""
+    memory.record_turn("user", "I live in Oslo.")
+    memory.record_turn("user", "我妹妹叫小雨。")
+    memory.remember("The locker is green. 储物柜是绿色的。")
+    memory.notes.publish()
+    before = {(name, text): (home / name).read_text().count(text) for name in ("MEMORY.md", "USER.md") for text in SHOWN}
+    assert 1 == max(before.values())
+    if backed_up:
+        memory.admin.backup()
+    memory.close()
+    lose(home)
+    (home / "key").unlink()
+    yiku.repair(home, rebuild=True)
+    with clocked(home) as again:
+        again.notes.publish()
+        again.notes.publish()
+
+    assert before == {(name, text): (home / name).read_text().count(text) for name, text in before}
+    assert not any("##" in (home / name).read_text().rpartition("yiku:end")[2] for name, _ in before)
 
 
 @pytest.mark.parametrize(("backed_up", "laid_over"), [(False, False), (False, True), (True, True)])

@@ -618,3 +618,28 @@ def test_the_same_words_with_a_slot_of_another_cardinality_confirm(memory, text,
 
     assert isinstance(memory.remember(text, cardinality="single", **slot), Confirmed)
     assert 1 == len(memory.get_all())
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Always answer in English.", "rule"),
+        ("以后都用中文回答。", "rule"),
+        ("Never commit to main without a test.", "rule"),
+        ("永远不要直接推送到main分支", "rule"),
+        ("I always drink tea in the morning.", "fact"),
+        ("我每天都喝咖啡", "fact"),
+        ("For this task, use tabs.", "fact"),
+        ("Always answer in English. I live in Oslo.", "fact"),
+    ],
+)
+def test_an_order_for_any_time_is_a_rule(memory, text, kind):
+    """Without a kind given; each prompt shows it then, whatever is asked."""
+    assert memory.remember(text).memory.kind == kind
+    assert (text in memory.context("what is for lunch? 中午吃什么？").text) == (kind == "rule")
+
+
+def test_what_only_a_document_orders_is_no_rule(memory):
+    """A rule comes from the user's own words."""
+    assert memory.remember("Always answer in English.", origin="file").memory.kind == "fact"
+    assert memory.remember("以后都用中文回答。", origin="tool").memory.kind == "fact"

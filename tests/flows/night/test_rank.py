@@ -228,3 +228,19 @@ def test_a_missed_week_equals_seven_nights(home, clock, blank, tmp_path):
 
 def everything(memory: Memory) -> list[SemanticMemory]:
     return memory._handle.store.memories(memory._handle.own(), Memories())
+
+
+def test_undo_of_a_run_names_what_is_gone_for_good(memory, clock):
+    """What was purged stays gone and is named; the rest of the run is taken back, and the next night leaves it so."""
+    memory.remember("The gate is shut. 大门关着。", ttl_days=1)
+    clock.advance(days=2)
+    memory.admin.consolidate()
+    told = passing(memory)
+    clock.advance(days=31)
+    done = memory.admin.consolidate()
+    back = memory.admin.undo_run(done.run)
+
+    assert {"expired": 2, "purged": 1} == done.counts
+    assert 1 == len(back.skipped)
+    assert {State.ACTIVE} == states(memory, told)
+    assert {} == memory.admin.consolidate().counts

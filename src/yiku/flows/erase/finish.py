@@ -98,6 +98,7 @@ def clean_everywhere(
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
     if not any(place.unfinished for place in places):
         _write_receipt(handle, done)
+    redaction.forget()  # what was looked for
     return done
 
 
@@ -214,17 +215,20 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 
 
 def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
-    """Remove from the managed regions of pages what erasures without a receipt took."""
+    """Remove from the managed regions of pages, and from reports, what erasures without a receipt took."""
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     try:
         return [
             place
             for number in sorted({entry["scope"] for entry in waiting})
-            for place in published.cut(
-                handle,
-                number,
-                [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
-                sought.sentences,
+            for place in (
+                *published.cut(
+                    handle,
+                    number,
+                    [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
+                    sought.sentences,
+                ),
+                *published.clear_reports(handle, number),
             )
         ]
     except (StoreError, OSError) as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from yiku.errors import InvalidInput, StoreError
@@ -101,7 +102,7 @@ def cut_files(handle: Handle, found: NotesPlan) -> list[Place]:
 
 def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redaction.Range]:
     """The ranges that stand in what people wrote: published.py takes care of the managed region."""
-    if path not in files.PAGES or not cut:
+    if path not in (*files.PAGES, pages.PERSONA) or not cut:
         return cut
     kept = region.outside(text)
     lines = [text.count("\n", 0, start) + 1 for start, _ in cut]
@@ -109,8 +110,8 @@ def _of_people(path: str, text: str, cut: list[redaction.Range]) -> list[redacti
 
 
 def _texts(root: Path | None) -> Iterable[tuple[str, bytes]]:
-    """Every file of the vault with what it holds."""
-    for one in files.scan(root) if root is not None else ():
+    """Every file of the vault with what it holds, and those of identity/."""
+    for one in chain(files.scan(root), files.scan_identity(root)) if root is not None else ():
         if not isinstance(one, str):
             with suppress(OSError):
                 content = files.read(root, one.path)[1]  # type: ignore[arg-type]

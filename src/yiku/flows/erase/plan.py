@@ -156,7 +156,7 @@ def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
     """Plan an erasure; with `keep`, store the blobs of redacted texts. Raises NotFound if nothing is selected."""
     if not handle.own():
         raise NotFound("there is nothing to erase")
-    chosen = select(handle, choice)
+    chosen = _with_summaries(handle, select(handle, choice))
     if chosen.whole_scope or chosen.records:
         return complete(handle, chosen, choice=choice)
     redacted, left = _redact(handle, chosen, keep=keep)
@@ -164,6 +164,18 @@ def plan(handle: Handle, choice: Choice, *, keep: bool) -> ErasurePlan:
     if not found:
         raise NotFound("there is nothing to erase")
     return found
+
+
+def _with_summaries(handle: Handle, chosen: Selection) -> Selection:
+    """Add the summaries that were made from statements that go, and those of these."""
+    gone, found = [*chosen.statements.gone], {memory.n for memory in chosen.statements.gone}
+    ns = [memory.n for memory in gone]
+    while ns and not chosen.whole_scope:
+        made = handle.store.memories(handle.own(), Memories(summarizing=ns))
+        made = [memory for memory in handle.store.with_details(made) if memory.n not in found]
+        gone, ns = [*gone, *made], [memory.n for memory in made]
+        found.update(ns)
+    return replace(chosen, statements=replace(chosen.statements, gone=gone))
 
 
 def complete(

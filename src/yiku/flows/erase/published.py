@@ -1,20 +1,24 @@
 """
-Remove erased statements from the managed regions of MEMORY.md and USER.md.
+Remove erased statements from the managed regions of MEMORY.md, USER.md and the persona's file, and the reports that may hold them.
 
-Text that people wrote outside the regions is not touched.
+Text that people wrote outside the regions is not touched. The compiled summaries of what memory says of the user are deleted: a
+model may have said it in other words, and they are made again.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from yiku.errors import InvalidInput
-from yiku.files import pages
-from yiku.files.notes import PAGES
+from yiku.files import pages, reports
+from yiku.files.notes import COMPILED, PAGES
+from yiku.files.vault import delete
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import region
 from yiku.rules.privacy import redaction
+from yiku.rules.prompts.condense import TARGETS
 from yiku.types import Place
 
 AGAIN = 5  # times, when somebody saves a page meanwhile
@@ -26,10 +30,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
 
     scope: its number; ids: of the memories that are gone; texts: what must stand nowhere
     """
-    home = Path(handle.home)
-    known = {number: name for number, name, _ in handle.store.scopes()}
-    is_owner = known.get(scope, handle.scope) == handle.settings.owner
-    root = home if is_owner else handle.paths.vault_of(scope)
+    home, root = Path(handle.home), _vault(handle, scope)
 
     def gone(item: region.Item) -> bool:
         if item.id is not None and any(id.endswith(item.id) for id in ids):
@@ -37,7 +38,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         folded = redaction.Folded(item.text)
         return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
 
-    for name in PAGES:
+    for name in (*PAGES, pages.PERSONA):
         path = root / name
         place = str(path.relative_to(home))
         try:
@@ -55,3 +56,31 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         if lines:
             line_list = ", ".join(map(str, lines))
             yield Place(place, f"line {line_list} of the managed region removed", len(seen.content) if seen else 0)
+    yield from _drop_compiled(handle, root)
+
+
+def _drop_compiled(handle: Handle, root: Path) -> Iterator[Place]:
+    """The summaries of USER.md and of the user's wishes are gone; who compiles one meanwhile does it before or after."""
+    gone = []
+    with handle.store.exclusive():
+        for target in TARGETS.values():
+            path = root / COMPILED / target.file
+            if target.personal and os.path.lexists(path):
+                delete(path, below=Path(handle.home))
+                gone.append(target.file)
+    if gone:
+        yield Place(str((root / COMPILED).relative_to(handle.home)), f"{', '.join(gone)} removed: yiku compile makes it again")
+
+
+def clear_reports(handle: Handle, scope: int) -> Iterator[Place]:
+    """Remove what the night wrote about a scope for people to read."""
+    root = _vault(handle, scope)
+    if removed := reports.clear(root):
+        name = str((root / reports.FOLDER).relative_to(handle.home))
+        yield Place(name, f"{removed} removed; the next night writes the snapshot and the last days again")
+
+
+def _vault(handle: Handle, scope: int) -> Path:
+    known = {number: name for number, name, _ in handle.store.scopes()}
+    is_owner = known.get(scope, handle.scope) == handle.settings.owner
+    return Path(handle.home) if is_owner else handle.paths.vault_of(scope)

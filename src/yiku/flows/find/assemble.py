@@ -15,6 +15,7 @@ from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
 from yiku.flows.find.said_later import Compared, latest_first
 from yiku.rules.deciding import conflict, history
 from yiku.rules.finding import score
+from yiku.rules.prompts import persona
 from yiku.rules.text import analyze
 from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, State, Turn
 
@@ -84,7 +85,7 @@ def _rank(query: Query, candidates: Candidates, corrections: Corrections) -> lis
             Hit(
                 item=item,
                 relevance=relevance,
-                score=score.ranked(relevance, weight),
+                score=score.ranked(relevance, weight) * _of_persona(query, item),
                 routes={route: (ranks[route][key], value) for route, value in routes.items()},
                 sources=(),
                 superseded_by=item.superseded_by if isinstance(item, SemanticMemory) else corrections.replaced.get(item.id),
@@ -102,6 +103,11 @@ def _prior(query: Query, item: Item) -> float:
         case Note():
             return score.NOTE_PRIORS[item.source]
     return score.NEUTRAL_PRIOR
+
+
+def _of_persona(query: Query, item: Item) -> float:
+    """What the active persona makes of a score: a persona moves what is found, and stores nothing."""
+    return persona.weight(query.handle.settings.persona, item.kind) if isinstance(item, SemanticMemory) else 1.0
 
 
 def _in_time(query: Query, candidates: Candidates) -> Sifted:

@@ -42,7 +42,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
     terms = analyze.question(folded(query.text)).words
     following = {id: _statement(turn) for id, turn in after.items()}
-    order = said_later.compared(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
+    order = said_later.compare_hits(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
     order = replace(
         order,

@@ -43,7 +43,7 @@ def standing_rules(
     else:
         found, further = _now(handle, own, applies, limit)
     kept = _latest_of_each_slot(found)
-    return tuple(map(_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
+    return tuple(map(as_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
 
 
 def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: int) -> tuple[list[SemanticMemory], int]:
@@ -101,7 +101,8 @@ def _latest_of_each_slot(newest_first: Sequence[SemanticMemory]) -> list[Semanti
     return [*kept.values()]
 
 
-def _hit(memory: SemanticMemory) -> Hit:
+def as_hit(memory: SemanticMemory) -> Hit:
+    """Return a statement with details as a hit that nobody searched for."""
     links = (Link(id=s.turn, session=s.session, speaker=s.actor, origin=s.origin, said_at=s.said_at) for s in memory.sources)
     return Hit(item=memory, relevance=1.0, score=1.0, routes={}, sources=tuple(sorted(links, key=lambda link: link.said_at)))
 

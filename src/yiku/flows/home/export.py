@@ -52,6 +52,7 @@ from yiku.types.invisible import UNSEEN
 FORMAT, VERSION = "yiku-export", 1
 PAGE = 500  # rows of the journal read at a time
 _STORES_OWN = frozenset("n scope changed".split())  # numbers that another store gives anew
+COUNTED = frozenset("retrieved used mentioned last_retrieved last_used last_mentioned".split())  # exported with the row alone
 KINDS: Mapping[str, type[Any]] = {"episode": Episode, "scratchpad": Scratchpad, "attachment": Attachment}  # types of lines
 _RECORDS = {"episodes": "episode", "scratchpad": "scratchpad", "attachments": "attachment"}  # by table
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -223,7 +224,7 @@ def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _
     elif row.table == "memories" and row.action == "insert":
         yield {"type": "memory", **lived.line()}
     elif row.table == "memories":
-        before = dict(row.before or {})
+        before = {name: value for name, value in (row.before or {}).items() if name not in COUNTED}
         yield {"type": "update", "memory": lived.today.id, "before": plain(before), "after": plain(lived.after(row, before))}
     elif row.action == "insert":
         if (source := lived.added.get(row.number)) is not None:

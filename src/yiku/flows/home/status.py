@@ -24,7 +24,7 @@ from yiku.types import Stats, Status
 
 DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with its container, unless it is a volume"}
 LATE_NIGHT = timedelta(days=3)
-LATEST_RUNS = 50  # among which the last full night is looked for
+LATEST_RUNS = 500  # among which the last full night is looked for
 WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
 
 

@@ -305,7 +305,7 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     once = slots.is_past(content, value if isinstance(value, str) else None)  # whatever else it is, is refused below
     slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
     slot = _resolve_subject(handle, slot, explicit=details.get("cardinality") is not None)
-    origin, kind, standing = _classify(details, turn, slot)
+    origin, kind, standing = _classify(details, turn, slot, content)
     span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
     source = Source(
         origin=origin,
@@ -347,12 +347,14 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     )
 
 
-def _classify(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None) -> tuple[Origin, Kind, Standing]:
-    """Return origin, kind and standing, as given or else by the source turn and the slot."""
-    origin, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
+def _classify(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None, content: str) -> tuple[Origin, Kind, Standing]:
+    """Return origin, kind and standing, as given or else by the source turn, the slot, and what the user orders."""
+    given, kind, standing = (details.get(field) for field in ("origin", "kind", "standing"))
+    origin = (turn.origin if turn else Origin.USER) if given is None else checks.enum_member(given, Origin, "origin")
+    ordered = slot is None and origin is Origin.USER and slots.is_rule(content)
     return (
-        (turn.origin if turn else Origin.USER) if origin is None else checks.enum_member(origin, Origin, "origin"),
-        slots.kind_of(slot) if kind is None else checks.enum_member(kind, Kind, "kind"),
+        origin,
+        (Kind.RULE if ordered else slots.kind_of(slot)) if kind is None else checks.enum_member(kind, Kind, "kind"),
         _standing_named(str(kind).casefold()) if standing is None else checks.enum_member(standing, Standing, "standing"),
     )
 

@@ -9,56 +9,85 @@ takes back carries the name of one run, so that one undo of it brings everything
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from yiku.errors import CannotUndo, NotFound
+from yiku.errors import Ambiguous, CannotUndo, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import transcripts
 from yiku.flows.keep.undo import NO_ROWS, OPERATION, Reversal, depending, is_undo_of, reversal
 from yiku.types import ChangeRow, RunUndone, SemanticMemory, SkippedItem
 
+SHORTEST = 4  # of the end of a run's name
 Decisions = Mapping[int, Sequence[ChangeRow]]  # the changes of each operation, newest first, by its number
 
 
 def undo_run(handle: Handle, run: str, item: int | None = None, *, dry_run: bool = False) -> RunUndone:
-    """Undo a run, or one of its decisions. Raises NotFound where there is no such run or decision."""
+    """Undo a run, or one of its decisions. Raises NotFound where there is no such run or decision, and Ambiguous."""
     checks.flag(dry_run, "dry_run")
-    name = checks.name(run, "run")
+    name = named(handle, checks.name(run, "run"))
     number = None if item is None else checks.integer(item, "item", at_least=1, at_most=2**31)
     every = decisions(handle, name)
     if not every:
         raise NotFound(f"there is no run {name[:80]!r}", "`yiku journal` lists the operations and their runs.")
-    numbers = dict(enumerate(every, 1))
-    if number is not None and number not in numbers:
-        raise NotFound(f"run {name} has no item {number}: it has {len(numbers)}")
-    wanted = {place: numbers[place] for place in (numbers if number is None else (number,))}
+    numbers = _numbers(handle, name, every)
+    operation = next((one for one, place in numbers.items() if place == number), None)
+    if number is not None and operation is None:
+        raise NotFound(f"run {name} has no item {number} that changed a memory")
+    wanted = sorted(every if operation is None else (operation,), reverse=True)
     back = replace(handle, run=f"undo {handle.new_id()}")
-    done = RunUndone(run=name, dry_run=dry_run)
     before = undone(handle, every)
+    done, taken = RunUndone(run=name, dry_run=dry_run), list[int]()
     after: Mapping[int, SemanticMemory] = NO_ROWS
-    for place, operation in sorted(wanted.items(), reverse=True):
-        if operation in before:
+    for one in wanted:
+        if one in before:
             continue
-        ignored = [numbers[one] for one in done.items] if dry_run else []
-        found = _taken_back(back, operation, every[operation], ignored=ignored, after=after, dry_run=dry_run)
+        found = _taken_back(back, one, every[one], ignored=taken if dry_run else (), after=after, dry_run=dry_run)
+        place = numbers.get(one, 0)
+        if found is None:
+            continue
         if isinstance(found, str):
-            done = replace(done, skipped=(SkippedItem(place, operation, found), *done.skipped))
+            done = replace(done, skipped=(SkippedItem(place, one, found), *done.skipped))
             continue
         plan, made = found
+        taken.append(one)
         after = {**after, **plan.after} if dry_run else NO_ROWS
         done = replace(
             done,
-            items=(place, *done.items),
+            items=(place, *done.items) if place else done.items,
             memories=done.memories + len(plan.rows),
             turns=done.turns + plan.turns,
             records=done.records + plan.records,
             operation=made or done.operation,
         )
-    if done.items and not dry_run:
+    if done.operation:
         transcripts.note_write(handle)
     return done
+
+
+def named(handle: Handle, run: str) -> str:
+    """Return the name of the night with this end, or the name as it was given. Raises Ambiguous."""
+    own = handle.own()
+    if not own or len(run) < SHORTEST or handle.store.nights.runs(own[0], id=run):
+        return run
+    ends = [one.id for one in handle.store.nights.runs(own[0]) if one.id.endswith(run.removeprefix("#"))]
+    if len(ends) > 1:
+        raise Ambiguous(f"the run {run} fits {', '.join(ends)}")
+    return ends[0] if ends else run
+
+
+def _numbers(handle: Handle, run: str, every: Decisions) -> Mapping[int, int]:
+    """Return the numbers of the decisions of a run by their operations: as its report has them, else in their order."""
+    items = handle.store.nights.items(handle.own()[0], run)
+    if items:
+        return {item.operation: item.item for item in items if item.operation in every}
+    return {operation: place for place, operation in enumerate(every, 1)}
+
+
+def undone_of(handle: Handle, run: str) -> frozenset[int]:
+    """Return which operations of a run were taken back, and not brought back since."""
+    return undone(handle, decisions(handle, run))
 
 
 def decisions(handle: Handle, run: str) -> Decisions:
@@ -97,19 +126,21 @@ def _taken_back(
     operation: int,
     changes: Sequence[ChangeRow],
     *,
-    ignored: Sequence[int],
+    ignored: Collection[int],
     after: Mapping[int, SemanticMemory],
     dry_run: bool,
-) -> tuple[Reversal, int] | str:
-    """Take one decision back; return what that changed and its operation, or why it is left as it is."""
+) -> tuple[Reversal, int] | str | None:
+    """Take one decision back; return what that changed and its operation, or why it is left as it is; None where nothing is to do."""
 
-    def attempt() -> tuple[Reversal, int] | str:
+    def attempt() -> tuple[Reversal, int] | str | None:
         later = depending(handle, operation, changes, by_field=True, ignored=ignored)
         if later is not None:
             return f"changed since by operation {later.transaction} ({later.operation})"
         try:
             plan = reversal(handle, operation, changes, meanwhile=after)
-        except (CannotUndo, NotFound) as error:
+        except NotFound:  # it changed nothing that an undo brings back, such as a scope that it opened
+            return None
+        except CannotUndo as error:
             return error.detail.partition(": ")[2] or error.detail
         if dry_run:
             return plan, 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -175,16 +175,18 @@ def _postpone(asking: Asking, job: Job, why: str) -> None:
 def _process(asking: Asking, job: Job) -> Iterator[Result]:
     """Process one job: ask unless a reply is stored, store the reply, apply it, finish."""
     if job.kind == "extract":
-        if turns := _excerpt(asking, job):
-            yield from _extract(asking, job, turns)
+        if turns := excerpt(asking.handle, asking.scope, job):
+            near = nearest(asking.handle, asking.scope, next(turn for turn in turns if turn.n == job.turn_n))
+            items = json.loads(job.reply) if job.reply is not None else _ask(asking, job, question(turns, near), extraction.ITEMS)
+            yield from store_items(asking.handle, asking.scope, items, turns, near, method=asking.method)
     else:
         episodes.retell(asking.handle, asking.method, job, lambda messages, schema: _ask(asking, job, messages, schema))
     asking.handle.store.apply(asking.scope, [EndJob(job)], asking.handle.cause("learn"))
 
 
-def _excerpt(asking: Asking, job: Job) -> list[Turn]:
+def excerpt(handle: Handle, scope: int, job: Job) -> list[Turn]:
     """Return a user's turn with its neighbours; empty if it is gone."""
-    session = asking.handle.store.turns([asking.scope], Turns(session=job.session))
+    session = handle.store.turns([scope], Turns(session=job.session))
     place = next((k for k, turn in enumerate(session) if turn.n == job.turn_n), None)
     if place is None:
         return []
@@ -194,39 +196,47 @@ def _excerpt(asking: Asking, job: Job) -> list[Turn]:
     return [fence.own_words(turn) for turn in session[max(0, place - AROUND) : end]]
 
 
-def _extract(asking: Asking, job: Job, turns: Sequence[Turn]) -> Iterator[Result]:
-    """Apply what a model found in an excerpt, as far as its turns support it."""
-    handle, scope = asking.handle, asking.scope
-    nearest = _nearest(asking, next(turn for turn in turns if turn.n == job.turn_n))
-    messages = [
-        {
-            "role": "system",
-            "content": prompt_files.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST)),
-        },
-        {"role": "user", "content": extraction.known(nearest) + extraction.shown(turns)},
-    ]
-    items = json.loads(job.reply) if job.reply is not None else _ask(asking, job, messages, extraction.ITEMS)
-    found, refused = extraction.drafts(items, turns, names=handle.settings.names, nearest=nearest)
+def question(turns: Sequence[Turn], near: Sequence[SemanticMemory]) -> list[Message]:
+    """Return what a model is asked about an excerpt: what to look for, and the turns with the memories nearest to them, as data."""
+    asked = prompt_files.text("extract", extraction.language(turns)).replace("{most}", str(extraction.MOST))
+    return [{"role": "system", "content": asked}, {"role": "user", "content": extraction.known(near) + extraction.shown(turns)}]
+
+
+def store_items(
+    handle: Handle,
+    scope: int,
+    items: Sequence[Mapping[str, Any]],
+    turns: Sequence[Turn],
+    near: Sequence[SemanticMemory],
+    *,
+    method: str,
+) -> Iterator[Result]:
+    """
+    Store what a model found in an excerpt, as far as its turns support it.
+
+    items: as extraction.ITEMS has them; near: the memories that it was shown
+    """
+    found, refused = extraction.drafts(items, turns, names=handle.settings.names, nearest=near)
     yield from (Trouble(f"left out: {line}") for line in refused)
     for draft, own_words, turn, replaces in found:
         raised = (own_words and turn.origin is Origin.USER) or _said_by_user(handle, draft, turns)
         known = known_of(handle, scope, turn)
         if any(_same(memory, draft) for memory in known):
             continue
-        result = keep(handle, scope, turn, draft, known, method=asking.method, candidate=not raised, replaces=replaces)
+        result = keep(handle, scope, turn, draft, known, method=method, candidate=not raised, replaces=replaces)
         if result is not None:
             yield result
 
 
-def _nearest(asking: Asking, turn: Turn) -> list[SemanticMemory]:
+def nearest(handle: Handle, scope: int, turn: Turn) -> list[SemanticMemory]:
     """Return the live statements that share most words with a turn, except its own."""
-    store, scope, terms = asking.handle.store, asking.scope, analyze.question(turn.content)
+    store, terms = handle.store, analyze.question(turn.content)
     weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
     postings = store.postings("memory", [scope], (*terms.words, *terms.characters), past=False, cap=score.COMMON_ROWS)
     ns, scores, _ = score.bm25(postings, weights)
     best, _ = score.best(ns, scores, LOOKED_AT)
     rows = {row.n: row for row in store.memories([scope], Memories(ns=best, states=(State.ACTIVE,), current=True))} if best else {}
-    own, now = {memory.n for memory in known_of(asking.handle, scope, turn)}, asking.handle.now()
+    own, now = {memory.n for memory in known_of(handle, scope, turn)}, handle.now()
     return [rows[n] for n in best if n in rows and n not in own and history.recallable(rows[n], now)][: extraction.NEAREST]
 
 

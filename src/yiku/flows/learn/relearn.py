@@ -221,7 +221,8 @@ def _batches(run: _Run, state: LearningState, over: Callable[[], bool]) -> Itera
         found = store.turns([run.scope], Turns(after=upto, roles=("user",), limit=BATCH))
         if not found:
             if not run.dry_run:
-                store.apply(run.scope, [SetLearning(LearningState(LEARNING_VERSION))], run.handle.cause(OPERATION))
+                done = LearningState(LEARNING_VERSION, offered=store.learning.state(run.scope).offered)
+                store.apply(run.scope, [SetLearning(done)], run.handle.cause(OPERATION))
             yield _Batch(0, upto)
             return
         readings = _Readings(run.handle)

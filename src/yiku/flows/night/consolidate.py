@@ -22,7 +22,7 @@ from typing import NamedTuple
 from yiku.errors import InvalidInput
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.night import expire, extract, indexes, rank
+from yiku.flows.night import beliefs, conflicts, duplicates, expire, extract, indexes, persona, publish, rank, summaries
 from yiku.flows.night.run import OPERATION, Night
 from yiku.store.api import one_at_a_time
 from yiku.types import KeepRun, NightItem, NightMode, NightReport, NightRun
@@ -47,10 +47,10 @@ PHASES = (
     Phase("collect", light=True),  # of the three, the third does all: a turn is read once
     Phase("filter", light=True),
     Phase("extract", (extract.steps,), light=True),
-    Phase("maintain"),
+    Phase("maintain", (duplicates.steps, conflicts.steps, beliefs.steps, summaries.steps, persona.steps)),
     Phase("rank", (rank.fade, rank.purge, indexes.attachments)),
     Phase("indexes", (indexes.prune, indexes.copies, indexes.merge)),
-    Phase("publish"),
+    Phase("publish", (publish.steps,)),
 )
 
 

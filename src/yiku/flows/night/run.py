@@ -55,7 +55,11 @@ class Night:
     over: Callable[[], bool] = lambda: False
     notes: list[str] = field(default_factory=list)
     phase: int = 0
+    found: dict[tuple[int, float], list[int]] = field(
+        default_factory=dict
+    )  # what shares words with a row (near.py), looked up once a run
     _pace: _Pace = field(default_factory=_Pace)
+    _decided: dict[str, set[str]] = field(default_factory=dict)  # by action, as first asked
 
     @property
     def now(self) -> datetime:
@@ -68,8 +72,10 @@ class Night:
         return self.run.mode == "light"
 
     def decided(self, action: NightAction, id: str) -> bool:
-        """Tell whether some night decided this about an id before."""
-        return self.handle.store.nights.decided(self.scope, action, id)
+        """Tell whether some night decided this about an id before this phase."""
+        if action not in self._decided:
+            self._decided[action] = self.handle.store.nights.decided(self.scope, action)
+        return id in self._decided[action]
 
     def memories(self, select: Memories) -> Iterator[SemanticMemory]:
         """Yield the memories of a selection of this scope in the order of their rows, until the time is up."""

@@ -27,7 +27,8 @@ from yiku.types import NightReport, Schedule, SyncReport
 IDLE, FALLBACK = timedelta(minutes=20), timedelta(hours=48)
 LOOK_EACH_S = 60.0
 STOP_S = 0.5  # that a thread has to end its decision
-LATEST = 50  # rows of the journal among which the last one of somebody else is looked for
+LATEST = 500  # runs among which the last full one is looked for
+LATEST_ROWS = 50  # of the journal, among which the last one of somebody else is
 
 
 def not_due(handle: Handle) -> str | None:
@@ -45,7 +46,7 @@ def not_due(handle: Handle) -> str | None:
         return None
     if now - since < SPACING:
         return f"the last night was {_hours(now - since)} ago" if last else "memory is not a day old"
-    written = max((row.at for row in handle.store.journal(own, limit=LATEST) if row.operation != OPERATION), default=since)
+    written = max((row.at for row in handle.store.journal(own, limit=LATEST_ROWS) if row.operation != OPERATION), default=since)
     if now - since < FALLBACK and timedelta(0) <= now - written < IDLE:
         return "something was written in the last 20 minutes"
     return None

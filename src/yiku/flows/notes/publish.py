@@ -191,7 +191,17 @@ def _look(handle: Handle, path: Path) -> Look:
         known_version = any(one.version == found.version for one in known)
         return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
     read = hand_edits.read(found.body, found.version, known, _seal(handle))
+    if read.own:
+        read = replace(read, own=tuple(raw for raw in read.own if not _is_said(handle, raw)))
     return replace(look, edits=read, held=_doubt(handle, look, read))
+
+
+def _is_said(handle: Handle, raw: str) -> bool:
+    """Whether memory says a line under another id, as after the loss of the database and the key: the region shows it anyway."""
+    items = region.items(raw)
+    if len(items) != 1 or not items[0].id:
+        return False
+    return any(" ".join(row.content.split()) == items[0].text for row in pool(handle))
 
 
 def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
@@ -199,7 +209,7 @@ def _orphaned(handle: Handle, found: Page) -> tuple[str, ...]:
     own = handle.own()
     lines = [item for item in region.items(found.body) if item.id]
     gone = [item for item in lines if not own or not handle.store.count(own, Memories(suffix=item.id))]
-    there = {" ".join(row.content.split()) for row in _pool(handle)} if gone else set()
+    there = {" ".join(row.content.split()) for row in pool(handle)} if gone else set()
     return tuple(f"- {item.text}" for item in gone if item.text not in there)
 
 
@@ -242,12 +252,12 @@ def _whole_ids(known: Sequence[PageVersion]) -> dict[str, str]:
 def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVersion | None, int, int]:
     """The whole text of a page, the version that it shows if that is new, and how many statements are shown and omitted."""
     name = look.path.name
-    rows = _pool(handle)
+    rows = pool(handle)
     language = handle.settings.language
     language = language_of(" ".join(row.content for row in rows)) if language == "auto" else language
     sections, further = choosing.sections(name, rows, handle.now(), language)
     if name == choosing.MEMORY:
-        further = max(0, _live(handle) - sum(len(lines) for _, lines in sections))
+        further = max(0, live(handle) - sum(len(lines) for _, lines in sections))
     short = _short_ids(handle, [row for _, lines in sections for row in lines])
     body, shown = region.body(
         sections,
@@ -290,7 +300,7 @@ def _new_page(handle: Handle, look: Look, title: str) -> Page:
     return Page(text + gap, "", "", "", "")
 
 
-def _pool(handle: Handle) -> list[SemanticMemory]:
+def pool(handle: Handle) -> list[SemanticMemory]:
     """The statements of this scope that pages are made of: all rules, what is said of the user, and the newest."""
     own, now = handle.own(), handle.now()
     if not own:
@@ -304,7 +314,8 @@ def _pool(handle: Handle) -> list[SemanticMemory]:
     return mark(handle, [*{row.n: row for row in found}.values()])
 
 
-def _live(handle: Handle) -> int:
+def live(handle: Handle) -> int:
+    """How many statements of this scope hold now."""
     own = handle.own()
     select = Memories(states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
     return handle.store.count(own, select) if own else 0

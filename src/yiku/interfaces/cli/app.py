@@ -39,6 +39,7 @@ TABLE = {
         "why": "audit",
         "explain": "find",
         "context": "find",
+        "prompt": "prompt",
     },
     "Correct": {
         "update": "keep",
@@ -71,12 +72,14 @@ TABLE = {
         "sync": "notes",
         "index": "notes",
         "publish": "pages",
+        "compile": "prompt",
         "note": "vault",
         "promote": "vault",
         "compact": "vault",
         "watch": "vault",
     },
-    "Coding agents": {
+    "Agents": {
+        "mcp": "mcp",
         "install": "agents",
         "uninstall": "agents",
         "ingest": "agents",
@@ -91,6 +94,7 @@ TABLE = {
         "repair": "repair",
         "embed": "vectors",
         "consolidate": "night",
+        "report": "night",
         "schedule": "night",
     },
     "This home": {

@@ -4,8 +4,8 @@ The command `demo`: record a conversation, learn from it, ask about it, and chec
 The material lies in demo/: 99 turns in seven sessions, in English and Chinese, the statements that an agent keeps on the
 way with `remember`, and the questions with what their answers must hold. Everything else is learned from what Mei says.
 On the way she changes her mind, makes a joke and takes it back, a context grows too long and is compressed, and each session
-ends as an episode. Where a model is set, it reads the conversation too. Last, MEMORY.md is published, and a line of it edited as
-a person would. The home that it makes stays, to be tried.
+ends as an episode. Where a model is set, it reads the conversation too. Then MEMORY.md is published, and a line of it edited as
+a person would. Last comes a night, whose report is shown and one of whose decisions is undone. The home stays, to be tried.
 A person is shown two screens of it: the statements of demo/shown.jsonl and the questions marked as shown.
 """
 
@@ -29,7 +29,7 @@ import typer
 from yiku.errors import InvalidInput
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
-from yiku.types import Compressed, Episode, Hit, LearnReport, SemanticMemory, State, Turn
+from yiku.types import Compressed, Episode, Hit, LearnReport, RunReport, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -39,7 +39,7 @@ OWNER, NAMES = "user:mei", ["Mei"]
 SIGN = "# Made by `yiku demo`, which may make it anew."
 OURS = frozenset(  # what a home made here holds
     "yiku.toml yiku.db yiku.db-wal yiku.db-shm store.id key reserve erased blobs locks backups damaged"
-    " .gitignore MEMORY.md USER.md memory documents skills transcripts".split()
+    " .gitignore MEMORY.md USER.md memory documents skills transcripts reports identity inbox".split()
 )
 WIDTH = 80  # cells, where the terminal does not say
 LONG = "2026-03-26-deskew"  # the session whose context grows too long,
@@ -48,6 +48,9 @@ STORY = "2026-05-18-export"  # the session whose episode is shown
 QUESTION, STEP = "图书馆那边有没有投影仪？", "Buy curtains by 19 June"  # what is left open
 PAGE, LINE, EDITED = "MEMORY.md", "I live in Oslo now.", "I live in Drammen now."  # what a person changes there
 WHERE = "Where do I live?"
+BRIEF, BRIEF_SAID, BRIEF_ENDS = "The lift is out of order until Sunday. 电梯停到周日。", "2026-05-20", "2026-05-25"
+TELLING = ("merged", "replaced", "flagged", "archived")  # decisions that are shown before others
+NIGHT_LINES = 3  # of its report
 MODEL_S = 120.0  # for a model, where one is set
 
 
@@ -100,11 +103,14 @@ class Shown:
     glimpse: list[tuple[str, str]] = field(default_factory=list)
     page: list[str] = field(default_factory=list)
     edited: list[tuple[str, str]] = field(default_factory=list)
+    night: RunReport | None = None
+    undone: tuple[str, SemanticMemory] | None = None
 
     @property
     def right(self) -> bool:
-        """Whether every answer is right, and the edit changed one."""
-        return all(asked.right for asked in self.asked) and [answer for _, answer in self.edited] == [EDITED, LINE]
+        """Whether every answer is right, the edit changed one, and the undo brought its memory back."""
+        edited = [answer for _, answer in self.edited] == [EDITED, LINE]
+        return all(asked.right for asked in self.asked) and edited and self.undone is not None and self.undone[1].live
 
 
 def demo(call: Call) -> None:
@@ -128,6 +134,7 @@ def demo(call: Call) -> None:
         shown.history = memory.history(memory.recall("Where do I live?", types=["memory"])[0].id)
         _glimpse(memory, shown)
         _edit(memory, shown)
+        _sleep(memory, shown)
     call.answer(_data(shown), _printed(shown), wanted=True)
     if not shown.right:
         raise typer.Exit(1)
@@ -234,6 +241,19 @@ def _edit(memory: Memory, shown: Shown) -> None:
     shown.edited.append((f"yiku undo {operation}", answer()))
 
 
+def _sleep(memory: Memory, shown: Shown) -> None:
+    """Run a night and undo one of its decisions."""
+    memory.remember(BRIEF, said_at=BRIEF_SAID, expires_at=BRIEF_ENDS)
+    run = memory.admin.consolidate().run
+    shown.night = memory.admin.report(run)
+    items = [item for item in shown.night.items if item.operation]
+    item = next((one for one in items if one.action in TELLING), items[0])
+    memory.admin.undo_run(run, item.item)
+    back = memory.get(item.ids[-1])
+    if isinstance(back, SemanticMemory):
+        shown.undone = f"yiku undo {run[-8:]} {item.item}", back
+
+
 # ------------------------------------------------------------------ what is told
 
 
@@ -255,12 +275,25 @@ def _printed(shown: Shown) -> Iterator[str]:
     limit = (terminal.width() or WIDTH) - 44
     yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
     yield from _heading(f"{PAGE} is yours to edit")
-    yield from (f"  {terminal.cut(line, limit + 42)}" for line in shown.page)
+    yield from (f"  {terminal.cut(line, limit + 42)}" for line in _some(shown.page))
     yield ""
     yield f"  {terminal.padded(f'an editor: Oslo becomes {EDITED.split()[3]}', 40)}  {WHERE}"
     yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
+    if shown.night is not None and shown.undone is not None:
+        yield from _heading("At night it tidies itself; what it did can be undone")
+        told = [line for line in shown.night.page.splitlines() if line.startswith("- ")]
+        yield from (f"  {terminal.cut(line, limit + 42)}" for line in told[:NIGHT_LINES])
+        command, back = shown.undone
+        yield f"  {terminal.padded(command, 40)}→ {terminal.cut(terminal.flat(back.content), limit)}"
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
+
+
+def _some(page: Sequence[str]) -> Iterator[str]:
+    """Yield the headings of a page, the first line below each, and the line that is edited."""
+    for before, line in zip(["", *page], page, strict=False):
+        if line.startswith("## ") or before.startswith("## ") or LINE in line:
+            yield line
 
 
 def _heading(text: str) -> Iterator[str]:
@@ -375,5 +408,8 @@ def _data(shown: Shown) -> dict[str, Any]:
         "page": shown.page,
         "edited": [{"command": command, "answer": answer} for command, answer in shown.edited],
         "history": [json_output.item(version) for version in shown.history],
+        "night": shown.night
+        and {"run": shown.night.run.id, "items": json_output.plain(shown.night.items), "page": shown.night.page},
+        "undone": shown.undone and {"command": shown.undone[0], "memory": json_output.item(shown.undone[1])},
         "next": _next(shown.home),
     }

@@ -1,5 +1,5 @@
 """
-Commands for the night: consolidate, schedule.
+Commands for the night: consolidate, report, schedule.
 """
 
 from __future__ import annotations
@@ -88,5 +88,26 @@ def _lines(done: NightReport) -> Iterator[str]:
         yield f"  its time was up in phase {done.phase}: the next call continues"
     for note in done.notes:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
-    if operation := next((item.operation for item in done.items if item.operation), 0):
-        yield f"  yiku undo {operation} takes all of this back"
+    if any(item.operation for item in done.items):
+        yield f"  yiku undo {done.run} takes all of this back"
+
+
+def report(
+    call: Call,
+    *,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="A night, by the end of its name [default: the last].")] = None,
+) -> None:
+    """
+    Show what a night decided, and why.
+
+    Each decision has a number, by which yiku undo RUN NUMBER takes it back.
+    """
+    with call.memory() as memory:
+        found = memory.admin.report(run)
+    data = {
+        "run": json_output.plain(found.run),
+        "items": [{**json_output.plain(one), "undone": one.operation in found.undone} for one in found.items],
+        "texts": dict(found.texts),
+        "page": found.page,
+    }
+    call.answer(data, terminal.markdown(found.page))

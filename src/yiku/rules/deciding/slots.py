@@ -162,6 +162,12 @@ def _telling(text: str) -> list[Clause]:
     return [clause for clause in clauses(text) if not clause.bare and clause.mood is not Mood.ASKED]
 
 
+def is_rule(text: str) -> bool:
+    """Whether a text is one sentence that tells the agent what to do at any time: "Always answer in English."."""
+    told = _telling(text)
+    return any(clause.rule and not clause.task for clause in told) and len({clause.sentence for clause in told}) == 1
+
+
 def kind_of(slot: Slot | None) -> Kind:
     """Return the kind that a slot implies."""
     known = built_in().predicates.get(slot.predicate) if slot else None

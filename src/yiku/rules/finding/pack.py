@@ -26,7 +26,9 @@ from yiku.rules.privacy import fence, quoting
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.sentences import split
-from yiku.types import Context, Hit, Note, Origin, SemanticMemory, Turn
+from yiku.types import Attachment, Context, Episode, Hit, Note, Origin, SemanticMemory, State, Turn
+
+Item = SemanticMemory | Turn | Episode | Attachment | Note
 
 WHOLE_TOKENS = 256
 CUT_TOKENS = 96  # of what the user did not say
@@ -172,6 +174,7 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
         marks.append(label("context.taken_back", language))
     elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with and hit.said_later is None:
         marks.append(f"{label('context.contradicts', language)}{hit.item.flagged_with[-1][-8:]}")
+    marks += trust_marks(hit.item, who, language)
     text = annotated(hit, language, 2 * looked_at)  # spaces fall away
     if isinstance(hit.item, Note):
         return f"- {cut(text, room, wanted, looked_at)} ({', '.join([hit.said_at.date().isoformat(), *_place(hit.item), *marks])})"
@@ -179,6 +182,21 @@ def _line(hit: Hit, language: str, wanted: Mapping[str, float], room: int, looke
         return f"- {cut(text, WHOLE_TOKENS, looked_at=looked_at)} ({', '.join([hit.said_at.date().isoformat(), who, *marks])})"
     kept = cut(text, room if hit.item.origin is Origin.USER else min(room, CUT_TOKENS), wanted, looked_at)
     return f"- {who}: {kept} ({', '.join(marks)})"
+
+
+def trust_marks(item: Item, who: str, language: str) -> list[str]:
+    """Say what nobody has confirmed, and whose words they are where `who` is the name of somebody else."""
+    marks = []
+    if isinstance(item, SemanticMemory) and item.state is State.CANDIDATE:
+        marks.append(label("context.unconfirmed", language))
+    if isinstance(item, (SemanticMemory, Turn)) and item.origin is not Origin.USER and who != item.origin.value:
+        marks.append(item.origin.value)
+    return marks
+
+
+def statement(hit: Hit, language: str) -> str:
+    """Return the line of a statement as it stands in a context: its words, date, who said it, short id."""
+    return _line(hit, language, {}, 0, RULE_CHARS)
 
 
 def _one_line(text: str) -> str:

@@ -60,7 +60,7 @@ class Order:
 
     outdated:    clauses with what was said later
     taken_back:  ids of statements that what followed took back
-    before:    pairs of ids: the first answers, the second only seems to (a plan, the past, somebody else) and stands behind it
+    before:      pairs of ids: the first answers, the second only seems to (a plan, the past, somebody else) and stands behind it
     """
 
     outdated: tuple[Outdated, ...] = ()
@@ -77,7 +77,7 @@ class _Passage(NamedTuple):
     holds: int
 
 
-def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], following: Mapping[str, Statement]) -> Order:
+def compare_hits(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], following: Mapping[str, Statement]) -> Order:
     """
     What of these statements something said later replaces as an answer, and what does not answer at all.
 
@@ -86,7 +86,7 @@ def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], foll
     """
     found, taken_back = answers(asked, terms, pool, following)
     outdated: list[Outdated] = []
-    behind: list[tuple[str, str]] = []
+    demoted: list[tuple[str, str]] = []
     gone = set[Answer]()
     held = _held_by_statement(found)
     for score, old, new in supersede.best(asked, found):
@@ -95,10 +95,10 @@ def compared(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], foll
             outdated.append(Outdated(old.statement.id, old.clause.start, old.clause.end, new.statement.id, why, over))
         as_much = len(held[new.statement.id]) >= len(held[old.statement.id])
         if score >= MARKED or (score >= FIRST and (as_much or supersede.tells_a_change(old, new))):
-            behind.append((new.statement.id, old.statement.id))
+            demoted.append((new.statement.id, old.statement.id))
             gone.add(old)
     current = [each for each in found if each not in gone and each.holds and each.told and _answers(asked, each)]
-    return Order(tuple(outdated), taken_back, (*behind, *_only_seeming(asked, [one for one in found if one.holds], current)))
+    return Order(tuple(outdated), taken_back, (*demoted, *_only_seeming(asked, [one for one in found if one.holds], current)))
 
 
 def _held_by_statement(found: Iterable[Answer]) -> Mapping[str, frozenset[str]]:

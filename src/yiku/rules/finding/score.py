@@ -66,11 +66,12 @@ def in_one_writing(postings: Postings, written: Mapping[str, str]) -> Postings:
     return replace(postings, found=found)
 
 
-def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def bm25(postings: Postings, weights: Sequence[float], *, by_length: bool = True) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """
     Score the rows that hold any of the terms.
 
-    weights: one a posting
+    weights:   one a posting
+    by_length: False gives the share of the terms that a row holds, however long it is: for rows out of recall, of which no mean is known
     Returns ns (k,) int64 and relevance (k,) float64, unordered, and the terms that were too common to count.
     """
     import numpy as np
@@ -83,7 +84,8 @@ def bm25(postings: Postings, weights: Sequence[float]) -> tuple[np.ndarray, np.n
     whole = sum(value for p, value in zip(found, values, strict=True) if p.term not in dropped)
     if not counted or whole <= 0:
         return np.empty(0, np.int64), np.empty(0), sorted(dropped)
-    parts = [value * (K1 + 1) / (1 + K1 * (1 - B + B * p.lengths / mean)) for p, value in counted]
+    share = B if by_length else 0.0
+    parts = [value * (K1 + 1) / (1 + K1 * (1 - share + share * p.lengths / mean)) for p, value in counted]
     ns, sums = _summed([p.ns for p, _ in counted], parts)
     return ns, sums / whole, sorted(dropped)
 

@@ -16,7 +16,7 @@ from yiku.rules.text.folding import folded
 
 _FILES_OF_WORDS = ("persons", "moods", "changes", "functions", "times", "numbers", "units", "values", "synonyms", "attributes")
 _FILES_OF_NOUNS = ("units", "values", "synonyms", "attributes")
-FILES_OF_LISTS = ("slots", "asking", "records", "secrets", "clock", "forms", "erasing")
+FILES_OF_LISTS = ("slots", "asking", "records", "secrets", "clock", "forms", "erasing", "identity", "night")
 _TABLES_OF_VALUES = (  # which are looked up by themselves, too
     ("numbers", "number"),
     ("units", "unit"),

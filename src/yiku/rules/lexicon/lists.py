@@ -1,8 +1,8 @@
 """
 Search texts for word lists of the lexicon, and look up labels shown to people.
 
-They stand in the files `asking`, `clock`, `erasing`, `forms`, `records` and `secrets` of each language, a list a line, and are named
-`file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:
+They stand in the files `asking`, `clock`, `erasing`, `forms`, `identity`, `night`, `records` and `secrets` of each language, a list a line,
+and are named `file.list`. What a list means is decided by whoever looks for it. A table of lists gives its words the names of their lists:
 what numbers, units, months and things are worth as values.
 """
 
@@ -89,6 +89,11 @@ def made_of(folded: str, *names: str) -> bool:
 def label(name: str, language: str) -> str:
     """Return a label in a language by name: `episode.goal`."""
     return built_in().labels[language][name]
+
+
+def label_or(name: str, language: str, otherwise: str) -> str:
+    """Return a label in a language, or something else where there is none of this name."""
+    return built_in().labels[language].get(name, otherwise)
 
 
 def languages() -> tuple[str, ...]:

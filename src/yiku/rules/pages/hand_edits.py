@@ -59,13 +59,14 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     The edits of a region.
 
     version: of its marker; known: all that is known of this page, oldest first
-    Where nobody knows the version, nothing is missing from it and nothing corrects: what is not known is the person's own text.
+    Where nobody knows the version, or its lines were sealed with a key that is lost, so that not even a heading is known, nothing
+    is missing from it and nothing corrects: what is not known is the person's own text.
     """
     found = items(body)
     told = [(item, _sealed(item, seal)) for item in found]
     was_shown = shown(known, seal)
     base = _base(told, version, known)
-    if base is None:
+    if base is None or {entry.seal for entry in base.entries}.isdisjoint(sealed for _, sealed in told):
         return Edits(own=tuple(item.raw for item in found if item.statement and not was_shown(item)))
     there, unknown = _kept(told, base)
     changed: dict[str, Changed] = {}

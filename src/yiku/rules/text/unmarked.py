@@ -12,7 +12,6 @@ No pattern here repeats without a bound but over single characters, so it takes 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from html import unescape
@@ -23,24 +22,34 @@ from yiku.rules.text.analyze import UNSPACED
 from yiku.types.invisible import UNSEEN
 
 _MAY_BEGIN = lazy.compile(rf"[&*~`=_\\<>!\[\]{UNSEEN}]")  # found ten times faster than a mark
-_MARK = lazy.compile(
-    r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"  # the only one that stands for something
-    r"|[*~`]{1,200}|={2,200}"
-    r"|_(?:(?<![0-9A-Za-z]_)(?<![0-9A-Za-z]\\_)|(?![0-9A-Za-z]))"  # in snake_case it is a letter
-    r"|\\(?=[!-/:-@\[-`{-~])"
-    r"|<(?:/?[A-Za-z][0-9A-Za-z-]{0,40}(?:\s[^<>]{0,500})?/?|!--[^<>]{0,500}--)>|[<>]"
-    r"|\]\([^()\n]{0,500}(?:\([^()\n]{0,200}\)[^()\n]{0,200}){0,3}\)|\]\[[^\[\]\n]{0,200}\]"  # where a link leads
-    r"|\[\^[^\[\]\n]{1,40}\]|\[\[[^\[\]|\n]{1,200}\||!?\[|\]"
-    rf"|[{UNSEEN}]{{1,200}}"
-)
-_INVISIBLE = lazy.compile(f"[{UNSEEN}]")
+_MARKS = {  # by their first character
+    "&": lazy.compile(
+        r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"
+    ),  # the only one that stands for something
+    **dict.fromkeys("*~`", lazy.compile(r"[*~`]{1,200}")),
+    "=": lazy.compile(r"={2,200}"),
+    "_": lazy.compile(r"_(?:(?<![0-9A-Za-z]_)(?<![0-9A-Za-z]\\_)|(?![0-9A-Za-z]))"),  # in snake_case it is a letter
+    "\\": lazy.compile(r"\\(?=[!-/:-@\[-`{-~])"),
+    "<": lazy.compile(r"<(?:/?[A-Za-z][0-9A-Za-z-]{0,40}(?:\s[^<>]{0,500})?/?|!--[^<>]{0,500}--)>|<"),
+    ">": lazy.compile(r">"),
+    "[": lazy.compile(r"\[\^[^\[\]\n]{1,40}\]|\[\[[^\[\]|\n]{1,200}\||\["),
+    "!": lazy.compile(r"!\["),
+    "]": lazy.compile(  # with where a link leads
+        r"\]\([^()\n]{0,500}(?:\([^()\n]{0,200}\)[^()\n]{0,200}){0,3}\)|\]\[[^\[\]\n]{0,200}\]|\]"
+    ),
+}
+_UNSEEN = lazy.compile(f"[{UNSEEN}]{{1,200}}")
 _IN_CHINESE = lazy.compile(rf"[{UNSPACED}]([ \t\u3000]{{0,16}}(?:[ \t\u3000]|\r?\n[ \t\u3000]{{0,16}}))(?=[{UNSPACED}])")
 
-_WITHIN = lazy.compile(
-    rf"[*~`={UNSEEN}](?<=\w.)[*~`=_{UNSEEN}]{{0,8}}(?=[\w<&\[\\])|[<\[\]](?<=\w.)|\\(?<=\w.)(?=[!-/:-@\[-`{{-~])"
-    rf"|&(?=#|\w{{2,32}};)|_(?<=[{UNSPACED}]_)|>(?<=\n.)",
-    re.DOTALL,
-)
+_SPLITS = {  # where they stand inside of a word, by their first character
+    "&": lazy.compile(r"&(?=#|\w{2,32};)"),
+    **dict.fromkeys("*~`=", lazy.compile(r"(?<=\w)[*~`=_]{1,8}(?=[\w<&\[\\]|[^\x00-\x7f])")),
+    "_": lazy.compile(rf"(?<=[{UNSPACED}])_"),
+    "\\": lazy.compile(r"(?<=\w)\\(?=[!-/:-@\[-`{-~])"),
+    **dict.fromkeys("<[]", lazy.compile(r"(?<=\w)[<\[\]]")),
+    ">": lazy.compile(r"(?<=\n)>"),
+}
+_BEHIND_A_LETTER = lazy.compile(r"(?<=\w)[^\n]")
 
 Cut = tuple[int, int, str]  # a range, and what it stands for
 
@@ -97,7 +106,7 @@ def unmarked(text: str) -> Unmarked:
 
 def may_split_words(text: str) -> bool:
     """Tell whether marks may stand inside of a word: then an index does not know that word."""
-    within = any(_WITHIN.match(text, begin.start()) for begin in _MAY_BEGIN.finditer(text))
+    within = any(_SPLITS.get(begin[0], _BEHIND_A_LETTER).match(text, begin.start()) for begin in _MAY_BEGIN.finditer(text))
     return within or (not text.isascii() and _IN_CHINESE.search(text) is not None)
 
 
@@ -105,10 +114,10 @@ def _marks(text: str) -> Iterator[Cut]:
     at = 0
     while begin := _MAY_BEGIN.search(text, at):
         at = begin.end()
-        if match := _MARK.match(text, begin.start()):
+        if match := _MARKS.get(begin[0], _UNSEEN).match(text, begin.start()):
             sign = unescape(match[0]) if match[0].startswith("&") else ""
             if sign != match[0]:
-                yield *match.span(), "" if _INVISIBLE.match(sign) else sign
+                yield *match.span(), "" if _UNSEEN.match(sign) else sign
             at = match.end()
 
 

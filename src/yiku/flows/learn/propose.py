@@ -1,0 +1,134 @@
+"""
+Store what an agent states: as the user's own where a turn of theirs says it, else as a candidate.
+
+An agent may have it from the user, from a tool, or from nowhere, and its word does not tell which. So the user's turns are looked
+at: where the statement stands in clauses of one of them (rules/learning/grounding.py), that turn is its source, and it is decided
+like anything the user says. Else it waits, marked and never pinned, until somebody confirms it. A correction of a statement
+of the user's waits in the same way, and until then the statement stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from yiku.errors import InvalidInput, NotFound
+from yiku.flows.common import checks
+from yiku.flows.common.handle import Handle
+from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.forget import forget
+from yiku.flows.keep.remember import remember
+from yiku.flows.keep.update import update
+from yiku.flows.learn.store_draft import details as details_of
+from yiku.flows.learn.store_draft import known_of
+from yiku.rules.finding import score
+from yiku.rules.learning import extraction
+from yiku.rules.learning.drafts import drafts
+from yiku.rules.lexicon import built_in
+from yiku.rules.privacy import fence
+from yiku.rules.text import analyze
+from yiku.rules.text.analyze import fold
+from yiku.rules.text.sentences import split
+from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, SemanticMemory, Standing, State, Turn, Turns
+
+METHOD = "agent"
+LOOKED_AT = 40  # turns that share most words with the statement, of which the user's are read
+READ_TURNS = 8
+READ_CHARS = 4_000  # of each of them
+READ_SENTENCES = 40  # of each of them
+QUOTE_CHARS = 600
+GIVEN = frozenset("kind tags metadata expires_at importance".split())
+
+
+def propose(
+    handle: Handle,
+    text: str,
+    details: Mapping[str, Any],
+    *,
+    evidence: str | None = None,
+    idempotency_key: str | None = None,
+    replaces: SemanticMemory | None = None,
+) -> Outcome:
+    """
+    Store a statement of an agent; see Agent.propose.
+
+    replaces: the live memory that it is a correction of
+    """
+    if unknown := sorted(set(details) - GIVEN):
+        raise InvalidInput(f"a proposal has no {', '.join(unknown)[:80]}; known are {', '.join(sorted(GIVEN))}")
+    stated = checks.text(text, "text").strip()
+    quote = checks.text(evidence, "evidence", at_most=QUOTE_CHARS) if evidence is not None else None
+    kind = checks.enum_member(details.get("kind"), Kind, "kind") if details.get("kind") is not None else Kind.FACT
+    found = _said_by_user(handle, stated, kind, quote) if len(stated) <= QUOTE_CHARS else None
+    if found is None:
+        given = {**details, "origin": Origin.ASSISTANT}
+        how = How(method=METHOD, state=State.CANDIDATE)
+        return remember(handle, stated, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
+    draft, turn = found
+    known = _known(handle, turn, draft)
+    if known is not None:
+        return Confirmed(memory=known)
+    given = {**details_of(handle, turn, draft, candidate=False), **details}
+    how = How(method=METHOD, quote=draft.quote, replaces=replaces.n if replaces else None)
+    return remember(handle, draft.text, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
+
+
+def amend(handle: Handle, id: str, text: str | None, details: Mapping[str, Any], *, evidence: str | None = None) -> Outcome:
+    """Correct a memory on an agent's word; see Agent.amend."""
+    if unknown := sorted(set(details) - {"tags", "metadata"}):
+        raise InvalidInput(f"an agent cannot set {', '.join(unknown)[:80]}; it can set tags and metadata")
+    memory = find_memory(handle, id, handle.own())
+    if memory.state not in (State.ACTIVE, State.CANDIDATE) or memory.superseded_by:
+        raise NotFound(f"memory {id} is no longer current: it was replaced, forgotten or retracted")
+    if text is None:
+        return Confirmed(memory=update(handle, memory.id, None, details))
+    waits = memory.state is State.CANDIDATE
+    done = propose(handle, text, {"kind": memory.kind, **details}, evidence=evidence, replaces=None if waits else memory)
+    if waits and not isinstance(done, Refused) and done.memory.line != memory.line:
+        forget(handle, memory.id, reason=f"amended: {done.memory.id}")
+    return done
+
+
+def _known(handle: Handle, turn: Turn, draft: Draft) -> SemanticMemory | None:
+    """Return what was learned from this turn before in these words, or in this slot."""
+    for memory in known_of(handle, handle.writes(), turn):
+        if memory.live and (fold(memory.content) == fold(draft.text) or (draft.slot and memory.slot == draft.slot.key)):
+            return memory
+    return None
+
+
+def _said_by_user(handle: Handle, text: str, kind: Kind, quote: str | None) -> tuple[Draft, Turn] | None:
+    """Return the draft that rests on the user's own words, and their turn; None where nothing they said holds it."""
+    for turn in _turns(handle, text if quote is None else f"{text} {quote}"):
+        for evidence in [quote] if quote is not None else _sentences(turn.content):
+            item = {"type": kind.value, "content": text, "evidence": evidence}
+            for found in extraction.drafts([item], [turn], names=handle.settings.names)[0]:
+                if found.own_words and _stated_plainly(handle, found.draft, evidence, turn):
+                    return found.draft, turn
+    return None
+
+
+def _stated_plainly(handle: Handle, draft: Draft, evidence: str, turn: Turn) -> bool:
+    """Whether the user's words assert it, or as a rule tell the agent so: what is imagined, hedged or quoted is not theirs."""
+    if draft.kind is Kind.RULE:
+        return any(one.kind is Kind.RULE for one in drafts(evidence, said_at=turn.said_at, names=handle.settings.names))
+    return draft.standing is Standing.FACT
+
+
+def _sentences(text: str) -> Sequence[str]:
+    return [one.strip() for one in split(text[:READ_CHARS], built_in())[:READ_SENTENCES] if one.strip()]
+
+
+def _turns(handle: Handle, text: str) -> list[Turn]:
+    """Return the user's own turns in this scope that share most words with a text, the best first."""
+    own, terms = handle.own(), analyze.question(text)
+    if not own or not (terms.words or terms.characters):
+        return []
+    weights = [1.0] * len(terms.words) + [score.CHARACTER_WEIGHT] * len(terms.characters)
+    postings = handle.store.postings("turn", own, (*terms.words, *terms.characters), past=False, cap=score.COMMON_ROWS)
+    ns, scores, _ = score.bm25(postings, weights)
+    best, _ = score.best(ns, scores, LOOKED_AT)
+    rows = {turn.n: turn for turn in handle.store.turns(own, Turns(ns=best, roles=("user",)))} if best else {}
+    said = [fence.own_words(rows[n]) for n in best if n in rows and rows[n].origin is Origin.USER]
+    return [replace(turn, content=turn.content[:READ_CHARS]) for turn in said[:READ_TURNS]]

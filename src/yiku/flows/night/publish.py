@@ -1,0 +1,128 @@
+"""
+Phase 7, publish: MEMORY.md and USER.md, the snapshot, the summaries of the last days, and the report of this run.
+
+Everything here is made of what the database holds, so it is made again whenever it is asked for, nothing is written where nothing
+changed, and none of it is a decision. What a person edited in the pages is read first, as theirs: it carries no name of the
+night, whose undo would take it back. A scope without files publishes nothing; its reports are shown by `yiku report`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import StoreBusy
+from yiku.files import reports
+from yiku.flows.night.report import language, of_run
+from yiku.flows.night.run import Night
+from yiku.flows.notes import publish, sync
+from yiku.rules.night import report as report_rules
+from yiku.rules.night import snapshot as snapshot_rules
+from yiku.types import Condition, Episode, Memories, NightItem, Records, RunReport, SemanticMemory, Turns
+
+DAYS = 7  # of which a summary is made, if nights were missed
+MOST = 200  # sessions and statements of a day
+TURNS = 100_000  # that are counted of a day
+
+
+def steps(night: Night) -> Iterator[NightItem]:
+    """Publish the pages, then what is made of them for people to read."""
+    root = night.handle.vault
+    if root is None or night.dry_run:
+        return
+    _pages(night)
+    yield from ()
+    if night.over():
+        return
+    erasures = night.handle.store.erasures
+    last = erasures.last()
+    _snapshot(night, root)
+    _days(night, root)
+    _report(night, root)
+    if erasures.last() != last:  # what was read before may have been erased meanwhile
+        reports.clear(root)
+
+
+def _pages(night: Night) -> None:
+    """Publish MEMORY.md and USER.md and index them; a page that waits for somebody, or is being written to, is a note."""
+    handle = replace(night.handle, run=None)
+    try:
+        done = publish.publish(handle)
+        if written := [page.path for page in done.pages if page.action == "written"]:
+            sync.sync_files(handle, written)
+    except StoreBusy as error:
+        night.notes.append(f"pages were not published: {error.detail}")
+        return
+    night.notes.extend(f"{page.path} {page.why}" for page in done.pages if page.action == "held")
+
+
+# ------------------------------------------------------------------ for people to read
+
+
+def _snapshot(night: Night, root: Path) -> None:
+    handle = night.handle
+    rows = handle.store.with_details(publish.pool(handle))
+    counted = handle.store.upkeep.counts([night.scope])
+    counts = {"memories": sum(counted["kinds"].values()), **{name: counted[name] for name in ("turns", "sessions", "episodes")}}
+    page = snapshot_rules.page(rows, counts, night.now, language(handle, [night.scope]))
+    reports.write(root, reports.SNAPSHOT, page, below=Path(handle.home))
+
+
+def _days(night: Night, root: Path) -> None:
+    """Write the summary of each of the last days on which something was said or learned."""
+    spoken = language(night.handle, [night.scope])
+    for back in range(1, DAYS + 1):
+        day = (night.now - timedelta(days=back)).date()
+        begin = datetime.combine(day, time(), night.now.tzinfo)
+        turns, episodes, learned = _of_day(night, begin, begin + timedelta(days=1))
+        if turns or learned:
+            page = report_rules.day(day, turns, episodes, learned, spoken)
+            reports.write(root, f"{reports.DAYS}/{day.isoformat()}.md", page, below=Path(night.handle.home))
+
+
+def _of_day(night: Night, begin: datetime, end: datetime) -> tuple[int, list[Episode], list[SemanticMemory]]:
+    store, own = night.handle.store, [night.scope]
+    turns = len(store.turns(own, Turns(since=begin, until=end, limit=TURNS, order="said")))
+    if not turns and not store.count(own, Memories(since=begin, until=end)):
+        return 0, [], []
+    episodes = store.records(Episode, own, Records(since=begin, until=end, limit=MOST))
+    stored = Condition("created_at", "gte", begin)
+    learned = store.memories(own, Memories(since=begin, until=end, current=True, where=stored, order="said", limit=MOST))
+    return turns, episodes, [row for row in learned if row.live and not row.expired(night.now)]
+
+
+def _report(night: Night, root: Path) -> None:
+    """Write the report of this run, if it decided something; the oldest ones go."""
+    items = night.handle.store.nights.items(night.scope, night.run.id)
+    if items:
+        done = of_run(night.handle, [night.scope], replace(night.run, phase=night.phase), items)
+        name = f"{night.run.at:%Y-%m-%d-%H%M}-{night.run.id[-8:]}"
+        below = Path(night.handle.home)
+        reports.write(root, f"{name}.md", done.page, below=below)
+        reports.write(root, f"{name}.json", json.dumps(_plainly(done), separators=(",", ":")) + "\n", below=below)
+    reports.prune(root)
+
+
+def _plainly(done: RunReport) -> dict[str, Any]:
+    """Return a report without any words, for programs."""
+    return {
+        "run": done.run.id,
+        "mode": done.run.mode,
+        "at": done.run.at.isoformat(),
+        "items": [
+            {
+                "item": one.item,
+                "phase": one.phase,
+                "action": one.action,
+                "ids": list(one.ids),
+                "reason": one.reason,
+                "evidence": dict(one.evidence),
+                "operation": one.operation,
+            }
+            for one in done.items
+        ],
+    }

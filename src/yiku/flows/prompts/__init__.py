@@ -1,0 +1,3 @@
+"""
+Package: system prompts: what memory adds to one, and the agent's identity files condensed for it.
+"""

@@ -1,0 +1,99 @@
+"""
+Read the files of identity/ that a person keeps, and condense them for a prompt.
+
+    identity/SOUL.md  identity/AGENT.md      who the agent is, and how it works: yours, never changed
+    identity/personas/NAME.md                a voice that can be chosen; user_custom.md is what memory learned of the user's wishes
+    identity/prompts/policies.md             rules of the sessions of this home
+    identity/compiled/                       their summaries, made by compile.py; derived
+    USER.md                                  beside the folder: the profile of the user
+
+A file that cannot be read is left out, and a line says why.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from yiku.errors import InvalidInput
+from yiku.files import pages
+from yiku.files.notes import COMPILED, IDENTITY
+from yiku.flows.common.handle import Handle
+from yiku.rules.prompts import stamp
+from yiku.rules.prompts.condense import PERSONA, TARGETS, VERSION, Target, condense, first
+from yiku.rules.prompts.persona import NAME_CHARS, is_weighted
+from yiku.rules.prompts.stamp import Made
+
+POLICIES = "prompts/policies.md"
+_NAME = re.compile(r"\w[\w.-]*")
+
+
+class Identity:
+    """
+    The identity files of a scope, as they lie there now; each is read once.
+
+    troubles: a line for each that cannot be read
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._read: dict[str, str] = {}
+        self.troubles: list[str] = []
+
+    def summary(self, name: str, most: int | None = None) -> str:
+        """
+        Return the summary of a target of TARGETS, of at most so many tokens; empty where nothing is known.
+
+        The compiled one, if it is of the file as it is; else the rules condense the file.
+        """
+        target = TARGETS[name]
+        source, room = self.source(target.source), target.most if most is None else most
+        made = self.all_made().get(target.file)
+        if source and made and (made.by == "model" or room >= target.most) and self.is_current(target, made):
+            return first(self.compiled(target), room)
+        return condense(source, target, room)
+
+    def persona(self, name: str | None, most: int) -> str:
+        """Return a persona within so many tokens. Raises InvalidInput where there is none of this name."""
+        if name is None:
+            return ""
+        if len(name) > NAME_CHARS or not _NAME.fullmatch(name):
+            raise InvalidInput(f"persona must be the name of a file in {IDENTITY}/personas, without .md")
+        text = self.source(f"personas/{name}.md")
+        if not text and not is_weighted(name):
+            raise InvalidInput(f"there is no persona {name}: write it to {IDENTITY}/personas/{name}.md")
+        return condense(text, PERSONA, most)
+
+    def source(self, name: str) -> str:
+        """Return what a source holds, named below identity/, or USER.md; empty where there is none."""
+        return self._at(name if name == "USER.md" else f"{IDENTITY}/{name}")
+
+    def compiled(self, target: Target) -> str:
+        """Return a compiled summary as it lies there."""
+        return self._at(f"{COMPILED}/{target.file}")
+
+    def all_made(self) -> dict[str, Made]:
+        """Return what the compiled summaries were made of, by their file names."""
+        return stamp.parse(self._at(f"{COMPILED}/{stamp.NAME}"))
+
+    def is_current(self, target: Target, made: Made) -> bool:
+        """Whether a summary was made of the source as it is now, and nobody touched it since."""
+        return (self.digest(target, self.source(target.source)), self.digest(target, self.compiled(target))) == made[:2]
+
+    def digest(self, target: Target, text: str) -> str:
+        """Return the keyed digest of a source or a summary."""
+        return self._handle.seal(f"compile\0{VERSION}\0{target.name}\0{text}").hex()
+
+    def _at(self, path: str) -> str:
+        if path not in self._read:
+            self._read[path] = self._content(path)
+        return self._read[path]
+
+    def _content(self, path: str) -> str:
+        root = self._handle.vault
+        try:
+            seen = pages.read(root / path, below=Path(self._handle.home)) if root is not None else None
+        except InvalidInput as error:
+            self.troubles.append(f"{path} is left out: {error.detail}")
+            return ""
+        return seen.text.replace("\r\n", "\n") if seen else ""

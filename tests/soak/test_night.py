@@ -1,0 +1,42 @@
+"""R31: a night of 2,000 memories, killed at drawn operations on the disk; what it comes to, and that a missed week is seven nights."""
+
+import random
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from faults.test_night import START, killed, opened, prepared
+
+from yiku.types import Memories
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("night") / "home"
+    prepared(home, 2_000)
+    return home
+
+
+def test_R31_a_large_night_that_was_killed_is_finished_by_the_next_call(tmp_path, template, seed, count, figure):
+    """Killed before drawn operations: the resumed run agrees with one that never was cut off in all but ids and times."""
+    kills, chance = count(40, 300, "kills"), random.Random(seed)
+    figure(
+        "operations of a night", killed(tmp_path, template, lambda every: sorted(chance.sample([*every], min(kills, len(every)))))
+    )
+
+
+def test_R31_a_missed_week_equals_seven_nights(tmp_path, template):
+    """States, reasons and scores of every statement are the same, whether the night ran each day or once."""
+    found = []
+    for every in (1, 7):
+        home = Path(shutil.copytree(template, tmp_path / str(every)))
+        for day in range(every, 8, every):
+            with opened(home, START + timedelta(days=20 + day)) as memory:
+                memory.admin.consolidate()
+        with opened(home, START + timedelta(days=30)) as memory:
+            rows = memory._handle.store.memories(memory._handle.own(), Memories())
+            found.append([(row.content, row.state, row.reason, row.priority, row.importance, row.base_score) for row in rows])
+        shutil.rmtree(home)
+
+    assert sorted(found[0]) == sorted(found[1])
