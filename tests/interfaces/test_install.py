@@ -215,7 +215,7 @@ def test_from_the_command_line(tmp_path):
     (tmp_path / ".codex" / "config.toml").write_text("= x")
     wrong = [yiku("install", "codex"), yiku("install", "cursor")]
     assert [2, 2] == [one.code for one in wrong]
-    assert "is not TOML" in wrong[0].err and "known are claude-code" in wrong[1].err
+    assert "is not TOML" in " ".join(wrong[0].err.split()) and "known are claude-code" in wrong[1].err
 
 
 def test_the_plugin_of_opencode_is_a_program(person):

@@ -59,8 +59,8 @@ NO_TEXTS = (
     r"transcripts/\d+/mark",
     r"identity/compiled/\.compiled_at",
     r"reports/[\d-]{16}[0-9a-f]{8}\.json",
-    r"inbox/(mark|reserve)",
-    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"inbox/(mark|reserve|shown)",
+    r"locks/(backup|consolidate|embedder|hooks|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 

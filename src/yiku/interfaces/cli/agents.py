@@ -28,9 +28,10 @@ def install(call: Call, *, agent: AgentName, project: Project = False, dry_run: 
     """
     Install Yiku into a coding agent.
 
-    That is its memory tools, as an MCP server, and hooks that capture what is said. For you, or with --scope project for everybody who works in this folder. Every file that is changed is kept beside it first,
-    a second run changes nothing, and yiku uninstall takes all of it out again. --scope with any other name is the
-    scope of the memory, as in all commands.
+    That is its memory tools, as an MCP server, and hooks that capture what is said. For you, or with --scope project for
+    everybody who works in this folder. Every file that is changed is kept beside it first, a second run changes nothing,
+    and yiku uninstall takes all of it out again. --scope with any other name is the scope of the memory, as in all
+    commands.
     """
     wanted = _wanted(call, agent, project=project)
     changes = installing.plan(wanted)
