@@ -6,6 +6,7 @@ import pytest
 
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound
+from yiku.flows.keep.remember import remember
 from yiku.rules.deciding.slots import index_tokens
 from yiku.types import Memories, SemanticMemory, State, UpdateMemory
 
@@ -64,8 +65,10 @@ def test_a_run_is_undone_whole_and_brought_back(memory):
 
     memory.admin.undo(done.operation)
     assert after == everything(memory)
-    assert (1, 2, 3) == memory.admin.undo_run(RUN).items
+    again = memory.admin.undo_run(RUN)
+    assert ((1, 2, 3), ()) == (again.items, again.skipped)
     assert before == everything(memory)
+    assert () == memory.admin.undo_run(RUN).skipped
 
 
 def test_one_item_is_undone_alone(memory):
@@ -126,6 +129,31 @@ def test_an_item_under_one_that_stays_stays_too(memory):
     done = memory.admin.undo_run(RUN)
     assert ((), [1, 2]) == (done.items, [one.item for one in done.skipped])
     assert done.operation == 0
+
+
+def test_two_items_about_one_field_are_planned_as_they_are_undone(memory):
+    """The second stands on what the first did: a dry run counts the second as taken back before it looks at the first."""
+    (boat,) = told(memory, "我有一条船")
+    before = everything(memory)
+    handle = as_run(memory)
+    for importance in (0.7, 0.9):
+        change = UpdateMemory(boat.n, {"importance": importance}, index_tokens(boat))
+        handle.store.apply(handle.writes(), [change], handle.cause("consolidate"))
+
+    assert ((1, 2), ()) == (memory.admin.undo_run(RUN, dry_run=True).items, memory.admin.undo_run(RUN, dry_run=True).skipped)
+    assert (1, 2) == memory.admin.undo_run(RUN).items
+    assert before == everything(memory)
+
+
+def test_what_a_run_added_and_a_person_changed_stays(memory):
+    """A memory that a run added, then edited by somebody, whatever field: it is theirs now."""
+    handle = as_run(memory)
+    done = remember(handle, "The pump hums. 水泵嗡嗡响。", {})
+    memory.update(done.memory.id, importance=0.9)
+
+    undone = memory.admin.undo_run(RUN)
+    assert ((), 1) == (undone.items, len(undone.skipped))
+    assert 0.9 == memory.get_all()[0].importance
 
 
 def test_an_undo_that_was_cut_off_is_continued(memory):

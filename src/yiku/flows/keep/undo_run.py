@@ -45,6 +45,8 @@ def undo_run(handle: Handle, run: str, item: int | None = None, *, dry_run: bool
             continue
         found = _taken_back(back, one, every[one], ignored=taken if dry_run else (), after=after, dry_run=dry_run)
         place = numbers.get(one, 0)
+        if found is None:
+            continue
         if isinstance(found, str):
             done = replace(done, skipped=(SkippedItem(place, one, found), *done.skipped))
             continue
@@ -127,16 +129,18 @@ def _taken_back(
     ignored: Collection[int],
     after: Mapping[int, SemanticMemory],
     dry_run: bool,
-) -> tuple[Reversal, int] | str:
-    """Take one decision back; return what that changed and its operation, or why it is left as it is."""
+) -> tuple[Reversal, int] | str | None:
+    """Take one decision back; return what that changed and its operation, or why it is left as it is; None where nothing is to do."""
 
-    def attempt() -> tuple[Reversal, int] | str:
+    def attempt() -> tuple[Reversal, int] | str | None:
         later = depending(handle, operation, changes, by_field=True, ignored=ignored)
         if later is not None:
             return f"changed since by operation {later.transaction} ({later.operation})"
         try:
             plan = reversal(handle, operation, changes, meanwhile=after)
-        except (CannotUndo, NotFound) as error:
+        except NotFound:  # it changed nothing that an undo brings back, such as a scope that it opened
+            return None
+        except CannotUndo as error:
             return error.detail.partition(": ")[2] or error.detail
         if dry_run:
             return plan, 0
