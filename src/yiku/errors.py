@@ -6,6 +6,7 @@ Every error Yiku raises, and what the caller can do about it.
     │   ├── InvalidScope        a scope name outside the grammar
     │   ├── InvalidFilter       a `where` that does not match the grammar
     │   ├── TooLarge            over a documented limit
+    │   ├── UnreadableConfig    a program's configuration that Yiku cannot change safely
     │   └── SettingsError       an invalid setting in the arguments, YIKU_* or yiku.toml
     ├── NotFound                not in the scopes that this handle reads (also a LookupError)
     ├── Ambiguous               a short id that matches several items
@@ -74,6 +75,10 @@ class TooLarge(InvalidInput):
 
 class SettingsError(InvalidInput):
     """A setting has an invalid value. `yiku config` shows each value and its origin."""
+
+
+class UnreadableConfig(InvalidInput):
+    """This configuration cannot be changed safely, and was left as it is. Mend it, or move it away and run the command again."""
 
 
 class NotFound(YikuError, LookupError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from yiku.types import Compiled, Prompt
+from yiku.types import Compiled, Context, Prompt
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -63,6 +63,29 @@ class Prompts:
             tools=tools,
             user=user,
         )
+
+    def inject(self, session: str, prompt: str | None = None, *, project: str | None = None, restarted: bool = False) -> Context:
+        """
+        Return what a hook brings into a prompt of a session: a fenced text, empty if nothing belongs there.
+
+        Standing rules come with the first call for a session; memories that surely belong to the prompt, at most 300 tokens
+        of them, come once. The setting `auto_recall` says how sure that has to be.
+
+        prompt:    what the user says; None brings rules alone
+        project:   the project in which it is said: its rules
+        restarted: the agent has nothing of what was brought in before in its context any more
+
+        What was brought in counts as retrieved, and its ids are noted. Raises InvalidInput, ModelError, StoreError.
+        """
+        from yiku.flows.prompts import inject
+
+        return inject.inject(self._handle, session, prompt, project=project, restarted=restarted)
+
+    def compressed(self, session: str) -> None:
+        """Note that an agent has compressed its context: what was brought into it may come again. Raises InvalidInput."""
+        from yiku.flows.prompts import inject
+
+        inject.forget(self._handle, session)
 
     def compile(self, *, strategy: Literal["auto", "model", "rules"] = "auto", force: bool = False) -> Compiled:
         """

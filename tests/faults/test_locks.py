@@ -320,6 +320,8 @@ COMMANDS: dict[str, list[str]] = {
     "prompt": ["--for", "what does Ann like?"],
     "compile": [],
     "mcp": ["--help"],  # it serves until it is asked to end
+    "install": ["--help"],  # it opens no home: it writes the files of other programs
+    "uninstall": ["--help"],
     "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],

@@ -4,6 +4,7 @@ Read the inbox of a home: claim its files, read their lines, set aside what cann
     inbox/events….jsonl       events that wait; hooks append to them (inbox_append.py has the format)
     inbox/taken….jsonl        one that a reader has claimed: no hook appends to it any more
     inbox/mark                how far claimed files are recorded
+    inbox/shown               which memories stand in the context of running sessions: ids alone
     inbox/unreadable.jsonl    lines that are no events, or of which no turn could be made, kept for a person
 
 Whoever reads holds locks/inbox.lock. A file is claimed by renaming it under its lock, so a hook either appends before that, or
@@ -25,9 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from yiku.files.inbox_append import ENDING, FOLDER, name
-from yiku.files.vault import Home, flush_folder, open_folder, temporary_file, write_atomically
+from yiku.files.vault import Home, content_of, flush_folder, open_folder, temporary_file, write_atomically
 
-UNREADABLE, MARK = f"unreadable{ENDING}", "mark"
+UNREADABLE, MARK, SHOWN = f"unreadable{ENDING}", "mark", "shown"
+SHOWN_SESSIONS, SHOWN_IDS = 64, 500  # that are remembered
 LOCK_S, LOCK_STEP_S = 2.0, 0.001  # for the usual file: what is in one of its own may come after what is in that
 LINE_BYTES = 256 << 20  # of one event; a longer line is not read
 _FILE = re.compile(r"(events|taken)(-[0-9a-f]{8})?(~[0-9a-f]{16,32})?\.jsonl")
@@ -200,6 +202,31 @@ def unreadable(home: Home) -> int:
             return sum(1 for line in file if line.strip())
     except OSError:
         return 0
+
+
+# ------------------------------------------------------------------ what was brought into prompts
+
+
+def shown(home: Home) -> dict[str, list[str]]:
+    """Return the ids that stand in the context of running sessions; nothing where nobody knows. Sessions are keys without their names."""
+    try:
+        found = json.loads(content_of(home.inbox / SHOWN))
+        return {key: ids for key, ids in found.items() if isinstance(ids, list) and all(isinstance(id, str) for id in ids)}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def set_shown(home: Home, key: str, ids: Sequence[str] | None) -> None:
+    """Note the ids that stand in a session's context; None forgets the session. Not flushed: who loses it repeats a memory."""
+    known = {name: kept for name, kept in shown(home).items() if name != key}
+    known |= {} if ids is None else {key: [*ids][-SHOWN_IDS:]}
+    kept = dict([*known.items()][-SHOWN_SESSIONS:])
+    with open_folder(home.root, FOLDER) as where:
+        temporary = f".{SHOWN}.{secrets.token_hex(6)}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=where)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(kept).encode())
+        os.rename(temporary, SHOWN, src_dir_fd=where, dst_dir_fd=where)
 
 
 # ------------------------------------------------------------------ files

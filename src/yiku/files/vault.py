@@ -38,7 +38,7 @@ IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and go
     (
         "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
         *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
-        *"/reports/ /scopes/*/reports/ transcripts/ identity/compiled/".split(),
+        *"/agents.json /reports/ /scopes/*/reports/ transcripts/ identity/compiled/".split(),
         "",
     )
 )

@@ -53,14 +53,14 @@ TEXTS = (
 # What is told is never in these: names, settings, numbers, hashes.
 NO_TEXTS = (
     r"yiku\.db-(wal|shm)",  # emptied; a row that is still in the WAL was in yiku.db
-    r"yiku\.toml|\.gitignore|key|store\.id|reserve|paused",
+    r"yiku\.toml|\.gitignore|key|store\.id|reserve|paused|agents\.json",
     r"erasures/[0-9a-f]{8}-[^/]+\.json",
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"identity/compiled/\.compiled_at",
     r"reports/[\d-]{16}[0-9a-f]{8}\.json",
-    r"inbox/(mark|reserve)",
-    r"locks/(backup|consolidate|embedder|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
+    r"inbox/(mark|reserve|shown)",
+    r"locks/(backup|consolidate|embedder|hooks|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
 )
 
 

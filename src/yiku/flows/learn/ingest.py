@@ -165,6 +165,7 @@ def _take(run: _Run, event: Event) -> None:
             run.skipped[why] += 1
         case Compression(session):
             _store(run)
+            inbox.set_shown(run.handle.paths, run.handle.scope_seal(f"session\0{session}").hex(), None)
             run.counts["compressed"] += sessions.compress_recorded(run.handle, session) is not None
         case SessionEnd(session):
             _store(run)

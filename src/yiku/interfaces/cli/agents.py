@@ -1,17 +1,100 @@
 """
-Commands for coding agents: ingest.
+Commands for coding agents: install, uninstall, ingest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
+from yiku.interfaces.hooks import install as installing
+from yiku.interfaces.hooks.config_files import FileChange
+from yiku.interfaces.hooks.install import Installation
 from yiku.types import Ingested
+
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, codex, gemini-cli or opencode.")]
+Project = Annotated[bool, typer.Option("--project", help="For the project in this folder; the same as --scope project.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and write nothing.")]
+
+
+def install(call: Call, *, agent: AgentName, project: Project = False, dry_run: DryRun = False) -> None:
+    """
+    Install Yiku into a coding agent.
+
+    That is its memory tools, as an MCP server, and hooks that capture what is said. For you, or with --scope project for
+    everybody who works in this folder. Every file that is changed is kept beside it first, a second run changes nothing,
+    and yiku uninstall takes all of it out again. --scope with any other name is the scope of the memory, as in all
+    commands.
+    """
+    wanted = _wanted(call, agent, project=project)
+    changes = installing.plan(wanted)
+    kept = []
+    if not dry_run:
+        with call.memory() as memory:
+            home = Path(memory.settings.home)
+        kept = installing.carry_out(changes, keep_backup=True)
+        installing.note(home, wanted, [change.path for change in changes])
+    done = {"agent": wanted.agent.name, "where": wanted.where, "dry_run": dry_run, "backups": [*map(str, kept)]}
+    files = [{"path": str(change.path), "changed": change.changes} for change in changes]
+    call.answer({"installed": done | {"files": files}}, _changed("installed", wanted, changes, kept, dry_run), wanted=dry_run)
+    if not dry_run and wanted.agent.hint:
+        call.hint(wanted.agent.hint)
+
+
+def uninstall(call: Call, *, agent: AgentName, project: Project = False, dry_run: DryRun = False) -> None:
+    """
+    Take Yiku out of a coding agent. What memory holds stays.
+
+    Everything else in the agent's configuration stays as it is; where nothing else has changed since the installation,
+    the files are as they were before.
+    """
+    wanted = _wanted(call, agent, project=project)
+    changes = installing.plan_removal(wanted)
+    if not dry_run:
+        installing.carry_out(changes, keep_backup=False)
+        from yiku import settings
+
+        if (place := settings.home(call.home)).exists():
+            installing.note(place.root, wanted, None)
+    files = [{"path": str(change.path), "changed": change.changes} for change in changes]
+    done = {"agent": wanted.agent.name, "where": wanted.where, "dry_run": dry_run, "files": files}
+    call.answer({"uninstalled": done}, _changed("uninstalled", wanted, changes, [], dry_run), wanted=dry_run)
+
+
+def _wanted(call: Call, name: str, *, project: bool) -> Installation:
+    where = "project" if project or call.scope == "project" else "user"
+    scope = None if call.scope in ("user", "project") else call.scope
+    given = call.home or (os.environ.get("YIKU_HOME") if where == "user" else None)  # agents have other environments than a shell
+    home = str(Path(given).expanduser().absolute()) if given else None
+    return Installation(installing.agent(name), where, Path.cwd(), home, scope)  # type: ignore[arg-type]
+
+
+def _changed(word: str, wanted: Installation, changes: Sequence[FileChange], kept: Sequence[Path], dry_run: bool) -> Iterator[str]:
+    head = f"would be {word}" if dry_run else word
+    whom = "this project" if wanted.where == "project" else "you"
+    yield f"{terminal.paint(head, 'yellow' if dry_run else 'green')} {wanted.agent.title}, for {whom}"
+    for change in changes:
+        what = "changed" if change.changes else "nothing to change"
+        what = "removed" if change.changes and change.after is None else "new" if change.changes and change.before is None else what
+        yield f"  {terminal.harmless(str(change.path))}: {what}"
+        if dry_run and change.changes:
+            yield from (f"    {terminal.harmless(line)}" for line in _difference(change))
+    yield from (f"  as it was before: {terminal.harmless(str(path))}" for path in kept)
+
+
+def _difference(change: FileChange) -> Iterator[str]:
+    """The lines that change, without those around them: a configuration may hold secrets."""
+    before, after = ((content or b"").decode("utf-8", "replace").splitlines() for content in (change.before, change.after))
+    for line in difflib.unified_diff(before, after, lineterm="", n=0):
+        if not line.startswith(("---", "+++", "@@")):
+            yield line
 
 
 def ingest(

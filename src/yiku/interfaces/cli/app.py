@@ -54,7 +54,6 @@ TABLE = {
     "Conversations": {
         "record": "keep",
         "import": "import_",
-        "ingest": "agents",
         "learn": "learning",
         "queue": "learning",
         "traces": "find",
@@ -81,6 +80,9 @@ TABLE = {
     },
     "Agents": {
         "mcp": "mcp",
+        "install": "agents",
+        "uninstall": "agents",
+        "ingest": "agents",
     },
     "Backup and repair": {
         "backup": "backup",

@@ -98,8 +98,11 @@ def watch(call: Call) -> None:
     Keep search in step with the notes until Ctrl-C.
 
     A change is read once the files have been quiet for a second, and new text is embedded where there is a model.
-    One process watches a home; another one waits for its turn.
+    What hooks of agents capture is recorded, and their prompts get memories from here. One process watches a home;
+    another one waits for its turn.
     """
+    from yiku.interfaces.hooks.serve import Answering  # which no other verb of this file needs
+
     ended, codes = threading.Event(), list[int]()
 
     def end(number: int, frame: object) -> None:
@@ -117,7 +120,7 @@ def watch(call: Call) -> None:
         signal.signal(number, end)
     with call.memory() as memory:
         call.note(f"Watching {memory.settings.home}. Ctrl-C ends it.")
-        waited = False
+        answering, waited = Answering(memory), False
         while not ended.is_set():
             try:
                 memory.notes.watch(tell, stopped=ended.is_set)
@@ -126,6 +129,7 @@ def watch(call: Call) -> None:
                     call.note("Another process watches this home; this one waits for its turn.")
                 waited = True
                 ended.wait(WAIT_S)
+        answering.close()
     if codes:
         raise typer.Exit(codes[0])
 

@@ -3,8 +3,11 @@ The capture hook: append an agent's event to the inbox of a home, in millisecond
 
     yiku hook prompt --agent claude-code < event.json
 
-Whatever happens, the exit code is 0 and stdout stays empty; what went wrong is one line on stderr. The database is not opened:
-it may be locked, damaged or gone. A later `yiku ingest`, `yiku learn` or a running server records what the inbox holds.
+Whatever happens, the exit code is 0; what went wrong is one line on stderr. To capture, the database is not opened: it may be
+locked, damaged or gone. A later `yiku ingest`, `yiku learn` or a running server records what the inbox holds.
+
+Stdout stays empty, but for a prompt and the start of a session: then a process that stays is asked what memory has for it, over a
+socket in the home (serve.py); where none runs, the hook looks by itself.
 
 Nothing is appended while memory is paused, or for a folder that is switched off. Parts between <private>…</private> are cut out
 first: only then more than the standard library is loaded.
@@ -24,6 +27,11 @@ PAUSED = "paused"  # in the home, likewise
 PRIVATE = ("private", "私密", "ｐｒｉｖａｔｅ", "\\u79c1\\u5bc6", "\\uff50\\uff52\\uff49")  # names of tags, as JSON may have them
 OPENS = ("<", "＜", "﹤", "lt", "60", "3c", "ff1c", "fe64")  # how a tag begins, escaped or not
 BEFORE_NAME_CHARS = 16  # in which a tag begins
+ASKING = ("start", "prompt", "compress")  # the events that a process that stays is told of; the first two may get an answer
+SOCKET, LOCK = "locks/hooks.sock", "locks/hooks.lock"  # in the home
+ADDRESS_BYTES = 100  # of a socket's path; the system takes some 104
+ASK_S = 1.5  # that a process that stays may take; on a busy machine to look by itself would take longer
+BUSY_S = 0.2  # that the hook waits for others who write, when it looks by itself
 USAGE = f"yiku hook {{{'|'.join(EVENTS)}}} [--agent NAME] [--home FOLDER] [--scope NAME] < event.json"
 
 
@@ -44,11 +52,17 @@ def hook(arguments: list[str], payload: bytes) -> None:
     """Capture one event. Raises OSError, ValueError."""
     event, options = parse(arguments)
     home = home_of(options)
-    if is_paused(home) or is_switched_off(home, payload):
+    if is_switched_off(home, payload):
         return
-    payload = without_private(payload)
     scope = options.get("scope") or os.environ.get("YIKU_SCOPE") or None
-    inbox_append.append(home, payload, hook=event, agent=options.get("agent") or "agent", scope=scope)
+    if not is_paused(home):
+        payload = without_private(payload)
+        try:
+            inbox_append.append(home, payload, hook=event, agent=options.get("agent") or "agent", scope=scope)
+        except OSError as error:
+            report_failure(f"not captured: {error}")
+    if event in ASKING:
+        sys.stdout.write(brought_in(home, event, payload, scope))
 
 
 def report_failure(text: str) -> None:
@@ -77,6 +91,63 @@ def parse(arguments: list[str]) -> tuple[str, dict[str, str]]:
 def home_of(options: dict[str, str]) -> str:
     """Return the home: --home, YIKU_HOME, ~/.yiku."""
     return os.path.abspath(os.path.expanduser(options.get("home") or os.environ.get("YIKU_HOME") or "~/.yiku"))
+
+
+# ------------------------------------------------------------------ what is brought in
+
+
+def brought_in(home: str, event: str, payload: bytes, scope: str | None) -> str:
+    """Return what is printed for an event; nothing where it cannot be found out."""
+    answer = ask(home, event, payload, scope)
+    if answer is None and event != "compress":
+        try:
+            answer = look(home, event, payload, scope)
+        except Exception as error:
+            report_failure(f"no memories: {type(error).__name__}: {error}")
+    return answer or ""
+
+
+def ask(home: str, event: str, payload: bytes, scope: str | None) -> str | None:
+    """Ask a process that stays what belongs into the prompt; None where none answers for this scope."""
+    import _socket  # what `socket` adds takes longer to load than the answer takes
+
+    try:
+        folder = os.open(f"{home}/locks", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    asking = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        asking.settimeout(ASK_S)
+        asking.connect(socket_address(home, folder))
+        asking.sendall(f"{event} {len(payload)} {scope or ''}\n".encode() + payload)
+        pieces = []
+        while piece := asking.recv(1 << 16):
+            pieces.append(piece)
+    except OSError:  # there is none, or it died, or it is busy
+        return None
+    finally:
+        asking.close()
+        os.close(folder)
+    text = b"".join(pieces).decode("utf-8", "replace")
+    return text[1:] if text.startswith("+") else None
+
+
+def socket_address(home: str, folder: int) -> str:
+    """The address of the socket; through the descriptor of its folder where the path is too long for one."""
+    path = f"{home}/{SOCKET}"
+    return path if len(os.fsencode(path)) <= ADDRESS_BYTES else f"/proc/self/fd/{folder}/{os.path.basename(SOCKET)}"
+
+
+def look(home: str, event: str, payload: bytes, scope: str | None) -> str:
+    """Look by itself what belongs into the prompt: loads Yiku."""
+    if not os.path.exists(f"{home}/yiku.db"):
+        return ""
+    load_packages()
+    from yiku.interfaces.hooks import recalled
+    from yiku.memory import Memory
+
+    with Memory(home, scope=scope, create=False, busy_timeout_s=BUSY_S) as memory:
+        return recalled.text(memory, event, payload)
 
 
 # ------------------------------------------------------------------ what is kept out

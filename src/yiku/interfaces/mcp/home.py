@@ -17,6 +17,7 @@ from yiku.errors import Closed, KeptOut, YikuError
 from yiku.interfaces.tools import Answer, Tools
 
 if TYPE_CHECKING:
+    from yiku.interfaces.hooks.serve import Answering
     from yiku.memory import Memory
 
 BUSY_S = 5.0  # that a call waits for another process, where no setting says otherwise; hosts give up after 30 or 60
@@ -34,6 +35,7 @@ class OpenHome:
         self._closed = False
         self._shown: SimpleQueue[Answer | None] = SimpleQueue()
         self._reporter: threading.Thread | None = None
+        self._answering: Answering | None = None
 
     def memory(self) -> Memory:
         """Return the memory, opening it if it is not open. Raises whatever keeps it from opening."""
@@ -44,6 +46,7 @@ class OpenHome:
                 self._memory = self._open()
                 self._reporter = threading.Thread(target=self._report, args=(self._memory,), name="yiku-mcp-report", daemon=True)
                 self._reporter.start()
+                self._answering = _answering(self._memory)
             return self._memory
 
     def _open(self) -> Memory:
@@ -86,4 +89,13 @@ class OpenHome:
             self._shown.put(None)
             if self._reporter is not None:
                 self._reporter.join(BUSY_S)
+            if self._answering is not None:
+                self._answering.close()
             self._memory.close()
+
+
+def _answering(memory: Memory) -> Answering:
+    """Answer the hooks of agents from here, too: what it needs is loaded with the memory."""
+    from yiku.interfaces.hooks.serve import Answering
+
+    return Answering(memory)

@@ -1,0 +1,146 @@
+"""
+Edit configuration files of other programs: parse, change what is ours, and write them as they were otherwise.
+
+JSON is read and written again, in the order and with the indentation it had. TOML is changed as text: our table is appended
+between two marks, so that comments and layout stay. A file that cannot be read, or that could not be read afterwards, is never
+written. Before the first change a copy is kept beside it, `NAME.before-yiku`, which an uninstallation puts back where nothing
+else has changed since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from yiku.errors import UnreadableConfig
+from yiku.files.vault import SMALL_BYTES, as_store_error, flush_folder, open_folder, temporary_file
+
+BACKUP = ".before-yiku"
+BEGIN, END = "# >>> yiku: added by `yiku install`", "# <<< yiku"
+MOST_BYTES = 64 * SMALL_BYTES  # Claude Code keeps its history in the same file
+_BLOCK = re.compile(rf"\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(r"\n?^\[mcp_servers\.yiku(?:\.[^\]]*)?\][ \t]*\n(?:(?!\[).*\n?)*", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file before and after a change; None where it is not there."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to do."""
+        return self.before != self.after
+
+
+def read(path: Path) -> bytes | None:
+    """The content of a file, also through a link; None where it is not there. Raises UnreadableConfig."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UnreadableConfig(f"{path} is not a file")
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnreadableConfig(f"{path}: {error.strerror}") from error
+    if len(content) > MOST_BYTES:
+        raise UnreadableConfig(f"{path} has over {MOST_BYTES:,} bytes")
+    return content
+
+
+def parse_json(path: Path, content: bytes | None) -> dict[str, Any]:
+    """The object in a JSON file; empty for a missing or an empty file. Raises UnreadableConfig."""
+    if content is None or not content.strip():
+        return {}
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableConfig(f"{path} is not plain JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise UnreadableConfig(f"{path} is not a JSON object")
+    return found
+
+
+def write_json(value: Mapping[str, Any], like: bytes | None) -> bytes:
+    """An object as JSON, indented like the file that it replaces."""
+    text = (like or b"").decode("utf-8-sig", "replace")
+    found = re.search(r"^\{\s*?\n([ \t]+)", text)
+    indent = found[1] if found else "  "
+    end = "\n" if not text or text.endswith("\n") else ""
+    return (json.dumps(value, indent=indent, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
+
+
+def parse_toml(path: Path, content: bytes | None) -> dict[str, Any]:
+    """The tables of a TOML file. Raises UnreadableConfig."""
+    try:
+        return tomllib.loads((content or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableConfig(f"{path} is not TOML: {error}") from error
+
+
+def without_block(content: bytes) -> bytes:
+    """A TOML text without our table, whoever has written it anew since."""
+    return _TABLE.sub("", _BLOCK.sub("", content.decode("utf-8"))).encode()
+
+
+def with_block(content: bytes, lines: list[str]) -> bytes:
+    """A TOML text with our table at its end."""
+    text = content.decode("utf-8")
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return (text + gap + "\n".join([BEGIN, *lines, END]) + "\n").encode()
+
+
+# ------------------------------------------------------------------ on the disk
+
+
+def apply(change: FileChange, *, keep_backup: bool) -> Path | None:
+    """Make a change, durably; the copy that was kept of the file before. Raises StoreError, UnreadableConfig."""
+    path = change.path.resolve()  # many keep their settings elsewhere, and link to them
+    if read(path) != change.before:
+        raise UnreadableConfig(f"{path} was changed by another program meanwhile")
+    backup = path.with_name(path.name + BACKUP)
+    try:
+        if change.after is None:
+            path.unlink()
+            flush_folder(path.parent)
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kept = keep_backup and change.before is not None and not backup.exists()
+        mode = stat.S_IMODE(path.stat().st_mode) if change.before is not None else 0o600
+        if kept and change.before is not None:
+            _write(backup, change.before, mode)
+        _write(path, change.after, mode)
+    except OSError as error:
+        raise as_store_error(error, path) from error
+    return backup if kept else None
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    with open_folder(path.parent) as folder, temporary_file(folder, path.name, content, mode) as temporary:
+        os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
+def backup_of(path: Path) -> bytes | None:
+    """The copy that was kept of a file."""
+    found = path.resolve()
+    return read(found.with_name(found.name + BACKUP))
+
+
+def drop_backup(path: Path) -> None:
+    """Remove the copy that was kept of a file."""
+    found = path.resolve()
+    with contextlib.suppress(OSError):
+        found.with_name(found.name + BACKUP).unlink()

@@ -1,0 +1,60 @@
+"""
+Say what a hook prints: memories for a prompt, in the form that agents take in.
+
+    {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<yiku-memory …>"}}
+
+Claude Code, Codex and Gemini CLI read the same form; OpenCode's plugin, which is ours, too. Nothing to say is nothing printed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from yiku.memory import Memory
+
+NAME_CHARS = 200
+LOST = ("compact", "clear", "startup")  # sources of a start behind which nothing of an earlier context is left
+NAMES = {"start": "SessionStart", "prompt": "UserPromptSubmit"}  # where the payload names no event of its own
+
+
+def text(memory: Memory, event: str, payload: bytes) -> str:
+    """Return what a hook prints for an event; nothing for one that is no prompt."""
+    given = _object(payload)
+    if given is None:
+        return ""
+    session = _session(given)
+    if event == "compress":
+        memory.prompts.compressed(session)
+    if event not in NAMES:
+        return ""
+    prompt = _text(given.get("prompt")) if event == "prompt" else ""
+    project = _text(given.get("cwd")).rstrip("/").rpartition("/")[2].strip()[:NAME_CHARS]
+    restarted = event == "start" and given.get("source") in LOST
+    found = memory.prompts.inject(session, prompt or None, project=project or None, restarted=restarted)
+    if not found.text:
+        return ""
+    name = _text(given.get("hook_event_name")) or NAMES[event]
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": found.text}})
+
+
+def undelivered(memory: Memory, payload: bytes) -> None:
+    """Forget what was said for a payload: nobody read it."""
+    if (given := _object(payload)) is not None:
+        memory.prompts.compressed(_session(given))
+
+
+def _object(payload: bytes) -> dict[str, Any] | None:
+    try:
+        given = json.loads(payload.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _session(given: dict[str, Any]) -> str:
+    return " ".join(_text(given.get("session_id")).split())[:NAME_CHARS] or "default"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

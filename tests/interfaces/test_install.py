@@ -1,0 +1,226 @@
+"""Installing Yiku into coding agents: what is written, what stays, and that an uninstallation leaves no trace."""
+
+import json
+import os
+import shlex
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import commands
+import pytest
+
+from yiku.errors import InvalidInput, UnreadableConfig
+from yiku.interfaces.hooks import config_files, install
+from yiku.interfaces.hooks.agents import AGENTS
+from yiku.interfaces.hooks.install import Installation
+
+SETTINGS = (
+    '{\n\t"theme": "dark 暗",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo mine"}]}]},'
+    ' "mcpServers": {"other": {"command": "x"}}}\n'
+)
+TOML = '# mine 我的\nmodel = "x"   # keep\n\n[mcp_servers.other]\ncommand = "a"\n'
+
+
+@pytest.fixture
+def person(tmp_path, monkeypatch):
+    """A person's folder, in which agents have their configuration."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "YIKU_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def carried_out(wanted):
+    install.carry_out(install.plan(wanted), keep_backup=True)
+
+
+@pytest.mark.parametrize("where", ["user", "project"])
+@pytest.mark.parametrize("name", [*AGENTS])
+def test_an_installation_can_be_done_again_and_taken_back(person, name, where):
+    """The second run changes nothing; afterwards every file is as it was, byte for byte, and new ones are gone."""
+    wanted = Installation(install.agent(name), where, person / "work")
+    for file in wanted.agent.files(where, person / "work"):
+        if file.form != "plugin":
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_text(TOML if file.form == "toml" else SETTINGS)
+            file.path.chmod(0o640)
+    before = tree(person)
+    carried_out(wanted)
+    first = tree(person)
+    carried_out(wanted)
+
+    assert first == tree(person) != before
+    assert {0o640} == {stat.S_IMODE((person / path).stat().st_mode) for path in before}
+    for file in wanted.agent.files(where, person / "work"):
+        text = file.path.read_text()
+        assert ("other" in text and "yiku" in text) or file.form == "plugin"
+        if "hooks" in file.holds:
+            assert "echo mine" in text and {*json.loads(text)["hooks"]} == {*wanted.agent.events, "Stop"}
+        assert "theme" in text or "# keep" in text or file.form == "plugin"
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+    assert before == tree(person)
+
+
+@pytest.mark.parametrize("name", [*AGENTS])
+def test_without_a_configuration_one_is_made_and_removed_again(person, name):
+    """Nothing of ours is left where nothing was before."""
+    wanted = Installation(install.agent(name))
+    carried_out(wanted)
+    assert tree(person)
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert {} == tree(person)
+
+
+def test_what_was_changed_since_stays(person):
+    """Somebody adds a hook and a server of their own after the installation: only ours go."""
+    wanted = Installation(install.agent("claude-code"))
+    (person / ".claude").mkdir()
+    (person / ".claude" / "settings.json").write_text(SETTINGS)
+    carried_out(wanted)
+    settings = json.loads((person / ".claude" / "settings.json").read_text())
+    settings["hooks"]["PostToolUse"][0]["hooks"].append({"type": "command", "command": "echo later"})
+    (person / ".claude" / "settings.json").write_text(json.dumps(settings))
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    left = json.loads((person / ".claude" / "settings.json").read_text())
+    assert {"Stop", "PostToolUse"} == {*left["hooks"]}
+    assert ["echo later"] == [one["command"] for one in left["hooks"]["PostToolUse"][0]["hooks"]]
+    assert not (person / ".claude.json").exists()
+
+
+def test_a_table_that_codex_wrote_anew_goes_too(person):
+    """Without our marks it is known by its name; comments and other tables stay."""
+    config = person / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(TOML)
+    carried_out(wanted := Installation(install.agent("codex")))
+    text = config.read_text().replace(config_files.BEGIN + "\n", "").replace(config_files.END + "\n", "")
+    config.write_text(text + '\n[mcp_servers.yiku.env]\nA = "b"\n\n[tui]\nx = 1\n')
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert {"model": "x", "mcp_servers": {"other": {"command": "a"}}, "tui": {"x": 1}} == tomllib.loads(config.read_text())
+    assert "# mine 我的" in config.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "content"),
+    [
+        ("claude-code", ".claude/settings.json", "{not json"),
+        ("claude-code", ".claude/settings.json", '{"hooks": []}'),
+        ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": {}}}'),
+        ("claude-code", ".claude.json", "[1]"),
+        ("gemini-cli", ".gemini/settings.json", '{"a": 1} // a comment'),
+        ("gemini-cli", ".gemini/settings.json", '{"mcpServers": 7}'),
+        ("codex", ".codex/config.toml", "a = = b"),
+        ("codex", ".codex/hooks.json", "\udcff"),
+        ("opencode", ".config/opencode/opencode.json", "{" * 100_000),
+    ],
+)
+def test_what_cannot_be_read_is_never_written(person, name, path, content):
+    """A typed error that names the file; no other file of the agent is changed either."""
+    (file := person / path).parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode(errors="surrogateescape"))
+    before = tree(person)
+    with pytest.raises(UnreadableConfig) as told:
+        carried_out(Installation(install.agent(name)))
+
+    assert str(file) in str(told.value) and "run the command again" in str(told.value)
+    assert before == tree(person)
+
+
+def test_a_server_of_somebody_else_with_our_name_is_not_replaced(person):
+    """It is named, and stays."""
+    (person / ".claude.json").write_text('{"mcpServers": {"yiku": {"command": "docker", "args": ["run", "yiku"]}}}')
+    with pytest.raises(InvalidInput, match="another MCP server named yiku"):
+        carried_out(Installation(install.agent("claude-code")))
+    config = person / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('mcp_servers = { other = { command = "a" } }\n')
+    with pytest.raises(UnreadableConfig):
+        carried_out(Installation(install.agent("codex")))
+
+
+def test_a_file_behind_a_link_stays_one(person):
+    """Many keep their settings in a folder of their own, and link to them."""
+    (person / "dotfiles").mkdir()
+    (person / "dotfiles" / "settings.json").write_text(SETTINGS)
+    (person / ".gemini").mkdir()
+    (person / ".gemini" / "settings.json").symlink_to("../dotfiles/settings.json")
+    carried_out(wanted := Installation(install.agent("gemini-cli")))
+
+    assert (person / ".gemini" / "settings.json").is_symlink() and "yiku" in (person / "dotfiles" / "settings.json").read_text()
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+    assert SETTINGS == (person / "dotfiles" / "settings.json").read_text()
+
+
+def test_a_file_that_changes_meanwhile_is_not_overwritten(person):
+    """The agent wrote its file between our reading and our writing."""
+    changes = install.plan(Installation(install.agent("claude-code")))
+    (person / ".claude.json").write_text('{"numStartups": 1}')
+    with pytest.raises(UnreadableConfig, match="changed by another program"):
+        install.carry_out(changes, keep_backup=True)
+
+    assert '{"numStartups": 1}' == (person / ".claude.json").read_text()
+
+
+def test_the_command_of_a_hook_works_and_ends_well_without_yiku(person, tmp_path):
+    """As an agent runs it: by a shell, from any folder, with next to no environment; also when the package is gone."""
+    home = tmp_path / "家 home"
+    wanted = Installation(install.agent("claude-code"), home=str(home), scope="team:atlas")
+    for command in (wanted.hook("prompt"), wanted.hook("prompt").replace("__main__.py", "gone.py")):
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], input=b'{"prompt": "hi"}', capture_output=True, cwd="/", env={}, check=False
+        )
+        assert 0 == done.returncode and done.stdout == b""
+    assert 1 == len([*(home / "inbox").glob("events-*.jsonl")])
+    assert [str(home), "team:atlas"] == [shlex.split(wanted.hook("end"))[at] for at in (-5, -3)]
+
+
+def test_what_is_shared_in_a_project_has_no_path_of_a_machine(person):
+    """`yiku` by its name, and no home."""
+    wanted = Installation(install.agent("claude-code"), "project", person / "work")
+    carried_out(wanted)
+
+    text = "".join((person / "work" / name).read_text() for name in (".mcp.json", ".claude/settings.json"))
+    assert str(person) not in text and os.sep + "bin" not in text
+    assert ["yiku", "mcp"] == wanted.server()
+
+
+def test_from_the_command_line(tmp_path):
+    """Install, show, install again, uninstall; JSON, and what to do in case of an error."""
+    (folder := tmp_path / "work").mkdir()
+
+    def yiku(*words):
+        return commands.run(*words, cwd=folder, HOME=tmp_path, YIKU_HOME=tmp_path / "home")
+
+    shown = yiku("install", "claude", "--dry-run")
+    assert (0, False) == (shown.code, (tmp_path / ".claude").exists())
+    assert "would be installed Claude Code" in shown.out and '"UserPromptSubmit"' in shown.out
+    done = yiku("install", "claude-code", "--json").json["installed"]
+    assert [True, True] == [file["changed"] for file in done["files"]]
+    assert ["claude-code"] == [one["agent"] for one in install.manifest(tmp_path / "home")]
+    assert "nothing to change" in yiku("install", "claude-code").out
+    assert 0 == yiku("install", "gemini", "--scope", "project").code and (folder / ".gemini" / "settings.json").exists()
+    assert 0 == yiku("uninstall", "claude-code").code
+    assert ["gemini-cli"] == [one["agent"] for one in install.manifest(tmp_path / "home")]
+    assert not (tmp_path / ".claude.json").exists()
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text("= x")
+    wrong = [yiku("install", "codex"), yiku("install", "cursor")]
+    assert [2, 2] == [one.code for one in wrong]
+    assert "is not TOML" in " ".join(wrong[0].err.split()) and "known are claude-code" in wrong[1].err
+
+
+def test_the_plugin_of_opencode_is_a_program(person):
+    """It has the commands of this installation in it."""
+    carried_out(Installation(install.agent("opencode")))
+    text = Path(person / ".config" / "opencode" / "plugin" / "yiku.js").read_text()
+
+    assert "/* COMMANDS */" not in text and "prompt --agent opencode" in text
