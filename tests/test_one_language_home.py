@@ -29,8 +29,10 @@ LEFT = {"rules/text/words.py"}  # its pattern names the scripts without spaces t
 NAMES = {
     "flows/common/checks.py": "fields of a filter",
     "flows/home/import_trust.py": "fields of a memory",
+    "flows/home/export.py": "fields of an export",
     "flows/home/export_lines.py": "fields of an export",
     "flows/keep/update.py": "fields of a memory",
+    "rules/sessions/agent_events.py": "fields and events of coding agents",
     "rules/sessions/attachments.py": "types of files",
     "rules/sessions/episodes.py": "parameters of tools, endings of files",
     "rules/privacy/erasure.py": "fields of a memory",

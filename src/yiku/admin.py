@@ -276,7 +276,11 @@ class Admin:
         return schedule.consolidate_if_due(self._handle, mode, if_due=if_due, **given)
 
     def schedule(self) -> Schedule:
-        """Return the lines by which cron or systemd runs the nights, and when one is due. Nothing is installed."""
+        """
+        Return the lines by which cron or systemd runs the nights, and when one is due. Nothing is installed.
+
+        Raises Closed.
+        """
         from yiku.flows.night import schedule
 
         return schedule.lines(self._handle)

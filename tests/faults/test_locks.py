@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from workers import READY
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import StoreError
+from yiku.flows.keep.remember import remember
 from yiku.interfaces.cli import app
 from yiku.notes import Notes
 from yiku.sessions import Sessions
@@ -172,6 +174,11 @@ def forgotten(memory: Memory) -> str:
     return id
 
 
+def undoable(memory: Memory) -> str:
+    remember(replace(memory._handle, run="night 1"), "Bo drinks coffee 咖啡", {})
+    return "night 1"
+
+
 def attached(memory: Memory) -> str:
     return memory.sessions.attach(__file__, session="s", keep=True).id
 
@@ -201,6 +208,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "about": lambda m: m.about("Ann"),
     "related": lambda m: m.related(subject="Ann"),
     "history": lambda m: m.history(live(m)),
+    "why": lambda m: m.why(live(m)),
     "recall": lambda m: m.recall("what does Ann like? 安喜欢什么？"),
     "explain": lambda m: m.explain("where do I live?"),
     "context": lambda m: m.context("what does Ann like?"),
@@ -238,6 +246,10 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.schedule": lambda m: m.admin.schedule(),
+    "admin.report": lambda m: m.admin.report(m.admin.consolidate(phase=0).run),
+    "admin.undo_run": lambda m: m.admin.undo_run(undoable(m)),
+    "admin.audit": lambda m: m.admin.audit(),
+    "admin.ingest": lambda m: m.admin.ingest(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
@@ -301,6 +313,15 @@ COMMANDS: dict[str, list[str]] = {
     "compact": ["--days", "0"],
     "consolidate": [],
     "schedule": [],
+    "report": [],
+    "why": ["ID"],
+    "audit": [],
+    "ingest": [],
+    "prompt": ["--for", "what does Ann like?"],
+    "compile": [],
+    "mcp": ["--help"],  # it serves until it is asked to end
+    "install": ["--help"],  # it opens no home: it writes the files of other programs
+    "uninstall": ["--help"],
     "watch": ["--help"],  # it ends when it is asked to
     "backup": [],
     "backups": [],
@@ -344,6 +365,7 @@ def lived(template: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     """The home with something to confirm, restore, undo, describe and put back; and what each is called."""
     home = Path(shutil.copytree(template, tmp_path_factory.mktemp("lived") / "home"))
     with opened(home) as memory:
+        memory.admin.consolidate(phase=0)
         kept, gone = memory.get_all()[:2]
         names = {
             "ID": kept.id,

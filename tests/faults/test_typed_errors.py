@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -29,8 +30,9 @@ from sampling import Choice, drawn_for
 from yiku import Memory
 from yiku.admin import Admin
 from yiku.errors import SettingsError, StoreError, YikuError
+from yiku.flows.keep.remember import remember
 from yiku.sessions import Sessions
-from yiku.types import Erased, Restored
+from yiku.types import Erased, NightReport, Restored
 
 QUESTION = "where do I live? 我住在哪里？"
 SAMPLE = 1  # of the operations of a call fail, beside its first and its last; in the soak nearly all do
@@ -59,6 +61,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "about": lambda m: m.about("Ann"),
     "related": lambda m: m.related(subject="Ann"),
     "history": lambda m: m.history("where do I live"),
+    "why": lambda m: m.why(live(m, "Ann")),
     "recall": lambda m: m.recall(QUESTION),
     "explain": lambda m: m.explain(QUESTION),
     "context": lambda m: m.context(QUESTION),
@@ -86,10 +89,13 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),
     "admin.schedule": lambda m: m.admin.schedule(),
+    "admin.report": lambda m: m.admin.report(),
+    "admin.audit": lambda m: m.admin.audit(),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),
     "admin.undo": lambda m: m.admin.undo(m.admin.journal(limit=1)[0].transaction),
+    "admin.undo_run": lambda m: m.admin.undo_run("night 1"),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
     "admin.import_": lambda m: m.admin.import_(RECORDS, source="jsonl"),
@@ -182,6 +188,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.remember("我住在深圳")
         memory.sessions.attach(__file__, session="s", keep=True)
         memory.admin.backup()
+        memory.admin.consolidate(phase=0)
+        remember(replace(memory._handle, run="night 1"), "Bo drinks coffee 咖啡", {})
     return home
 
 
@@ -199,7 +207,9 @@ def call_on_unreadable_disks(template: Path, home: Path, verb: str, choose: Choi
                 except StoreError:
                     assert disk.fired, "nothing failed, and yet the verb says so"
                 else:
-                    told = isinstance(answer, Erased) and not answer.clean  # what could not be done yet is in the receipt
+                    told = (isinstance(answer, Erased) and not answer.clean) or (
+                        isinstance(answer, NightReport) and bool(answer.notes)
+                    )
                     tidying = isinstance(answer, (Erased, Restored))  # a temporary copy is closed; that all is done is seen below
                     whole = tidying and not told
                     silent = told or tidying or verb in WAITS | ANSWERED

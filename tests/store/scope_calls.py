@@ -468,6 +468,15 @@ def _prompt(world: World, me: View) -> None:
     assert built.tokens <= 900
 
 
+@tries("prompts.inject", 1)
+@tries("prompts.compressed", 1)
+def _inject(world: World, me: View) -> None:
+    """What a hook brings in is in sight; sessions of one name in two scopes know nothing of each other."""
+    session = world.chance.choice(SESSIONS)
+    world.ask(me, lambda: me.memory.prompts.inject(session, world.question()))
+    world.ask(me, lambda: me.memory.prompts.compressed(session))
+
+
 @tries("search_traces", 3)
 def _search_traces(world: World, me: View) -> None:
     some = (

@@ -10,7 +10,7 @@ import pytest
 from store.scope_calls import SESSIONS, _gone, _probe
 from store.scopes import MARKED, View, World, tries
 
-from yiku.errors import InvalidInput
+from yiku.errors import InvalidInput, NotFound
 from yiku.flows.learn import relearn
 from yiku.flows.notes import add, compact, daily, publish, sync, watch
 from yiku.flows.prompts.compile import compile_identity
@@ -44,6 +44,33 @@ def _consolidate(world: World, me: View) -> None:
     """What has ended ends in its own scope only."""
     world.ask(me, lambda: me.memory.admin.consolidate(dry_run=True), writes=True)
     world.ask(me, lambda: me.memory.admin.consolidate(phase=0), writes=True)
+
+
+@tries("admin.report", 1)
+@tries("admin.audit", 1)
+@tries("admin.ingest", 1)
+def _report(world: World, me: View) -> None:
+    """What the last night of this scope did, what stands here, and nothing that was captured for another."""
+    if me.memory.admin.consolidate(phase=0).run:
+        world.ask(me, me.memory.admin.report, writes=True)
+    world.ask(me, me.memory.admin.audit, writes=True)
+    world.ask(me, me.memory.admin.ingest)
+
+
+@tries("why", 1)
+def _why(world: World, me: View) -> None:
+    """A statement of ours with its own words."""
+    if me.model.slots:
+        id = world.chance.choice([*me.model.slots.values()])
+        assert id == world.ask(me, lambda: me.memory.why(id)).memory.id
+
+
+@tries("admin.undo_run", 1)
+def _undo_run(world: World, me: View) -> None:
+    """A run of another scope is not there."""
+    theirs = world.views[world.chance.choice(me.others)].memory.admin.consolidate(phase=0).run
+    with pytest.raises(NotFound):
+        me.memory.admin.undo_run(theirs)
 
 
 @tries("admin.relearn", 1)

@@ -76,8 +76,9 @@ class SqliteNights:
     def stale(self, scope: int) -> list[int]:
         """See Nights.stale."""
         sql = (
-            "select distinct s.memory_n from summary_sources s join memories m on m.n = s.memory_n"
-            " left join memories o on o.n = s.source_n where s.scope_id = ? and m.state = 'active' and m.superseded_by is null"
+            "select distinct s.memory_n from summary_sources s join memories m on m.scope_id = s.scope_id and m.n = s.memory_n"
+            " left join memories o on o.scope_id = s.scope_id and o.n = s.source_n"
+            " where s.scope_id = ? and m.state = 'active' and m.superseded_by is null"
             " and (o.n is null or o.state <> 'active' or o.superseded_by is not null) order by 1"
         )
         with self._database.read() as connection:

@@ -143,3 +143,13 @@ def test_other_marks_stay(memory, home, text):
     memory.admin.erase(memory.remember(SECRETS["en"][0]).memory.id)
 
     assert f"{text}\n\n" == (home / "documents" / "a.md").read_text()
+
+
+@pytest.mark.parametrize("around", ["**{}**", "_{}_", "[{}](https://example.com)", "<b>{}</b>"])
+def test_marks_around_a_whole_sentence_go_with_it(memory, home, around):
+    """Nothing is left of them in the middle of a line."""
+    secret = SECRETS["zh"][0]
+    (home / "MEMORY.md").write_text(f"之前。{around.format(secret)}之后。\n")
+    memory.admin.erase(memory.remember(secret).memory.id)
+
+    assert "之前。之后。\n" == (home / "MEMORY.md").read_text()

@@ -281,8 +281,8 @@ def _printed(shown: Shown) -> Iterator[str]:
     yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
     if shown.night is not None and shown.undone is not None:
         yield from _heading("At night it tidies itself; what it did can be undone")
-        told = [line for line in shown.night.page.splitlines() if line.startswith("- ")]
-        yield from (f"  {terminal.cut(line, limit + 42)}" for line in told[:NIGHT_LINES])
+        decided = [line for line in shown.night.page.splitlines() if line.startswith("- ")]
+        yield from (f"  {terminal.cut(line, limit + 42)}" for line in decided[:NIGHT_LINES])
         command, back = shown.undone
         yield f"  {terminal.padded(command, 40)}→ {terminal.cut(terminal.flat(back.content), limit)}"
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")

@@ -9035,6 +9035,7 @@ def lexicon() -> Lexicon:
             'identity.reference': ('example', 'examples', 'sample', 'samples', 'configuration', 'config', 'settings', 'command list', 'commands', 'list of commands', 'list of tools', 'available tools', 'architecture', 'directory', 'directories', 'folder', 'folders', 'file layout', 'installation', 'install', 'setup', 'changelog', 'history', 'version', 'versions', 'appendix', 'reference', 'references', 'see also', 'links', 'license', 'faq', 'background', 'story', 'about this file', '示例', '例子', '样例', '配置', '设置', '命令列表', '命令清单', '常用命令', '工具列表', '工具清单', '可用工具', '架构', '目录', '文件结构', '安装', '更新日志', '版本', '附录', '参考', '另见', '链接', '许可', '常见问题', '背景', '故事', '关于本文件'),
             'identity.tooling': ('tool', 'tools', 'tooling', 'search', 'searches', 'shell', 'command', 'commands', 'script', 'scripts', 'browser', 'function', 'functions', 'api', 'mcp', 'skill', 'skills', 'plugin', 'plugins', 'terminal', 'disclosure', '工具', '搜索', '检索', '命令', '脚本', '浏览器', '函数', '接口', '技能', '插件', '终端', '渐进式披露', '披露', '调用'),
             'night.article': ('the',),
+            'night.aspects': ('了', '过', '着'),
             'night.degree': ('很', '非常', '特别', '真的', '挺', '十分', '超级'),
             'night.felt': ('喜欢', '爱', '讨厌', '想', '希望', '习惯'),
             'night.filler': ('also', 'actually', 'really', 'truly', 'definitely', 'currently', 'now', 'still', 'oh', 'hey', 'please', 'btw', 'indeed', '的', '啊', '呀', '哦', '嘛', '啦', '呢', '其实', '目前', '现在', '顺便说一下', '也'),

@@ -37,7 +37,6 @@ _COUNTED = ("time", "amount")
 _PUNCTUATION = frozenset(".,;:!\"'()[]{}…。，；：！、“”‘’「」『』（）《》【】~～—-·*`")
 _FROM_CONTEXT = F.IT | F.OTHER | F.YOU | F.YOUR  # words that mean something only where they were said
 _ON_A_DAY = re.compile(r"@\d{4}-")  # a date with its year
-_ASPECTS = "了过着"  # particles that move within a Chinese sentence and still distinguish what was from what is
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +82,15 @@ def form(text: str, said_at: datetime, *, without: int = 0) -> Form | None:
         if word.start >= end and not (word.sign and word.text in _PUNCTUATION):
             said.append(lists.named("night.written").get(word.text, word.text))
     joined = _without_fillers(said)
-    aspects = "".join(sorted(character for piece in joined for character in piece if character in _ASPECTS))
-    kept = tuple(left for piece in joined if (left := piece.translate(_NO_ASPECTS)))
+    aspects = "".join(sorted(character for piece in joined for character in piece if character in _aspects()))
+    kept = tuple(left for piece in joined if (left := piece.translate(dict.fromkeys(map(ord, _aspects())))))
     return Form(kept, aspects, bool(context), moment) if kept else None
 
 
-_NO_ASPECTS = dict.fromkeys(map(ord, _ASPECTS))
+@cache
+def _aspects() -> frozenset[str]:
+    """Particles that move within a sentence and still distinguish what was from what is: 了."""
+    return lists.words("night.aspects")
 
 
 def _without_fillers(said: Sequence[str]) -> list[str]:
