@@ -11,14 +11,18 @@ report, so the table is the same with several workers.
 
 import os
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from soak import goals
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))  # a year with nights is a benchmark, too
 
 RELEASE = os.environ.get("YIKU_SOAK") == "long"
 ONLY = os.environ.get("YIKU_SOAK_ONLY", "").replace(",", " ").split()

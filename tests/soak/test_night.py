@@ -1,4 +1,4 @@
-"""R31: a night of 2,000 memories, killed at drawn operations on the disk; what it comes to, and that a missed week is seven nights."""
+"""R31: a night of many memories, killed at drawn operations on the disk, and a missed week, which is as seven nights."""
 
 import random
 import shutil
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from faults.test_night import START, killed, opened, prepared
+from soak.conftest import RELEASE
 
 from yiku.types import Memories
 
@@ -14,7 +15,7 @@ from yiku.types import Memories
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("night") / "home"
-    prepared(home, 2_000)
+    prepared(home, 2_000 if RELEASE else 200)
     return home
 
 
