@@ -48,7 +48,7 @@ class Answering:
         self._thread.join(1.0)
 
     def _run(self) -> None:
-        with suppress(YikuError):  # what is needed for an answer is loaded before the first one is due
+        with suppress(Exception):  # what is needed for an answer is loaded before the first one is due
             self._memory.recall("warm up", limit=1)
         while not self._ended.is_set():
             try:
