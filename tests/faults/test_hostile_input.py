@@ -349,7 +349,9 @@ def test_R23_a_text_forges_neither_our_fence_nor_an_id_nor_a_second_memory(memor
         kept = memory.record_turn("user", f"And now? {handed_back}")
         assert ("And now? ", {"recalled_removed": 1}) == (kept.content, kept.metadata)
     shown = [line for line in lines if not re.fullmatch(r"\d{4}-\d\d-\d\d", line)]
-    assert {hit.id[-8:] for hit in packed.hits} == {re.fullmatch(r"- .* \((?:.*, )?#([0-9a-f]{8})\)", line)[1] for line in shown}
+    assert {hit.id[-8:] for hit in packed.hits} == {
+        re.fullmatch(r"- .* \((?:.*, )?#([0-9a-f]{8})(?:, assistant)?\)", line)[1] for line in shown
+    }
     assert len(shown) == len(packed.hits)
     assert len(packed.hits) == 2
     for separator in ("\n", "\r", "\x0b", "\x1e", "\x85", "\u2028", "\u2029"):

@@ -52,8 +52,8 @@ def _pages(night: Night) -> None:
     handle = replace(night.handle, run=None)
     try:
         done = publish.publish(handle)
-        if written := [page.path for page in done.pages if page.action == "written"]:
-            sync.sync_files(handle, written)
+        if pages := [page.path for page in done.pages if page.action != "held"]:  # also those of a night that was cut off
+            sync.sync_files(handle, pages)
     except StoreBusy as error:
         night.notes.append(f"pages were not published: {error.detail}")
         return

@@ -146,7 +146,6 @@ _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])\s+(?:\[[ xX]\]\s+)?")
 _RULE = re.compile(r"\s*(?:[-*_=|:]\s*){3,200}$")
 _SHORT_ID = re.compile(r"\s[#＃][0-9a-f]{8}(?:[0-9a-f-]{0,28})$")
 _LISTED_TOOL = re.compile(r"`[^`\n]{1,80}`\s*(?:\([^()\n]{0,80}\)\s*)?(?:[:：—–-]|$)")
-_EDGES = re.compile(r"^[\W_]{1,200}|[\W_]{1,200}$")  # signs around a text
 _BRACKETED = re.compile(r"[\[【<＜{(（][^\[\]【】<>＜＞{}()（）\n]{0,80}[\]】>＞})）]")
 
 
@@ -238,8 +237,7 @@ def _is_placeholder(text: str) -> bool:
     """Whether a line has a name and no value, or says that nothing is known; or is the count of a page's further lines."""
     name, colon, after = text.replace("：", ":").partition(":")
     value = (after if colon and len(name) <= ITEM_TOKENS else text).strip()
-    bare = _EDGES.sub("", _BRACKETED.sub("", value))
-    if not any(map(str.isalnum, bare)) or made_of(folded(value), "identity.placeholder"):
+    if not any(map(str.isalnum, _BRACKETED.sub("", value))) or made_of(folded(value), "identity.placeholder"):
         return True
     ends = (label("page.omitted", language).partition("{}") for language in languages())
     return any(text.startswith(begin) and text.endswith(end) for begin, _, end in ends)
