@@ -167,6 +167,30 @@ def test_a_server_of_another_scope_or_a_silent_one_is_not_trusted(known):
         assert "4321" in told(known, session="s2", prompt="On which port does the staging server listen?")
 
 
+def test_an_unexpected_error_ends_no_server_and_tells_no_words(server, monkeypatch, caplog):
+    """The hook looks by itself; the next one is answered again."""
+
+    def broken(*_, **__):
+        raise RuntimeError("the canary sings")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recalled, "text", broken)
+        assert "4321" in told(server, prompt="On which port does the staging server listen?")
+    assert "4321" in told(server, session="s2", prompt="On which port does the staging server listen?")
+    assert "RuntimeError" in caplog.text and "canary" not in caplog.text
+
+
+def test_what_other_hooks_put_before_a_prompt_does_not_hide_it(known):
+    """Gemini CLI repeats in front of a prompt what was brought in at the start."""
+    with Memory(known) as memory:
+        before = memory.prompts.inject("s1").text.replace("<", "&lt;").replace(">", "&gt;")
+        text = memory.prompts.inject(
+            "s1", f"<hook_context>{before}</hook_context>\n\nOn which port does the staging server listen?"
+        ).text
+
+    assert "4321" in text
+
+
 def test_one_process_answers(known):
     """A second one waits until the first has ended."""
     with Memory(known) as memory, Memory(known) as other:

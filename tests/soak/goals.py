@@ -32,6 +32,7 @@ PROMISES = {
     "R31": "A night cut off anywhere comes to the same end in the next call; run twice it changes nothing, and a week missed is made up for.",
     "R32": "A night can be taken back: every exported field is as before, except what was changed since, which is named.",
     "R33": "In a year with nights the present is answered as well as without, what was replaced stays replaced, and every rule is there.",
+    "R34": "A coding agent gets the tools, and what belongs to its prompt once and fenced; what is said is recorded once, that block is not.",
     "S4": "Erased content is in no file of the home, checked in raw bytes, and does not come back; whatever has to stay is named.",
     "S5": "Recalled text in a prompt cannot end its fence or take a role; there and on a terminal no character is invisible.",
     "S12": "Credentials of a known format, or announced in a listed way, are masked before anything is written; look-alikes stay.",

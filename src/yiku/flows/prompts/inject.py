@@ -21,6 +21,7 @@ from yiku.flows.find.standing_rules import standing_rules, without
 from yiku.rules.finding import pack
 from yiku.rules.privacy import fence
 from yiku.rules.prompts import gate
+from yiku.rules.sessions.agent_events import without_injected
 from yiku.types import Context, Hit, Turn
 
 TOKENS = 300  # of memories beside a prompt (C-02)
@@ -34,7 +35,8 @@ def inject(
 ) -> Context:
     """Return what belongs into a prompt, and note that it is there. See Prompts.inject."""
     name, key = _session(handle, session)
-    asked = fence.strip_all(checks.text(prompt, "prompt", at_most=checks.CONTENT_BYTES, empty=True)).strip() if prompt else ""
+    given = "" if prompt is None else checks.text(prompt, "prompt", at_most=checks.CONTENT_BYTES, empty=True)
+    asked = fence.strip_all(without_injected(given)).strip()  # Gemini CLI puts what hooks said before in front of a prompt
     project = checks.optional_name(project, "project")
     known = None if checks.flag(restarted, "restarted") else inbox.shown(handle.paths).get(key)
     spoken = language(handle, asked)

@@ -41,10 +41,6 @@ const texts = (parts) =>
 
 export const Yiku = async ({ client, directory }) => {
   const replied = new Map() // the last reply that was captured, by session
-  const pending = new Map() // memories for the next answer, by session
-
-  const add = (session, text) => text && pending.set(session, [pending.get(session), text].filter(Boolean).join("\n\n"))
-
   const reply = async (session) => {
     const found = await client.session.messages({ path: { id: session } })
     const last = (found.data || []).filter((message) => message.info.role === "assistant").at(-1)
@@ -57,10 +53,6 @@ export const Yiku = async ({ client, directory }) => {
     event: async ({ event }) => {
       try {
         if (event.type === "session.idle") await reply(event.properties.sessionID)
-        if (event.type === "session.created") {
-          const session = event.properties.info.id
-          if (!event.properties.info.parentID) add(session, context(await run("start", { session_id: session, cwd: directory, hook_event_name: "start" })))
-        }
         if (event.type === "session.compacted") await run("compress", { session_id: event.properties.sessionID, cwd: directory })
         if (event.type === "session.deleted") await run("end", { session_id: event.properties.info.id, cwd: directory })
       } catch {}
@@ -69,9 +61,7 @@ export const Yiku = async ({ client, directory }) => {
       try {
         const prompt = texts(output.parts)
         if (!prompt) return
-        add(input.sessionID, context(await run("prompt", { session_id: input.sessionID, cwd: directory, hook_event_name: "prompt", prompt })))
-        const found = pending.get(input.sessionID)
-        pending.delete(input.sessionID)
+        const found = context(await run("prompt", { session_id: input.sessionID, cwd: directory, hook_event_name: "prompt", prompt }))
         const like = output.parts.find((part) => part.type === "text")
         if (found && like) output.parts.push({ ...like, id: `${like.id}y`, text: found, synthetic: true })
       } catch {}

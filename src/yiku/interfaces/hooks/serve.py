@@ -26,7 +26,7 @@ AGAIN_S = 5.0  # until a process that does not answer, because another does, tri
 REQUEST_BYTES, LINE_BYTES = 64 << 20, 1_000
 TIMEOUT_S = 2.0  # for a hook to send its payload
 
-_log = logging.getLogger("yiku.hooks")
+logger = logging.getLogger("yiku.hooks")
 
 
 class Answering:
@@ -48,8 +48,7 @@ class Answering:
         self._thread.join(1.0)
 
     def _run(self) -> None:
-        with suppress(Exception):  # what is needed for an answer is loaded before the first one is due
-            self._memory.recall("warm up", limit=1)
+        self._load()
         while not self._ended.is_set():
             try:
                 with _listening(Path(self._memory.settings.home)) as listening:
@@ -59,7 +58,7 @@ class Answering:
                 pass
             except OSError as error:
                 if not self._ended.is_set():
-                    _log.warning("hooks are not answered from here: %s", error)
+                    logger.warning("hooks are not answered from here: %s", error)
             self._socket = None
             self._ended.wait(AGAIN_S)
 
@@ -76,7 +75,8 @@ class Answering:
                 try:
                     connection.sendall(text.encode())
                 except OSError:  # the hook waited no longer: what was brought in is not there
-                    recalled.undelivered(self._memory, payload)
+                    with suppress(YikuError):
+                        recalled.undelivered(self._memory, payload)
 
     def _text(self, event: str, payload: bytes, scope: str) -> str:
         """What is sent for an event."""
@@ -84,9 +84,16 @@ class Answering:
             return "-"
         try:
             return "+" + recalled.text(self._memory, event, payload)
-        except YikuError as error:
-            _log.warning("a prompt got no memories: %s", type(error).__name__)
+        except Exception as error:  # its words may be those of a prompt
+            logger.warning("a prompt got no memories: %s", type(error).__name__)
             return "-"
+
+    def _load(self) -> None:
+        """Load what is needed for an answer before the first one is due."""
+        try:
+            self._memory.recall("warm up", limit=1)
+        except Exception as error:
+            logger.warning("hooks may wait for their first answer: %s", type(error).__name__)
 
 
 def serves_home(memory: Memory) -> bool:

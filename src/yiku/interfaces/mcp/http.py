@@ -75,6 +75,7 @@ def serve(home: OpenHome, tools: Tools, bound: socket.socket, token: str, *, rea
         h11_max_incomplete_event_size=guard.HEADER_BYTES,
         timeout_graceful_shutdown=ENDS_WITHIN_S,
     )
+    bound.listen()  # who is told the address may connect at once
     ready(f"http://{name}:{port}{guard.PATH}")
     asyncio.run(uvicorn.Server(config).serve(sockets=[bound]))
 
