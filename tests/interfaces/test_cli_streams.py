@@ -61,6 +61,7 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "explain": ["Oslo"],
         "get": [one],
         "history": [one],
+        "why": [one],
         "confirm": [one],
         "reject": [one],
         "end": ["s1"],
