@@ -24,6 +24,7 @@ def made(tmp_path_factory):
         memory.record_turn("user", "I live in Oslo. 我喜欢乌龙茶。", session="s1")
         memory.remember("The deadline is Friday.", subject="Lantern", predicate="deadline", object="Friday")
         memory.sessions.attach(folder / "turns.jsonl", session="s1")
+        memory.admin.consolidate()
         memory.forget(memory.remember("Ann likes rain.").memory.id)
         memory.admin.backup()
     (folder / "turns.jsonl").write_text(TURNS, encoding="utf-8")
@@ -80,6 +81,9 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "note": ["tea 茶"],
         "promote": ["tea 茶"],
         "watch": ["--help"],  # it ends when it is asked to
+        "mcp": ["--help"],  # so does this
+        "install": ["codex", "--dry-run"],
+        "uninstall": ["codex", "--dry-run"],
     }
     return {verb: [verb, *given.get(verb, [])] for verb in VERBS}
 

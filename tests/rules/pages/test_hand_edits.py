@@ -98,6 +98,11 @@ def test_what_is_no_statement_is_the_persons_own():
     assert read(TEXT + "\n\n## Mine\n\n> quoted") == ({}, [], [], ["## Mine", "> quoted"])
 
 
+@pytest.mark.parametrize("text", ["### My own 自己的", "| a | b |", "> quoted"])
+def test_what_is_written_into_an_empty_region_is_the_persons_own(text):
+    assert read(f"{text}\n- Bo likes rain. 博喜欢雨。", version("")) == ({}, ["Bo likes rain. 博喜欢雨。"], [], [text])
+
+
 def test_who_edits_an_older_version_changed_only_what_that_did_not_say():
     """The line that came since is not missing, and the one that is gone is not said again."""
     newer = TEXT.replace("- Ann likes tea. #33333333", "") + "\n- Bo moved. #44444444"

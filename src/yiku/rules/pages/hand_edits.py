@@ -66,7 +66,7 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     told = [(item, _sealed(item, seal)) for item in found]
     was_shown = shown(known, seal)
     base = _base(told, version, known)
-    if base is None or {entry.seal for entry in base.entries}.isdisjoint(sealed for _, sealed in told):
+    if base is None or (base.entries and {entry.seal for entry in base.entries}.isdisjoint(sealed for _, sealed in told)):
         return Edits(own=tuple(item.raw for item in found if item.statement and not was_shown(item)))
     there, unknown = _kept(told, base)
     changed: dict[str, Changed] = {}
