@@ -119,7 +119,7 @@ def test_scopes_hold(simple):
 
     assert ["public 喜欢火锅"] == recalled(simple, "火锅？")
     assert {"public 喜欢火锅", "家庭 喜欢火锅"} == {*recalled(simple, "火锅？", "家庭")}
-    for wrong in (None, "", "  ", "Public", "a b", "ｐublic", "家\u200b庭"):
+    for wrong in (None, "", "  ", "Public", "a b", "\uff50ublic", "家\u200b庭"):
         with pytest.raises(InvalidScope):
             now(simple.recall("knowledge", "火锅", memory_scope=wrong))
         with pytest.raises(InvalidScope):
