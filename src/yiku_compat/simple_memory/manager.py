@@ -24,12 +24,13 @@ from yiku_compat.simple_memory.views import ID, LIVE, VIEWS
 
 TABLES = VIEWS["s1"]
 STRONGEST = 1_000
+LOOK_EACH_S = 1.0  # for tags that other processes wrote: to look reads all names of the scope
 TAGS_A_READ = 10_000
 HIT = f"""
     select m.n, count(distinct t.name) as hits, (m.said_at + m.offset_min * 60000000) / 86400000000 as day, m.strength as strength
-    from yiku_memory_tags t join yiku_memory_tag_rel r on r.tag_id = t.id and r.scope_id = t.scope_id
-    join yiku_memories m on m.n = r.memory_n
-    where t.name in (select value from json_each(:tags)) and {LIVE} and (:kind is null or m.kind = :kind)
+    from json_each(:tags) j cross join yiku_memory_tags t on t.name = j.value
+    cross join yiku_memory_tag_rel r on r.tag_id = t.id and r.scope_id = t.scope_id cross join yiku_memories m on m.n = r.memory_n
+    where {LIVE} and (:kind is null or m.kind = :kind)
     group by m.n order by hits desc, day desc, strength desc, m.n desc limit :limit
 """
 WHOLE = f"""
@@ -60,6 +61,7 @@ class MemorySqlManager:
         self._handles: dict[str, Memory] = {}
         self.tags = TagMirror()
         self._last_tag: dict[str, int] = {}
+        self._looked: dict[str, float] = {}
         with Memory(home, **settings) as memory:
             self._home, owner = memory.settings.home, memory.scope
         self.refresh(owner)
@@ -92,7 +94,7 @@ class MemorySqlManager:
                 for number, name in rows:
                     self.tags.add(str(name))
                     last = int(number or 0)
-                self._last_tag[memory_scope] = last
+                self._last_tag[memory_scope], self._looked[memory_scope] = last, time.monotonic()
             if len(rows) < TAGS_A_READ:
                 return
 
@@ -112,8 +114,12 @@ class MemorySqlManager:
     ) -> tuple[list[BaseMemory], int, float]:
         """Return the memories that carry tags of a text, in the documented order; also the number of tags hit, and SQL milliseconds."""
         memory = self.handle(memory_scope)
-        self.refresh(memory_scope)
+        if time.monotonic() - self._looked.get(memory_scope, 0.0) > LOOK_EACH_S:
+            self.refresh(memory_scope)
         tags = self.tags.found_in(query)
+        if not tags:
+            self.refresh(memory_scope)
+            tags = self.tags.found_in(query)
         if not tags:
             return [], 0, 0.0
         values = {
