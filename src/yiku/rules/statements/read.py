@@ -35,11 +35,10 @@ from yiku.rules.statements.values import is_number, values
 from yiku.rules.statements.voices import led, sayings
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
-from yiku.rules.text.sentences import Sentence, sentences
+from yiku.rules.text.sentences import MARKS, Sentence, sentences
 from yiku.rules.text.words import Word, content, first_with, flags_of, words
 
 _OF_THE_LEAD = F.CORRECT | F.SLIP | F.RETRACT | F.JOIN | F.ALSO  # what a word that leads to a clause says of it
-ENDS_SPEECH = frozenset(".!?…。！？")
 CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
 _TELLS_NOT = F.CORRECT | F.RETRACT | F.JOKE | F.EMPTY | F.LEAD | F.REMEMBER | F.HEDGE
 _LEADS_ON = F.REMEMBER | F.STANDING | F.REQUEST | F.SUPPOSE  # a heading has none of these
@@ -142,7 +141,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
 
 def _voices(found: Sequence[Word], discourse: Discourse, text: str) -> Iterator[Sequence[Word]]:
     """Yield the words of a sentence by voice: what leads to others' words, a quotation that ends as a sentence does, what follows it."""
-    signs = {place for start, end in discourse.quoted if text[end - 2 : end - 1] in ENDS_SPEECH for place in (start, end - 1)}
+    signs = {place for start, end in discourse.quoted if text[end - 2 : end - 1] in MARKS for place in (start, end - 1)}
     begun = 0
     for place, word in enumerate(found):
         if word.sign and (word.start in signs or (word.start == discourse.led[0] and word.text == ":")):
