@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from yiku.errors import InvalidInput
 
@@ -13,6 +14,14 @@ OWN = ("memory", "documents", "skills")  # folders of the workspace that are ind
 WRITABLE = ("documents", "skills")
 ENDINGS = (".md", ".markdown", ".txt")
 PATH_CHARS = 1_000
+
+
+class Written(NamedTuple):
+    """The lines of a file as they were written, and what tells whether somebody wrote it since."""
+
+    lines: list[str]
+    size: int
+    mtime_ns: int
 
 
 def place(home: Path, path: str | os.PathLike[str], source: str = "document") -> str:
@@ -53,7 +62,7 @@ def write(home: Path, path: str, content: str) -> bool:
     before = read(target)
     if before == content:
         return False
-    if before is not None and path.split("/")[0] not in WRITABLE:
+    if before is not None and path.split("/", maxsplit=1)[0] not in WRITABLE:
         raise InvalidInput(f"{path} holds another text, and is its writer's: change the file itself")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -66,6 +75,41 @@ def write(home: Path, path: str, content: str) -> bool:
     finally:
         fresh.unlink(missing_ok=True)
     return True
+
+
+def put_lines(home: Path, path: str, first: int, lines: list[str], known: Written | None) -> Written:
+    """
+    Put lines at their place into a document, after empty ones where it is shorter; lines behind its end are appended.
+
+    known: what the last call returned. Raises InvalidInput for a note that is no document or skill and has other lines there.
+    """
+    target = home / path
+    state = _state(target)
+    if known is not None and state == (known.size, known.mtime_ns):
+        there = known.lines
+    else:
+        text = read(target)
+        there = text.split("\n") if text else []
+    same = first <= len(there) and there[first : first + len(lines)] == lines[: len(there) - first]
+    if same and (more := lines[len(there) - first :]) and there and path.split("/", maxsplit=1)[0] in WRITABLE:
+        with open(target, "ab") as file:
+            file.write("\n".join(["", *more]).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        there += more
+    elif not same or not there:
+        there += [""] * (first - len(there))
+        there[first : first + len(lines)] = lines
+        write(home, path, "\n".join(there))
+    return Written(there, *(_state(target) or (0, 0)))
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def read(path: Path) -> str | None:

@@ -56,6 +56,7 @@ class SQLiteStorage:
         self._memory: Memory | None = None
         self._words: Memory | None = None
         self._unindexed: set[str] = set()
+        self._written: dict[str, places.Written] = {}
         self._lock = threading.RLock()
 
     # -------------------------------------------------------------- opening
@@ -64,9 +65,11 @@ class SQLiteStorage:
         """Open the database; make it where it is not there."""
         with self._lock:
             if self._memory is None:
-                how: dict[str, Any] = {**self._settings, **({} if self.vector_enabled else {"search": "words", "background": False})}
-                given = self.vectors if self.vectors and self.vectors.provider else None
-                self._memory = Memory(self.home, embedder=given or self.vectors, clock=self._clock, **how)
+                how: dict[str, Any] = {
+                    **self._settings,
+                    **({} if self.vector_enabled else {"search": "words", "background": False}),
+                }
+                self._memory = Memory(self.home, embedder=self.vectors, clock=self._clock, **how)
 
     @property
     def memory(self) -> Memory:
@@ -106,7 +109,9 @@ class SQLiteStorage:
         if content is None:
             raise NotFound(f"{name} is not in the workspace", "Write the file first: the files own their text.")
         if (hash, size) != (text_hash(content), len(content.encode())):
-            raise InvalidInput(f"{name} has another hash or size than was said: {text_hash(content)}, {len(content.encode())} bytes")
+            raise InvalidInput(
+                f"{name} has another hash or size than was said: {text_hash(content)}, {len(content.encode())} bytes"
+            )
         self.index(name)
 
     def upsert_chunk(self, chunk: ChunkRecord) -> None:
@@ -121,12 +126,7 @@ class SQLiteStorage:
         if chunk.start_line < 1:
             raise InvalidInput("a chunk begins at line 1 or later")
         with self._lock:
-            there = (places.read(self.home / name) or "").split("\n")
-            first = chunk.start_line - 1
-            if there[first : first + len(lines)] != lines:
-                there += [""] * (first - len(there))
-                there[first : first + len(lines)] = lines
-                places.write(self.home, name, "\n".join(there))
+            self._written[name] = places.put_lines(self.home, name, chunk.start_line - 1, lines, self._written.get(name))
             self._unindexed.add(name)
             if self.vectors is not None and len(chunk.embedding):
                 self.vectors.keep(text_hash(chunk.text), chunk.embedding)
@@ -159,16 +159,21 @@ class SQLiteStorage:
         self._unindexed.discard(name)
         return self._patiently(lambda: self.memory.notes.index_document(self.home / name))
 
-    def sync(self, *, force: bool = False) -> SyncReport:
-        """Index what changed in the files of the workspace."""
+    def index_skill(self, path: str | os.PathLike[str]) -> SyncReport:
+        """Index a skill, a file or folder; what lies outside the workspace is copied to its skills first."""
+        return self._patiently(lambda: self.memory.notes.index_skill(path))
+
+    def sync(self, *, force: bool = False, wait: bool = True) -> SyncReport:
+        """Index what changed in the files of the workspace. Raises StoreBusy at once unless it may wait."""
+        found = self._patiently(lambda: self.memory.notes.sync(force=force)) if wait else self.memory.notes.sync(force=force)
         self._unindexed.clear()
-        return self._patiently(lambda: self.memory.notes.sync(force=force))
+        return found
 
     def embed(self) -> EmbedReport | None:
         """Make missing vectors; None where there is no model. Raises ModelError where it fails."""
         if self.vectors is None:
             return None
-        if self.vectors.provider is None and not self.vectors.has_any():
+        if self.vectors.provider is None and not self.vectors.any_kept():
             return None
         return self._patiently(self.memory.admin.embed)
 
@@ -229,4 +234,11 @@ def _passage(hit: Hit, route: str) -> dict[str, Any]:
     assert isinstance(note, Note)
     score = round(min(1.0, hit.routes[route][1]), 4)
     lines = {"start_line": note.start_line, "end_line": note.end_line}
-    return {"chunk_id": note.id, "path": note.path, "source": SOURCES.get(note.source, "memory"), "text": note.text, "score": score, **lines}
+    return {
+        "chunk_id": note.id,
+        "path": note.path,
+        "source": SOURCES.get(note.source, "memory"),
+        "text": note.text,
+        "score": score,
+        **lines,
+    }

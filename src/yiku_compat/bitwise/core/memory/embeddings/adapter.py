@@ -60,7 +60,8 @@ class Vectors:
         else:
             found = self._passages(texts)
         rows = np.asarray(found, np.float32)
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        unit: np.ndarray[Any, Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        return unit
 
     @contextmanager
     def asking(self, vector: Sequence[float]) -> Iterator[None]:
@@ -87,6 +88,10 @@ class Vectors:
                     if words and known in self._known:
                         return self._known[known]
         return None
+
+    def any_kept(self) -> bool:
+        """Tell whether a caller gave any vectors."""
+        return bool(self._known)
 
     def close(self) -> None:
         """End the event loop."""

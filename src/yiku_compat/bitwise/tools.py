@@ -1,0 +1,1 @@
+"""Tools that the system shows a model, by its own names."""
