@@ -4,6 +4,7 @@ Functions that need no home: the embedding model that settings name, and the pas
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from yiku import settings as _settings
@@ -30,6 +31,8 @@ def embedder(**settings: Unpack[SettingsArguments]) -> Embedder:
     from yiku.models import select
 
     named = _settings.of_arguments(settings)
+    if named.embed_url and named.search == "auto":
+        named = replace(named, search="api")
     model, why = select.embedder(named)
     if model is None:
         raise ModelUnavailable(why or "search = words asks for no vectors: set search = auto")

@@ -210,7 +210,7 @@ class SQLiteStorage:
                 continue  # found by words; `sync` says so
 
     def _by_words(self) -> Memory:
-        """The same memory without vectors."""
+        """Open the memory without vectors, once."""
         with self._lock:
             if self._words is None:
                 self._words = Memory(self.memory.settings.home, search="words", clock=self._clock)
