@@ -29,6 +29,8 @@ TABLES = {
             replace(c.id, '-', '') as hash, v.embedding as embedding, v.dims as dims, f.indexed_at / 1000 as updated_at
         from bitwise_embeddings v join yiku_chunks c on c.n = v.n join yiku_files f on f.n = c.file_n""",
     "bitwise_embeddings": """
-        select row_n as n, space as model, space as provider, vector_json(factor, code) as embedding, length(code) as dims
-        from yiku_vectors where item = 'note' and part = 0""",
+        select row_n as n, substr(name, 1, instr(name, ' ') - 1) as provider, substr(name, instr(name, ' ') + 1) as model,
+            vector_json(factor, code) as embedding, length(code) as dims
+        from (select row_n, max(space_n), replace(space, 'notes of ', '') as name, factor, code
+            from yiku_vectors where item = 'note' and part = 0 group by row_n)""",
 }
