@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -66,7 +66,8 @@ def migrate(
     Raises NotFound, InvalidInput for what is no old workspace, NotVerified.
     """
     found = old_home.find(Path(old))
-    before = _digest(found)
+    read = old_home.sources(found)
+    before = _digest(read)
     skipped: list[tuple[str, str]] = []
     with Memory(home, scope=scope) as memory:
         if memory.scope != memory.settings.owner:
@@ -95,7 +96,7 @@ def migrate(
             skipped += [(f"{CONFIG}: {name}", "no setting of this system") for name in _bring_config(run, stamps)]
         report = memory.notes.sync()
         skipped += _verify(run, expected, report.failed or {})
-    if _digest(found) != before:
+    if _digest(read) != before:
         raise NotVerified("the old workspace has changed during the migration")
     return MigratedHome(run.read, run.imported, run.known, 0, tuple(skipped), before, rebuilt, moved)
 
@@ -201,9 +202,9 @@ def _verify(run: _Run, expected: dict[str, bytes], failed: object) -> Iterator[t
             yield path, f"it is there, but not searched: {reasons[path]}"
 
 
-def _digest(old: OldHome) -> str:
-    """One fingerprint of everything that is read."""
+def _digest(paths: Sequence[Path]) -> str:
+    """Return one fingerprint of everything that is read."""
     whole = sha256()
-    for path in old_home.sources(old):
+    for path in paths:
         whole.update(f"{path.name}\0{fingerprint(path)}\0".encode(errors="replace"))
     return whole.hexdigest()
