@@ -25,6 +25,7 @@ DATABASE = "memory.db"
 CHUNKS = "select count(*) from chunks"
 LOGS = "select count(*) from files where path like 'memory/____-__-__.md'"
 DAYS_TO_KEEP = 7
+SEARCH_WAITS_S = 5.0  # for somebody else who indexes; then what is there is searched
 
 
 class MemoryManager:
@@ -183,7 +184,7 @@ class MemoryManager:
     def _refresh(self) -> None:
         """Index and embed what changed; a memory that is paused, or indexed by another process now, is searched as it is."""
         try:
-            self._result(self.storage.sync(wait=False))
+            self._result(self.storage.sync(wait_s=SEARCH_WAITS_S))
         except (Paused, StoreBusy):
             return
 

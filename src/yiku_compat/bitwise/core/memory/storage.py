@@ -163,9 +163,9 @@ class SQLiteStorage:
         """Index a skill, a file or folder; what lies outside the workspace is copied to its skills first."""
         return self._patiently(lambda: self.memory.notes.index_skill(path))
 
-    def sync(self, *, force: bool = False, wait: bool = True) -> SyncReport:
-        """Index what changed in the files of the workspace. Raises StoreBusy at once unless it may wait."""
-        found = self._patiently(lambda: self.memory.notes.sync(force=force)) if wait else self.memory.notes.sync(force=force)
+    def sync(self, *, force: bool = False, wait_s: float = WAIT_S) -> SyncReport:
+        """Index what changed in the files of the workspace. Raises StoreBusy where somebody else indexes for longer than that."""
+        found = self._patiently(lambda: self.memory.notes.sync(force=force), wait_s)
         self._unindexed.clear()
         return found
 
@@ -216,9 +216,9 @@ class SQLiteStorage:
                 self._words = Memory(self.memory.settings.home, search="words", clock=self._clock)
             return self._words
 
-    def _patiently(self, call: Callable[[], T]) -> T:
+    def _patiently(self, call: Callable[[], T], wait_s: float = WAIT_S) -> T:
         """Call again while another thread or process indexes. Raises StoreBusy in the end."""
-        until = time.monotonic() + WAIT_S
+        until = time.monotonic() + wait_s
         while True:
             try:
                 return call()
