@@ -162,3 +162,26 @@ def test_the_page_for_those_who_come_from_it_runs(home, tmp_path, monkeypatch):
     assert 2 == len(printed)
     for line, out in printed:
         assert comparable(said[line] or "", home) == comparable(out, home), f"bitwise.md:{line}"
+
+
+@pytest.mark.parametrize("said", ["My locker code is 4711.", "我的柜子密码是4711。"])
+def test_an_erasure_reaches_every_note_that_is_written_here(home, clock, said):
+    """Logs, the long-term file, documents, skills and the archive; the receipt is clean."""
+    with BitwiseAI(OFF, workspace_dir=home, embedding_provider=Provider(), clock=clock) as ai:
+        ai.append_to_memory(said)
+        clock.advance(days=9)
+        ai.append_to_memory(said)
+        ai.append_to_memory(said, to_long_term=True)
+        ai.add_text(f"The gym is on the third floor. 健身房在三楼。\n\n{said}\n", "gym.md")
+        (home.parent / "gym.md").write_text(f"# Gym\n\n{said}\n")
+        ai.skills.index_skill(home.parent / "gym.md", {"name": "gym", "note": said})
+        ai.compact_memory(7)
+        assert len(ai.search_memory("4711", 9, 0)) >= 5
+        memory = ai.memory_manager.storage.memory
+        receipt = memory.admin.erase(memory.remember(said).memory.id)
+
+        assert receipt.clean
+        assert [] == [one for one in ai.search_memory("4711", 9, 0) if "4711" in one.text]
+        assert [] == [one for one in ai.memory_manager.select("select text from chunks") if "4711" in one[0]]
+    assert [] == [str(path) for path in home.rglob("*") if path.is_file() and b"4711" in path.read_bytes()]
+    assert "健身房在三楼" in (home / "documents" / "gym.md").read_text()
