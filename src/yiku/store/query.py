@@ -25,9 +25,10 @@ from yiku.errors import InvalidInput, TooLarge
 from yiku.store import connect
 from yiku.types import SqlRows
 
-TURNS_SHOWN = "scope_id in ({0}) and n not in (select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
+HIDDEN = "(select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
 IN_SCOPE = "scope_id in ({0})"
-TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the queue, the index or erasures
+TURNS_SHOWN = f"{IN_SCOPE} and n not in {HIDDEN}"
+TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the index or erasures
     "scopes": "id in ({0})",
     "sessions": IN_SCOPE,
     "conversation_turns": TURNS_SHOWN,
@@ -39,6 +40,9 @@ TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, th
     "memory_tag_rel": IN_SCOPE,
     "summary_sources": IN_SCOPE,
     "access_log": IN_SCOPE,
+    "turn_work": f"{IN_SCOPE} and turn_n not in {HIDDEN}",
+    "learned": IN_SCOPE,
+    "extraction_queue": f"{IN_SCOPE} and turn_n not in {HIDDEN} and (turn_n > 0 or reply is null)",  # a reply may tell of any turn
     "episodes": IN_SCOPE,
     "scratchpad": IN_SCOPE,
     "attachments": IN_SCOPE,

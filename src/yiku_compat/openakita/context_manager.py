@@ -20,7 +20,12 @@ class ContextManager:
     """Compresses messages over a soft limit of tokens."""
 
     def __init__(
-        self, brain: Brain | None = None, *, soft_limit: int = 8_000, count: Callable[[str], float] | None = None, language: str = "zh"
+        self,
+        brain: Brain | None = None,
+        *,
+        soft_limit: int = 8_000,
+        count: Callable[[str], float] | None = None,
+        language: str = "zh",
     ) -> None:
         """`count` estimates the tokens of a text."""
         self._brain, self.soft_limit, self._language = brain, soft_limit, language

@@ -42,9 +42,9 @@ class MemoryExtractor:
     def extract_quick_facts(self, messages: Iterable[Mapping[str, Any]], session_id: str = "default") -> list[dict[str, Any]]:
         """Learn from messages by rules alone, without a model; return what they state."""
         before = {one.id for one in self.store.memory.get_all(where={"session": session_id}, limit=10_000)}
-        for index, message in enumerate(messages):
+        for message in messages:
             turn = ConversationTurn.given(message, session_id)
-            if turn.content and index < turns.TURNS:
+            if turn.content:
                 turns.save(self.store.memory, turn)
         after = self.store.memory.get_all(where={"session": session_id}, limit=10_000)
         return [self._candidate(one) for one in reversed(after) if one.id not in before]

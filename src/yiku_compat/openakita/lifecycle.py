@@ -37,7 +37,7 @@ class LifecycleManager:
         """Replace statements that say what another says; return how many. The others stay as history, `undo` brings them back."""
         report = await asyncio.to_thread(self.store.memory.admin.consolidate, phase=MAINTAIN)
         wanted = None if memories is None else {one.id for one in memories}
-        found = [item for item in report.items if item.action == "duplicate"]
+        found = [item for item in report.items if item.action == "merged"]
         return len(found) if wanted is None else sum(bool(wanted & self._ids(item.ids)) for item in found)
 
     def compute_decay(self) -> dict[str, int]:

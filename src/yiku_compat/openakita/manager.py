@@ -77,7 +77,8 @@ class MemoryManager:
         Rules learn from it before this returns. A model reads it in the background; if that fails, the turn stays in the queue.
         """
         turn = ConversationTurn.given(
-            {"role": role, "content": content, "tool_calls": tool_calls, "tool_results": tool_results}, session_id or self.session_id
+            {"role": role, "content": content, "tool_calls": tool_calls, "tool_results": tool_results},
+            session_id or self.session_id,
         )
         id = await asyncio.to_thread(turns.save, self.store.memory, turn)
         if self.brain is not None and role == "user":

@@ -66,7 +66,9 @@ def episode(given: Episode, now: datetime) -> dict[str, Any]:
             "started_at": began,
             "ended_at": ended,
             "action_nodes": nodes,
-            **{name: [str(one) for one in getattr(given, name)] for name in ("entities", "tools_used", "linked_memory_ids", "tags")},
+            **{
+                name: [str(one) for one in getattr(given, name)] for name in ("entities", "tools_used", "linked_memory_ids", "tags")
+            },
             "importance_score": min(1.0, max(0.0, float(given.importance_score))),
             "access_count": max(0, int(given.access_count)),
             "source": given.source if given.source in SOURCES else "session_end",
@@ -125,4 +127,4 @@ def _plain(value: Any) -> dict[str, Any]:
 
 def _filled(record: dict[str, Any]) -> dict[str, Any]:
     """Leave out what is empty."""
-    return {name: value for name, value in record.items() if value is not None and value != [] and value != ""}
+    return {name: value for name, value in record.items() if value is not None and value not in ([], "")}

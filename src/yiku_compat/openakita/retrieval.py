@@ -25,7 +25,9 @@ DECAY = 0.1  # of recency: e^(-0.1 days)
 BUSY = 5.0  # ln(1 + accesses) that counts as often
 ROUNDS = 5  # of a conversation that a question is read with
 PERSONAS = {"tech_expert": {"skill": 1.2, "error": 1.2}, "jarvis": {"skill": 1.2, "error": 1.2}}
-_FILES = re.compile(r"文件|图片|照片|截图|视频|语音|录音|附件|发给|那张|file|image|photo|picture|screenshot|video|voice|attach|document", re.I)
+_FILES = re.compile(
+    r"文件|图片|照片|截图|视频|语音|录音|附件|发给|那张|file|image|photo|picture|screenshot|video|voice|attach|document", re.I
+)
 
 Item = core.SemanticMemory | core.Episode | core.Attachment
 

@@ -80,7 +80,7 @@ class FTS5Backend:
         asked = " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
         wanted = "" if filter_type is None else str(filter_type).casefold()
         with self._lock:
-            rows = self._table.execute(
+            rows: list[tuple[Any, ...]] = self._table.execute(
                 "select ids.id, bm25(words) from words join ids on ids.n = words.rowid"
                 " where words match ? and (? = '' or ids.type = ?) order by 2, ids.n desc limit ?",
                 (asked, wanted, wanted, limit),
@@ -105,12 +105,13 @@ class FTS5Backend:
     def delete(self, memory_id: str) -> bool:
         """See SearchBackend."""
         with self._lock, self._table:
-            return self._remove(memory_id)
+            gone = self._remove(memory_id)
+        return gone
 
     def indexed(self, memory_id: str) -> dict[str, str]:
         """Return what was written for a statement: its columns, cut into tokens."""
         with self._lock:
-            found = self._table.execute(
+            found: list[tuple[Any, ...]] = self._table.execute(
                 f"select {', '.join(WORDS)} from words where rowid = (select n from ids where id = ?)", (memory_id,)
             ).fetchall()
         return dict(zip(WORDS, found[0], strict=True)) if found else {}

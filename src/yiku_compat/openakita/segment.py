@@ -30,7 +30,7 @@ class Segmenter:
                 self._jieba.setLogLevel(logging.WARNING)
             except ImportError as error:
                 if jieba:
-                    raise ExtraMissing("jieba is not installed", "pip install jieba, or leave it out.") from error
+                    raise ExtraMissing("jieba is not installed: pip install jieba, or leave it out") from error
 
     @property
     def name(self) -> str:

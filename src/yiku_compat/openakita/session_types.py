@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -60,15 +60,15 @@ class Episode:
             ActionNode(key_params=dict(node.key_params), **{name: getattr(node, name) for name in names})
             for node in episode.action_nodes
         ]
-        lists = {name: list(getattr(episode, name)) for name in ("entities", "tools_used", "linked_memory_ids", "tags")}
+        lists: dict[str, Any] = {
+            name: list(getattr(episode, name)) for name in ("entities", "tools_used", "linked_memory_ids", "tags")
+        }
         same = ("id", "summary", "goal", "outcome", "started_at", "ended_at", "importance_score", "access_count", "source")
         return cls(session_id=episode.session, action_nodes=nodes, **{name: getattr(episode, name) for name in same}, **lists)
 
     def to_markdown(self, language: str = "zh") -> str:
         """Render under the heading of past work."""
-        heading, goal, used = (
-            ("Past work", "Goal", "Tools") if language == "en" else ("历史操作记录", "目标", "工具")
-        )
+        heading, goal, used = ("Past work", "Goal", "Tools") if language == "en" else ("历史操作记录", "目标", "工具")
         when = f"{self.started_at:%Y-%m-%d %H:%M} · " if self.started_at else ""
         lines = [f"## {heading}", f"- {when}{self.summary} ({self.outcome})"]
         lines += [f"- {goal}: {self.goal}"] if self.goal else []
@@ -92,13 +92,20 @@ class Scratchpad:
     def of(cls, pad: core.Scratchpad, content: str, user_id: str) -> Scratchpad:
         """Return a scratchpad of Yiku's in this form; recent tasks stand among the projects."""
         recent = [f"[{(task.until or task.since):%m-%d %H:%M}] {task.text}" for task in pad.recent]
+
+        def lines(name: str, found: Sequence[str]) -> list[str]:
+            written = pad.overrides.get(name)  # what the user wrote wins
+            return (
+                [*found] if written is None else [line.lstrip("-* ").strip() for line in written.splitlines() if line.strip("-* ")]
+            )
+
         return cls(
             user_id=user_id,
             content=content,
-            active_projects=[*pad.active_projects, *recent],
-            current_focus=pad.current_focus,
-            open_questions=list(pad.open_questions),
-            next_steps=list(pad.next_steps),
+            active_projects=[*lines("active_projects", pad.active_projects), *recent],
+            current_focus="\n".join(lines("current_focus", [pad.current_focus] if pad.current_focus else [])),
+            open_questions=lines("open_questions", pad.open_questions),
+            next_steps=lines("next_steps", pad.next_steps),
             updated_at=pad.updated_at,
         )
 
@@ -131,7 +138,16 @@ class Attachment:
     @classmethod
     def of(cls, one: core.Attachment) -> Attachment:
         """Return an attachment of Yiku's in this form."""
-        texts = ("episode_id", "original_filename", "mime_type", "local_path", "url", "description", "transcription", "extracted_text")
+        texts = (
+            "episode_id",
+            "original_filename",
+            "mime_type",
+            "local_path",
+            "url",
+            "description",
+            "transcription",
+            "extracted_text",
+        )
         return cls(
             id=one.id,
             session_id=one.session,
@@ -159,7 +175,9 @@ class ConversationTurn:
     extracted: bool = False
 
     @classmethod
-    def given(cls, turn: ConversationTurn | Mapping[str, Any], session_id: str = "default", index: int | None = None) -> ConversationTurn:
+    def given(
+        cls, turn: ConversationTurn | Mapping[str, Any], session_id: str = "default", index: int | None = None
+    ) -> ConversationTurn:
         """Return a turn that is given as such or as a message; other entries of a message are left out."""
         if isinstance(turn, ConversationTurn):
             return turn

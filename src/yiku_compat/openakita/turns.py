@@ -12,7 +12,7 @@ from yiku_compat.openakita.session_types import ConversationTurn, Scratchpad
 from yiku_compat.openakita.types import PREFIX
 
 MAX_RETRIES = 3  # of a model, then its question is set aside until `learn(everything=True)`
-TURNS = 100_000  # in one answer
+TURNS = 10_000  # in one answer
 WAITING = """
     select t.n, t.id, s.id, t.position, t.role, t.content, t.tool_calls, t.tool_results, t.said_at, t.external_id,
            q.tries, q.state, q.created_at
@@ -47,9 +47,9 @@ def save(memory: Memory, turn: ConversationTurn) -> str:
     ).id
 
 
-def waiting(memory: Memory, limit: int = TURNS) -> list[dict[str, Any]]:
+def waiting(memory: Memory) -> list[dict[str, Any]]:
     """Return turns that nothing was learned from yet, or that a model is still to read, oldest first."""
-    rows = memory.admin.sql(WAITING, {"scope": memory.scope}, limit=limit).rows
+    rows = memory.admin.sql(WAITING, {"scope": memory.scope}, limit=TURNS).rows
     return [_entry(row) for row in rows]
 
 

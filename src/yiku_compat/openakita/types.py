@@ -53,7 +53,7 @@ class SemanticMemory:
     content: str
     id: str = ""
     type: MemoryType = MemoryType.FACT
-    priority: MemoryPriority = MemoryPriority.LONG_TERM
+    priority: MemoryPriority | None = None  # by default for good, a mistake for seven days
     subject: str = ""
     predicate: str = ""
     source: str = "manual"

@@ -24,7 +24,7 @@ from yiku_compat.openakita.types import PREFIX, MemoryPriority, MemoryType, Sema
 
 UPDATES = {"importance_score": "importance", "type": "kind"}  # fields of the documents by ours
 NOTED = ("source", "source_episode_id", "decay_rate")  # fields that are kept in the metadata
-SPOKEN = ("summary", "goal")
+ERRORS_LAST = timedelta(days=7)
 
 
 class UnifiedStore:
@@ -48,12 +48,14 @@ class UnifiedStore:
             "kind": MemoryType(memory.type).value,
             "importance": memory.importance_score,
             "confidence": memory.confidence,
-            "priority": MemoryPriority(memory.priority).value,
+            "priority": MemoryPriority(memory.priority or MemoryPriority.PERMANENT).value,
             "metadata": {name: value for name in NOTED if (value := getattr(memory, name)) is not None},
         }
         for name in ("subject", "predicate", "tags", "expires_at"):
             if value := getattr(memory, name):
                 details[name] = value
+        if memory.priority is None and memory.expires_at is None and MemoryType(memory.type) is MemoryType.ERROR:
+            details["expires_at"] = (memory.created_at or self._now()) + ERRORS_LAST
         if memory.created_at:
             details["said_at"] = memory.created_at
         if memory.id:

@@ -50,17 +50,18 @@ class VectorStore:
     def remove(self, id: str) -> bool:
         """Remove a vector; False if it was not there."""
         with self._lock, self._table:
-            return self._remove(id)
+            gone = self._remove(id)
+        return gone
 
     def nearest(self, vector: bytes, limit: int, type: str = "") -> list[tuple[str, float]]:
         """Return ids and cosines of the nearest, the nearest first."""
         with self._lock:
-            rows = self._table.execute(
+            rows: list[tuple[Any, ...]] = self._table.execute(
                 "select ids.id, ids.type, distance from vectors join ids on ids.n = vectors.rowid"
                 " where vector match ? and k = ? order by distance",
                 (vector, limit * WIDER if type else limit),
             ).fetchall()
-        return [(id, 1.0 - float(distance)) for id, kind, distance in rows if not type or kind == type][:limit]
+        return [(id, 1.0 - distance) for id, kind, distance in rows if not type or kind == type][:limit]
 
     def __len__(self) -> int:
         with self._lock:

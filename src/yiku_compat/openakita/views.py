@@ -9,7 +9,7 @@ PREFIX = "s3:"
 
 def _time(column: str) -> str:
     """ISO 8601 in UTC, as text, of microseconds."""
-    return f"strftime('%Y-%m-%dT%H:%M:%S', {column} / 1000000, 'unixepoch')"
+    return f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {column} / 1000000, 'unixepoch')"
 
 
 def _noted(name: str) -> str:
@@ -18,8 +18,7 @@ def _noted(name: str) -> str:
 
 _ID = f"case when m.external_id like '{PREFIX}%' then substr(m.external_id, {len(PREFIX) + 1}) else m.line end"
 _TAGS = (
-    "(select json_group_array(t.name) from yiku_memory_tag_rel r join yiku_memory_tags t on t.id = r.tag_id"
-    " where r.memory_n = m.n)"
+    "(select json_group_array(t.name) from yiku_memory_tag_rel r join yiku_memory_tags t on t.id = r.tag_id where r.memory_n = m.n)"
 )
 
 MEMORIES = f"""
@@ -38,7 +37,7 @@ MEMORIES = f"""
 _MEMORIES = f"""
     select rowid, id, content, type, priority, source, importance_score, tags, created_at, updated_at, expires_at, access_count,
         subject, predicate, confidence, decay_rate,
-        case when accessed_at = '1970-01-01T00:00:00' then null else accessed_at end as last_accessed_at,
+        case when accessed_at = '1970-01-01T00:00:00+00:00' then null else accessed_at end as last_accessed_at,
         superseded_by, source_episode_id
     from ({MEMORIES}) where state = 'active' or superseded_by is not null
 """
@@ -49,14 +48,30 @@ EPISODES = f"""
         coalesce(tags, '[]') as tags, importance_score, access_count, source
     from yiku_episodes
 """
+_FOCUS = "coalesce(trim(json_extract(p.overrides, '$.current_focus'), '- '), p.current_focus)"
+
+
+def _section(title: str, column: str) -> str:
+    """A section of the scratchpad as Markdown: what the user wrote, else the lines that were found."""
+    lines = f"(select group_concat('- ' || value, char(10)) from json_each(p.{column}))"
+    return f"coalesce('## {title}' || char(10) || coalesce(json_extract(p.overrides, '$.{column}'), {lines}) || char(10), '')"
+
+
+def _lines(column: str) -> str:
+    """A list of the scratchpad as JSON: what the user wrote, line by line, else what was found."""
+    written = f"ltrim(json_extract(p.overrides, '$.{column}'), '- ')"
+    quoted = f"""replace({written}, '"', '\\"')"""
+    return f"""coalesce('["' || replace({quoted}, char(10) || '- ', '","') || '"]', p.{column}, '[]')"""
+
+
 SCRATCHPAD = f"""
-    select p.user_id as user_id,
-        rtrim('## ' || p.current_focus || char(10) || coalesce((select group_concat('- ' || value, char(10)) from json_each(p.next_steps)), ''),
-              char(10)) as content,
-        coalesce(p.active_projects, '[]') as active_projects, p.current_focus as current_focus,
-        coalesce(p.open_questions, '[]') as open_questions, coalesce(p.next_steps, '[]') as next_steps,
+    select case p.user_id when c.name then 'default' else p.user_id end as user_id,
+        '## Current task' || char(10) || '- ' || {_FOCUS} || char(10) || {_section("Open questions", "open_questions")}
+            || {_section("Next steps", "next_steps")} as content,
+        {_lines("active_projects")} as active_projects, {_FOCUS} as current_focus,
+        {_lines("open_questions")} as open_questions, {_lines("next_steps")} as next_steps,
         {_time("p.updated_at")} as updated_at
-    from yiku_scratchpad p
+    from yiku_scratchpad p join yiku_scopes c on c.id = p.scope_id
 """
 TURNS = f"""
     select t.n as id, s.id as session_id, t.position as turn_index, t.role as role, t.content as content,
