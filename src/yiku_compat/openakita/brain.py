@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 import re
 import threading
 import time
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -91,16 +93,49 @@ def finished(result: Any) -> Any:
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Read JSON from a reply, in a code block or among words. Exactly NONE is an empty list."""
+    """Read JSON that fits the schema from a reply, in a code block or among words. Exactly NONE is an empty list."""
     stripped = text.strip()
     if stripped == NOTHING and schema.get("type") == "array":
         return []
     fenced = _JSON.search(stripped)
     ends = [(stripped.find(a), stripped.rfind(b) + 1) for a, b in ("[]", "{}") if 0 <= stripped.find(a) < stripped.rfind(b)]
     spans = [fenced.group(1)] if fenced else []
+    why = "the reply is no JSON"
     for part in (stripped, *spans, *(stripped[start:end] for start, end in sorted(ends))):
         try:
-            return json.loads(part)
+            return _fitting(json.loads(part), schema, "the reply")
+        except ModelFailed as error:
+            why = error.detail
         except ValueError:
             continue
-    raise ModelFailed("the reply is no JSON")
+    raise ModelFailed(why)
+
+
+def _fitting(value: Any, schema: Mapping[str, Any], what: str) -> Any:
+    """Return a value without what the schema does not name. Raises ModelFailed if it does not fit."""
+    wanted = schema.get("type", [])
+    if wanted and not any(_is_a(value, one) for one in ([wanted] if isinstance(wanted, str) else wanted)):
+        raise ModelFailed(f"{what} is not of the type {wanted}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise ModelFailed(f"{what} is none of {schema['enum']}")
+    size = len(value) if isinstance(value, (str, list)) else value if _is_a(value, "number") else None
+    for most, least in (("maxLength", "minLength"), ("maxItems", "minItems"), ("maximum", "minimum")):
+        if size is not None and not schema.get(least, size) <= size <= schema.get(most, size):
+            raise ModelFailed(f"{what} is too long, too short, too large or too small")
+    if isinstance(value, dict):
+        named = schema.get("properties", {})
+        if missing := [name for name in schema.get("required", ()) if name not in value]:
+            raise ModelFailed(f"{what} lacks {', '.join(missing)}")
+        return {name: _fitting(value[name], named[name], name) for name in named if name in value}
+    if isinstance(value, list) and "items" in schema:
+        return [_fitting(one, schema["items"], f"an entry of {what}") for one in value]
+    return value
+
+
+def _is_a(value: Any, type: str) -> bool:
+    if isinstance(value, bool):
+        return type == "boolean"
+    if type in ("number", "integer"):
+        return isinstance(value, int) or (type == "number" and isinstance(value, float) and math.isfinite(value))
+    kinds: dict[str, Any] = {"object": dict, "array": list, "string": str, "null": types.NoneType}
+    return isinstance(value, kinds.get(type, ()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from yiku import types as core
+from yiku.errors import InvalidInput
 from yiku_compat.openakita.types import SemanticMemory
 from yiku_compat.openakita.unified_store import UnifiedStore
 
@@ -27,7 +29,11 @@ class LifecycleManager:
     def consolidate(self) -> dict[str, Any]:
         """See `consolidate_daily`."""
         report = self.store.memory.admin.consolidate()
-        return {"run": report.run, "finished": report.finished, "counts": dict(report.counts), "decisions": _shown(report)}
+        compiled: list[str] = []
+        with contextlib.suppress(InvalidInput):  # a scope without files has no identity
+            compiled = [one.path for one in self.store.memory.prompts.compile().summaries if one.action == "written"]
+        done = {"run": report.run, "finished": report.finished, "counts": dict(report.counts), "decisions": _shown(report)}
+        return {**done, "compiled": compiled}
 
     async def process_unextracted_turns(self) -> int:
         """Learn from turns that wait; return how many there were."""

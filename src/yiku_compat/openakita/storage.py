@@ -18,6 +18,7 @@ from yiku.errors import NotFound
 from yiku_compat.openakita.types import PREFIX
 
 PAGE = 10_000  # memories in one call of the core
+STATES = ["active", "archived", "candidate", "junk"]
 DATABASES = (".db", ".sqlite", ".sqlite3")
 
 
@@ -47,9 +48,9 @@ class MemoryStorage:
 
     def find(self, memory_id: str) -> core.SemanticMemory | None:
         """Return the version that holds now, live or not; None where there is none."""
-        live = self.memory.get_all(where={"external_id": PREFIX + memory_id}, limit=1)
-        if live:
-            return live[0]
+        where: dict[str, Any] = {"external_id": PREFIX + memory_id, "state": STATES}  # expired and replaced ones, too
+        if found := self.memory.get_all(where=where, limit=1_000):
+            return next((one for one in found if one.superseded_by is None), found[0])
         try:
             versions = self.memory.history(memory_id)
         except NotFound:

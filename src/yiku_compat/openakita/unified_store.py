@@ -48,7 +48,6 @@ class UnifiedStore:
             "kind": MemoryType(memory.type).value,
             "importance": memory.importance_score,
             "confidence": memory.confidence,
-            "priority": MemoryPriority(memory.priority or MemoryPriority.PERMANENT).value,
             "metadata": {name: value for name in NOTED if (value := getattr(memory, name)) is not None},
         }
         for name in ("subject", "predicate", "tags", "expires_at"):
@@ -56,6 +55,8 @@ class UnifiedStore:
                 details[name] = value
         if memory.priority is None and memory.expires_at is None and MemoryType(memory.type) is MemoryType.ERROR:
             details["expires_at"] = (memory.created_at or self._now()) + ERRORS_LAST
+        elif memory.priority is not None or memory.expires_at is None:
+            details["priority"] = MemoryPriority(memory.priority or MemoryPriority.PERMANENT).value
         if memory.created_at:
             details["said_at"] = memory.created_at
         if memory.id:

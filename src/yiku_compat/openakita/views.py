@@ -17,6 +17,10 @@ def _noted(name: str) -> str:
 
 
 _ID = f"case when m.external_id like '{PREFIX}%' then substr(m.external_id, {len(PREFIX) + 1}) else m.line end"
+_NEXT = (  # the version that took its place, by the id that it is shown with
+    f"(select case when s.superseded_by is null then {_ID.replace('m.', 's.')} else s.id end"
+    " from yiku_memories s where s.id = m.superseded_by)"
+)
 _TAGS = (
     "(select json_group_array(t.name) from yiku_memory_tag_rel r join yiku_memory_tags t on t.id = r.tag_id where r.memory_n = m.n)"
 )
@@ -31,7 +35,7 @@ MEMORIES = f"""
         coalesce(m.subject, '') as subject, coalesce(m.predicate, '') as predicate, m.confidence as confidence,
         coalesce({_noted("decay_rate")}, 0.1) as decay_rate,
         {_time("max(coalesce(m.last_retrieved, 0), coalesce(m.last_used, 0), coalesce(m.last_mentioned, 0))")} as accessed_at,
-        m.superseded_by as superseded_by, {_noted("source_episode_id")} as source_episode_id, m.state as state
+        {_NEXT} as superseded_by, {_noted("source_episode_id")} as source_episode_id, m.state as state
     from yiku_memories m where m.state in ('active', 'archived')
 """
 _MEMORIES = f"""
@@ -65,23 +69,24 @@ def _lines(column: str) -> str:
 
 
 SCRATCHPAD = f"""
-    select case p.user_id when c.name then 'default' else p.user_id end as user_id,
+    select case p.user_id when (select c.name from yiku_scopes c where c.id = p.scope_id) then 'default' else p.user_id end as user_id,
         '## Current task' || char(10) || '- ' || {_FOCUS} || char(10) || {_section("Open questions", "open_questions")}
             || {_section("Next steps", "next_steps")} as content,
         {_lines("active_projects")} as active_projects, {_FOCUS} as current_focus,
         {_lines("open_questions")} as open_questions, {_lines("next_steps")} as next_steps,
         {_time("p.updated_at")} as updated_at
-    from yiku_scratchpad p join yiku_scopes c on c.id = p.scope_id
+    from yiku_scratchpad p
 """
+_WORK = "(select w.{} from yiku_turn_work w where w.turn_n = t.n)"
 TURNS = f"""
     select t.n as id, s.id as session_id, t.position as turn_index, t.role as role, t.content as content,
         t.tool_calls as tool_calls, t.tool_results as tool_results, coalesce(t.tool_calls, '[]') <> '[]' as has_tool_calls,
-        {_time("t.said_at")} as timestamp, cast(length(t.content) / 2.5 as integer) + 1 as token_estimate, w.episode as episode_id,
-        (t.n <= coalesce(l.upto, 0) or w.extracted_at is not null) as extracted
+        {_time("t.said_at")} as timestamp, cast(length(t.content) / 2.5 as integer) + 1 as token_estimate,
+        {_WORK.format("episode")} as episode_id,
+        t.n <= coalesce((select l.upto from yiku_learned l where l.scope_id = t.scope_id), 0)
+            or {_WORK.format("extracted_at")} is not null as extracted
     from yiku_conversation_turns t
     join yiku_sessions s on s.n = t.session_n
-    left join yiku_turn_work w on w.turn_n = t.n
-    left join yiku_learned l on l.scope_id = t.scope_id
 """
 QUEUE = f"""
     select q.n as id, q.session as session_id, t.position as turn_index, coalesce(t.content, '') as content,
