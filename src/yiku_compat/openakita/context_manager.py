@@ -52,12 +52,12 @@ class ContextManager:
 
     def _summary(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """Return the brain's summary; without one, or where it fails, the beginning of each message."""
-        told = "\n".join(f"{one.get('role', 'user')}: {one.get('content') or ''}" for one in messages)
+        transcript = "\n".join(f"{one.get('role', 'user')}: {one.get('content') or ''}" for one in messages)
         if self._brain is not None:
             try:
-                answer = finished(self._brain.think_lightweight(told, system=HEADS.get(self._language, HEADS["en"])))
+                answer = finished(self._brain.think_lightweight(transcript, system=HEADS.get(self._language, HEADS["en"])))
                 if text := str(getattr(answer, "content", answer) or "").strip():
                     return text
             except Exception as error:  # whatever a host's model raises; memory has the messages
                 _log.warning("the model did not summarize, the beginnings of the messages do: %s", error)
-        return "\n".join(line[:_SHORT] for line in told.splitlines() if line.strip())
+        return "\n".join(line[:_SHORT] for line in transcript.splitlines() if line.strip())

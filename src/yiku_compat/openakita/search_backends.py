@@ -170,7 +170,7 @@ class WithFallback:
 
     @property
     def backend_type(self) -> str:
-        """Of the backend that answers now."""
+        """The type of the backend that answers now."""
         return self.fallback.backend_type if self.degraded else self.first.backend_type
 
     @property
