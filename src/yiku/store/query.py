@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import InvalidInput, TooLarge
-from yiku.store import connect
+from yiku.store import connect, scope_names
 from yiku.types import SqlRows
 
 HIDDEN = "(select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
@@ -49,6 +49,7 @@ TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, th
     "files": IN_SCOPE,
     "chunks": IN_SCOPE,
 }
+COLUMNS = {"scopes": "id, scope_name(name) as name, label, created_at"}  # other than all as they are: the name as it was given
 PREFIX = "yiku_"  # of the views that are always there, whatever names the caller gives to others
 FUNCTIONS = frozenset(
     "-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist"
@@ -56,7 +57,8 @@ FUNCTIONS = frozenset(
     " if ifnull iif instr json json_array json_array_length json_each json_error_position json_extract json_group_array json_group_object"
     " json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid julianday"
     " lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length"
-    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex sqrt strftime"
+    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim scope_name sign"
+    " sin sinh soundex sqrt strftime"
     " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper".split()
 )
 TABLE_FUNCTIONS = frozenset(("json_each", "json_tree"))
@@ -120,6 +122,7 @@ def _trimming(strip: Callable[[str, str | None], str]) -> Callable[..., str | No
 
 
 LINEAR: Mapping[str, tuple[Callable[..., Any], int]] = {
+    "scope_name": (scope_names.decode, 1),
     "instr": (_instr, 2),
     "replace": (_replace, 3),
     "trim": (_trimming(str.strip), -1),
@@ -211,7 +214,7 @@ class _Guard:
         if inner not in self._inner:
             self._inner.add(inner)
             condition = TABLES[table].format(",".join(map(str, scopes)), self._secret)
-            self._create(inner, f"select * from {self._secret}.{table} where {condition}")
+            self._create(inner, f"select {COLUMNS.get(table, '*')} from {self._secret}.{table} where {condition}")
         self._create(name, f"select * from temp.{inner}")
 
     def _create(self, name: str, text: str) -> None:
