@@ -23,12 +23,13 @@ from typing import Any
 import apsw
 
 from yiku.errors import InvalidInput, TooLarge
-from yiku.store import connect
+from yiku.store import connect, scope_names
 from yiku.types import SqlRows
 
-TURNS_SHOWN = "scope_id in ({0}) and n not in (select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
+HIDDEN = "(select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
 IN_SCOPE = "scope_id in ({0})"
-TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the queue, the index or erasures
+TURNS_SHOWN = f"{IN_SCOPE} and n not in {HIDDEN}"
+TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the index or erasures
     "scopes": "id in ({0})",
     "sessions": IN_SCOPE,
     "conversation_turns": TURNS_SHOWN,
@@ -40,6 +41,9 @@ TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, th
     "memory_tag_rel": IN_SCOPE,
     "summary_sources": IN_SCOPE,
     "access_log": IN_SCOPE,
+    "turn_work": f"{IN_SCOPE} and turn_n not in {HIDDEN}",
+    "learned": IN_SCOPE,
+    "extraction_queue": f"{IN_SCOPE} and turn_n not in {HIDDEN} and (turn_n > 0 or reply is null)",  # a reply may tell of any turn
     "episodes": IN_SCOPE,
     "scratchpad": IN_SCOPE,
     "attachments": IN_SCOPE,
@@ -55,6 +59,7 @@ OF_VECTORS = """
         select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null))"""
 NO_VECTORS = """
     select '' as item, 0 as row_n, 0 as part, 0 as space_n, '' as space, 0 as dimensions, 0.0 as factor, x'' as code where 0"""
+COLUMNS = {"scopes": "id, scope_name(name) as name, label, created_at"}  # other than all as they are: the name as it was given
 PREFIX = "yiku_"  # of the views that are always there, whatever names the caller gives to others
 FUNCTIONS = frozenset(
     "-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist"
@@ -62,8 +67,10 @@ FUNCTIONS = frozenset(
     " if ifnull iif instr json json_array json_array_length json_each json_error_position json_extract json_group_array json_group_object"
     " json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid julianday"
     " lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length"
-    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex sqrt strftime"
-    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper vector_json".split()
+    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim scope_name sign"
+    " sin sinh soundex sqrt strftime"
+    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper"
+    " vector_json".split()
 )
 TABLE_FUNCTIONS = frozenset(("json_each", "json_tree"))
 LENGTHS = {  # of SQLite, so that one call of a function cannot take long
@@ -133,6 +140,7 @@ def _vector_json(factor: Text, code: Text) -> str | None:
 
 
 LINEAR: Mapping[str, tuple[Callable[..., Any], int]] = {
+    "scope_name": (scope_names.decode, 1),
     "instr": (_instr, 2),
     "replace": (_replace, 3),
     "trim": (_trimming(str.strip), -1),
@@ -235,7 +243,8 @@ class _Guard:
             if table == VECTORS:
                 self._create(inner, (OF_VECTORS if self._with_vectors else NO_VECTORS).format(among, self._secret))
             else:
-                self._create(inner, f"select * from {self._secret}.{table} where {TABLES[table].format(among, self._secret)}")
+                condition = TABLES[table].format(among, self._secret)
+                self._create(inner, f"select {COLUMNS.get(table, '*')} from {self._secret}.{table} where {condition}")
         self._create(name, f"select * from temp.{inner}")
 
     def _create(self, name: str, text: str) -> None:

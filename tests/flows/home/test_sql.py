@@ -9,7 +9,7 @@ from embedders import Hashed
 from pages import ROOT
 
 from yiku import Memory
-from yiku.errors import InvalidInput, TooLarge
+from yiku.errors import InvalidInput, ModelUnavailable, TooLarge
 
 SECRET = "Bob's locker code is zebra"
 FOREIGN = "with g(content) as (select 'Bob''s locker code is zebra') select * from g join {} using (content)"
@@ -57,7 +57,7 @@ HOSTILE = [
     "select * from receipts",
     "select * from erasures",
     "select * from meta",
-    "select * from extraction_queue",
+    "select * from model_calls",
     "select * from dbstat",
     "with g(operation) as (select 'remember') select * from g join changes using (operation)",
     "select 1 from memories natural join main.memories",
@@ -162,6 +162,43 @@ def test_what_is_forgotten_or_erased_is_not_there(shared):
     assert ["archived"] == texts(shared, "select state from memories where content = 'The ferry is late'")
     everything = [texts(shared, f"select * from {table}") for table in ("memories", "memory_sources", "memory_tags")]
     assert "Xylophon" not in str(everything) and "xylo" not in str(everything)
+
+
+def test_what_waits_is_shown_without_what_is_forgotten(home, clock):
+    """A turn that waits is in the queue, with what is learned and how far; a forgotten one is neither there, nor is a reply of a session."""
+    said = "By the way, next Sunday it is my sister Lan who brings the cake for all of us, 她最会做蛋糕了。"
+    with Memory(home, owner="user:mei", clock=clock, chat=Away()) as memory:
+        first, second = (memory.record_turn("user", f"{said} {n}", session="s") for n in (1, 2))
+        memory.learn()
+        waiting = (
+            "select t.id from extraction_queue q join conversation_turns t on t.n = q.turn_n where q.kind = 'extract' order by 1"
+        )
+        upto = "select upto from learned"
+
+        assert [(first.id,), (second.id,)] == [*memory.admin.sql(waiting).rows]
+        assert ((second.n,),) == memory.admin.sql(upto).rows
+        memory.forget(first.id)
+        assert ((second.id,),) == memory.admin.sql(waiting).rows
+        hidden = "select count(*) from {} where turn_n = ?"
+        assert [0, 0] == [
+            memory.admin.sql(hidden.format(table), [first.n]).rows[0][0] for table in ("extraction_queue", "turn_work")
+        ]
+        assert ((0,),) == memory.admin.sql("select count(*) from extraction_queue where turn_n = 0 and reply is not null").rows
+    with Memory(home, scope="user:lan", clock=clock) as other:
+        assert [0, 0, 0] == [
+            other.admin.sql(f"select count(*) from {table}").rows[0][0] for table in ("extraction_queue", "turn_work", "learned")
+        ]
+
+
+class Away:
+    """A model that does not answer."""
+
+    name = "away"
+
+    def ask(self, messages, schema):
+        raise ModelUnavailable("away")
+
+    def close(self) -> None: ...
 
 
 def test_questions_people_ask(shared):
