@@ -189,8 +189,8 @@ def command(old: Path, home: Path) -> list[str]:
 @pytest.mark.spec("S3-217", "T-09")
 @pytest.mark.long
 def test_a_home_of_twenty_thousand_records(home, tmp_path):
-    """1,500 statements, 17,500 turns, 1,000 episodes: all in, verified; a second run changes nothing."""
-    counts = old_openakita.build(tmp_path / "old", memories=1_500, turns=17_500, episodes=1_000)
+    """600 statements, 18,500 turns, 900 episodes: all in, verified; a second run changes nothing."""
+    counts = old_openakita.build(tmp_path / "old", memories=600, turns=18_500, episodes=900)
     before = bytes_of(tmp_path / "old")
     done = migrate(tmp_path / "old", home)
     again = migrate(tmp_path / "old", home)
