@@ -11,6 +11,7 @@ Time, memory, length of values and number of rows are limited.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
@@ -49,6 +50,15 @@ TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, th
     "files": IN_SCOPE,
     "chunks": IN_SCOPE,
 }
+VECTORS = "vectors"  # is in a file of its own
+OF_VECTORS = """
+    select v.item as item, v.row_n as row_n, v.part as part, s.n as space_n, s.name as space, s.dimensions as dimensions,
+        v.factor as factor, v.code as code
+    from {1}v.vectors v join {1}v.spaces s on s.n = v.space
+    where v.scope_id in ({0}) and not (v.item = 'turn' and v.row_n in (
+        select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null))"""
+NO_VECTORS = """
+    select '' as item, 0 as row_n, 0 as part, 0 as space_n, '' as space, 0 as dimensions, 0.0 as factor, x'' as code where 0"""
 COLUMNS = {"scopes": "id, scope_name(name) as name, label, created_at"}  # other than all as they are: the name as it was given
 PREFIX = "yiku_"  # of the views that are always there, whatever names the caller gives to others
 FUNCTIONS = frozenset(
@@ -59,7 +69,8 @@ FUNCTIONS = frozenset(
     " lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length"
     " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim scope_name sign"
     " sin sinh soundex sqrt strftime"
-    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper".split()
+    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper"
+    " vector_json".split()
 )
 TABLE_FUNCTIONS = frozenset(("json_each", "json_tree"))
 LENGTHS = {  # of SQLite, so that one call of a function cannot take long
@@ -121,6 +132,13 @@ def _trimming(strip: Callable[[str, str | None], str]) -> Callable[..., str | No
     return trim
 
 
+def _vector_json(factor: Text, code: Text) -> str | None:
+    """The numbers of a vector, as JSON."""
+    if not isinstance(factor, float) or not isinstance(code, bytes):
+        return None
+    return json.dumps([round(factor * (byte - 256 if byte > 127 else byte), 6) for byte in code])
+
+
 LINEAR: Mapping[str, tuple[Callable[..., Any], int]] = {
     "scope_name": (scope_names.decode, 1),
     "instr": (_instr, 2),
@@ -128,6 +146,7 @@ LINEAR: Mapping[str, tuple[Callable[..., Any], int]] = {
     "trim": (_trimming(str.strip), -1),
     "ltrim": (_trimming(str.lstrip), -1),
     "rtrim": (_trimming(str.rstrip), -1),
+    "vector_json": (_vector_json, 2),
 }
 
 
@@ -143,6 +162,7 @@ def select(
     views: Mapping[str, str],
     limit: int,
     timeout_s: float,
+    vectors: Path | None = None,
 ) -> SqlRows:
     """
     Run one select statement over the rows of these scopes; return at most `limit` rows.
@@ -155,8 +175,12 @@ def select(
         tables = {
             str(name) for (name,) in connection.execute(f"select name from {secret}.sqlite_schema where type in ('table', 'view')")
         }
-        guard = _Guard(connection, secret, timeout_s)
-        for name, text in _needed(sql, views, tables - {*TABLES}):
+        needed = [*_needed(sql, views, tables - {*TABLES})]
+        there = vectors is not None and any(name.removeprefix(PREFIX) == VECTORS and text is None for name, text in needed)
+        if vectors is not None and (there := there and vectors.exists()):
+            connect.attach(connection, vectors, f"{secret}v")
+        guard = _Guard(connection, secret, timeout_s, with_vectors=there)
+        for name, text in needed:
             guard.create(name, text, scopes)
         with guard.errors():
             return guard.run(sql, values, limit)
@@ -167,7 +191,8 @@ def select(
 def _needed(sql: str, views: Mapping[str, str], others: Collection[str]) -> Iterator[tuple[str, str | None]]:
     """Yield the views that a statement names, and those that these name; the text is None for one of ours, empty for others."""
     given = {name.casefold(): name for name in views}
-    ours = {PREFIX + table: table for table in TABLES} | {table: table for table in TABLES if table not in given}
+    every = (*TABLES, VECTORS)
+    ours = {PREFIX + table: table for table in every} | {table: table for table in every if table not in given}
     ahead, seen = [sql], set[str]()
     while ahead:
         for word in {word.casefold() for word in _WORD.findall(ahead.pop())} - seen:
@@ -184,9 +209,10 @@ def _needed(sql: str, views: Mapping[str, str], others: Collection[str]) -> Iter
 class _Guard:
     """What a statement may do on its connection."""
 
-    def __init__(self, connection: apsw.Connection, secret: str, timeout_s: float) -> None:
+    def __init__(self, connection: apsw.Connection, secret: str, timeout_s: float, *, with_vectors: bool = False) -> None:
         self._connection = connection
         self._secret = secret
+        self._with_vectors = with_vectors
         self._timeout_s = timeout_s
         self._until = time.monotonic() + timeout_s
         self._memory = apsw.memory_used() + MEMORY_BYTES
@@ -213,8 +239,12 @@ class _Guard:
         inner = f"{table}_{self._secret}"
         if inner not in self._inner:
             self._inner.add(inner)
-            condition = TABLES[table].format(",".join(map(str, scopes)), self._secret)
-            self._create(inner, f"select {COLUMNS.get(table, '*')} from {self._secret}.{table} where {condition}")
+            among = ",".join(map(str, scopes))
+            if table == VECTORS:
+                self._create(inner, (OF_VECTORS if self._with_vectors else NO_VECTORS).format(among, self._secret))
+            else:
+                condition = TABLES[table].format(among, self._secret)
+                self._create(inner, f"select {COLUMNS.get(table, '*')} from {self._secret}.{table} where {condition}")
         self._create(name, f"select * from temp.{inner}")
 
     def _create(self, name: str, text: str) -> None:

@@ -1,8 +1,11 @@
 """`admin.sql`: a select statement of anybody's reads what its scope reads, and nothing else, and comes to an end."""
 
+import json
 import time
 
+import numpy as np
 import pytest
+from embedders import Hashed
 from pages import ROOT
 
 from yiku import Memory
@@ -265,3 +268,24 @@ def test_every_table_that_can_be_read_is_on_the_page():
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("**`admin.sql")[2].partition("\n")[0]
 
     assert [] == [table for table in TABLES if f"`{table}`" not in page]
+
+
+def test_vectors_are_those_of_what_a_scope_shows(home):
+    """With the name of their space; none of another scope, of a forgotten turn, or where nothing is embedded."""
+    model = Hashed()
+    with Memory(home, embedder=model) as memory, Memory(home, scope="other", embedder=model) as other:
+        sql = "select t.content, v.space, vector_json(v.factor, v.code) from conversation_turns t join vectors v on v.row_n = t.n"
+        assert () == memory.admin.sql("select * from vectors").rows
+        said = [memory.record_turn("user", text) for text in ("I saw a heron. 我看到一只苍鹭。", "It was forgotten. 忘记的。")]
+        other.record_turn("user", SECRET)
+        memory.admin.embed()
+        other.admin.embed()
+        memory.forget(said[1].id)
+        [(text, space, numbers)] = memory.admin.sql(sql).rows
+
+        assert (said[0].content, model.space) == (text, space)
+        assert np.allclose(model.embed([text], "passage")[0], json.loads(numbers), atol=0.01)
+        assert 1 == len(memory.admin.sql("select * from yiku_vectors").rows) == len(other.admin.sql("select * from vectors").rows)
+        for table in ("spaces", "embedding_cache", "progress", "vectors_of"):
+            with pytest.raises(InvalidInput):
+                memory.admin.sql(f"select v.*, x.* from vectors v, {table} x")
