@@ -72,7 +72,17 @@ def test_problem_1_nothing_is_lost_when_a_context_is_compressed(manager):
     messages = [{"role": "user", "content": f"第 {n} 步 step {n} " + "x " * 50} for n in range(20)]
     messages[11]["content"] = "记住，我的邮箱签名是阿梅。"
 
-    run(ContextManager(Brain(), soft_limit=50).compress_if_needed(messages, memory_manager=manager, session_id="s1"))
+    stored = []
+
+    class Late(Brain):
+        """Looks at what memory has when it is asked, and fails."""
+
+        async def think_lightweight(self, prompt: str, system: str | None = None) -> str:
+            stored.append(len(manager.store.memory.search_traces(session="s1", limit=50)))
+            raise TimeoutError("no answer")
+
+    run(ContextManager(Late(), soft_limit=50).compress_if_needed(messages, memory_manager=manager, session_id="s1"))
+    assert [12] == stored
     assert 12 == len(manager.store.memory.search_traces(session="s1", limit=50))
     assert manager.store.get_recent_episodes()
     assert manager.search_conversation_traces("邮箱签名")
