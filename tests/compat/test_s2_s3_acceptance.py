@@ -149,9 +149,9 @@ def test_problem_5_duplicates_are_found_without_comparing_all_pairs(manager):
     for count in (60, 120):
         for number in range(count):
             manager.add_memory(f"Table t{count}x{number} belongs to job {number}.")
-        began = time.perf_counter()
+        began = time.process_time()
         run(manager.lifecycle.deduplicate_batch())
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
 
     assert times[1] < 8 * times[0] + 2.0
     assert 2 == len([one for one in manager.store.search_semantic("theme", 10) if "theme" in one.content])
