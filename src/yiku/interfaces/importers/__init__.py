@@ -161,6 +161,11 @@ _ODD = re.compile(r"\0|\\u(?:0000|[dD][89a-fA-F])")  # may stand for a character
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
+def readable(value: Any) -> Any:
+    """Return a value without characters that cannot be stored."""
+    return _readable(value, [0])
+
+
 def _readable(value: Any, replaced: list[int]) -> Any:
     """Replace NUL and lone surrogates by U+FFFD, counting them."""
     if isinstance(value, str):

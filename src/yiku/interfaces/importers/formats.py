@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ from yiku.interfaces import importers
 from yiku.interfaces.importers import Member, Place, json_items, places
 
 HEAD_BYTES = 1 << 17  # of a file, to learn its format
+_RESULTS = re.compile(r'[^\[]*?"results"\s*+:\s*+(?=\[)')  # what stands before the list
 JSON = (".json", ".jsonl", ".ndjson")
 
 
@@ -27,7 +29,7 @@ JSON = (".json", ".jsonl", ".ndjson")
 class Head:
     """The beginning of a file."""
 
-    name: str
+    place: Place
     data: bytes
 
     @cached_property
@@ -76,6 +78,36 @@ def _claude_code(keys: Mapping[str, str | None]) -> bool:
     return keys.get("type") in ("summary", "file-history-snapshot") and not keys.keys().isdisjoint(("leafUuid", "messageId"))
 
 
+def _codex(keys: Mapping[str, str | None]) -> bool:
+    return {"timestamp", "type", "payload"} <= keys.keys()
+
+
+def _gemini_cli(keys: Mapping[str, str | None]) -> bool:
+    return {"sessionId", "projectHash"} <= keys.keys()
+
+
+def _opencode(head: Head) -> bool:
+    """A database, or a session that was exported."""
+    from yiku.interfaces.importers import opencode
+
+    if head.data.startswith(opencode.DATABASE):
+        return opencode.is_database(head.place)
+    return any({"info", "messages"} <= keys.keys() for keys in head.objects)
+
+
+def _server_memory(keys: Mapping[str, str | None]) -> bool:
+    relation = keys.get("type") == "relation" and {"from", "to", "relationType"} <= keys.keys()
+    return relation or (keys.get("type") == "entity" and {"name", "observations"} <= keys.keys())
+
+
+def _mem0(head: Head) -> bool:
+    """A list of memories, alone or under `results`; memories on lines of their own are JSON Lines."""
+    text = head.text.lstrip()
+    if text[:1] == "{" and (before := _RESULTS.match(text)):
+        text = text[before.end() :]
+    return text[:1] == "[" and any({"id", "memory"} <= keys.keys() for keys in json_items.first_objects(text))
+
+
 def _yiku(keys: Mapping[str, str | None]) -> bool:
     return keys.get("type") == "yiku-export"
 
@@ -102,6 +134,11 @@ FORMATS: Mapping[str, Format] = {
         Format("chatgpt", "chatgpt", "ChatGPT export", (".json",), _any(_chatgpt)),
         Format("claude", "claude", "Claude export", (".json",), _any(_claude)),
         Format("claude-code", "claude_code", "Claude Code transcript", (".jsonl",), _lines(_claude_code), agent=True),
+        Format("codex", "codex", "Codex session", (".jsonl",), _lines(_codex), agent=True),
+        Format("gemini-cli", "gemini_cli", "Gemini CLI session", (".jsonl", ".json"), _any(_gemini_cli), agent=True),
+        Format("opencode", "opencode", "OpenCode sessions", ("opencode.db", ".json"), _opencode, agent=True),
+        Format("server-memory", "server_memory", "MCP server-memory graph", (".jsonl", ".json"), _lines(_server_memory)),
+        Format("mem0", "mem0", "mem0 memories", (".json",), _mem0),
         Format("jsonl", "jsonl", "JSON Lines", (".jsonl", ".ndjson"), _lines(_jsonl)),
     )
 }
@@ -109,7 +146,7 @@ FORMATS: Mapping[str, Format] = {
 
 def detect(place: Place) -> Format | None:
     """Return the format of a file; None where it is none of them."""
-    head = Head(place.name, places.head_of(place, HEAD_BYTES))
+    head = Head(place, places.head_of(place, HEAD_BYTES))
     return next((one for one in FORMATS.values() if head.data and one.detect(head)), None)
 
 
@@ -133,6 +170,8 @@ def find(path: Path, name: str | None = None) -> Found:
     wanted = None if name is None else FORMATS[name]
     if wanted is not None and hasattr(module := wanted.load(), "files") and not (path.is_file() and places.is_archive(path)):
         return _some(path, Found([(wanted, file) for file in module.files(path)], ()), wanted)
+    if path.name.endswith((".db", ".db-wal", ".db-shm")) and not path.name.startswith("opencode"):
+        raise InvalidInput(f"{path} is a database of another program, or of Yiku: it is not opened")
     candidates, single = _candidates(path, wanted)
     if wanted is not None and single:
         return Found([(wanted, place) for place in candidates], ())
