@@ -23,7 +23,7 @@ from yiku.errors import InvalidInput
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.interfaces.cli.complete import FORMATS
-from yiku.interfaces.importers import formats, places, run
+from yiku.interfaces.importers import formats, run
 from yiku.interfaces.importers.run import Done
 
 NOTHING_READ = 1  # the exit code where no line could be used
@@ -60,7 +60,7 @@ def import_(
     if as_ is not None and kinds != ["yiku"]:
         raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     options = {"scope": as_, "everything": all_, "trust": trust, "dry_run": dry_run}
-    with call.memory() as memory, _watched(call, sum(places.size_of(file) for _, file in found.files)) as consumed:
+    with call.memory() as memory, _watched(call, formats.size(found)) as consumed:
         done = [*run.each(memory, found, progress=consumed, **options)]  # type: ignore[arg-type]
     total = _total(done)
     listed = [
@@ -79,7 +79,7 @@ def import_(
     total["unknown"] = [str(place) for place in found.unknown]
     answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
     call.answer(answer, lines, wanted=bool(total["problems"]))
-    if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
+    if total["problems"] and not any(total[name] for name in ("turns", "memories", "notes", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 
 
@@ -109,7 +109,7 @@ def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | No
 
 def _total(done: Sequence[Done]) -> dict[str, Any]:
     """Return the sums over all files."""
-    names = ("records", "turns", "memories", "known", "sessions")
+    names = ("records", "turns", "memories", "notes", "known", "sessions")
     counts = {name: sum(getattr(one.report, name) for one in done) for name in names}
     skipped, lowered = Counter[str](), Counter[str]()
     for one in done:
@@ -126,7 +126,8 @@ def _formats(done: Sequence[Done]) -> Iterator[str]:
         sessions = sum(one.report.sessions for one in of)
         times = [at for one in of for at in (one.first, one.last) if at is not None]
         days = sorted({f"{at:%Y-%m-%d}" for at in times})
-        parts = [terminal.plural(sessions, "conversation")] if sessions else []
+        parts = [terminal.plural(notes, "note")] if (notes := sum(one.report.notes for one in of)) else []
+        parts += [terminal.plural(sessions, "conversation")] if sessions else []
         parts += [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []
         if parts:
             yield f"  {formats.FORMATS[name].title}: {', '.join(parts)}"
@@ -151,6 +152,8 @@ def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
 def _summary(total: dict[str, Any], done: Sequence[Done], dry_run: bool) -> Iterator[str]:
     verb = "would import" if dry_run else "imported"
     kept = f"{terminal.plural(total['turns'], 'turn')} and {terminal.plural(total['memories'], 'memory', 'memories')}"
+    if total["notes"]:
+        kept = terminal.plural(total["notes"], "note") + (f", {kept}" if total["turns"] or total["memories"] else "")
     files = terminal.plural(total["files"], "file")
     yield f"{terminal.paint(verb, 'green')} {kept} from {terminal.plural(total['records'], 'record')} in {files}"
     yield from _formats(done)

@@ -79,12 +79,18 @@ def each(
     Raises InvalidInput, Paused, StoreBusy, StorageFull; what was stored before stays.
     """
     for format, place in found.files:
-        seen = _Seen()
+        seen, source = _Seen(), f"{format.name}: {place.name}"[:200]
+        module = format.load()
+        if hasattr(module, "take"):  # not made of records
+            yield Done(
+                place, format.name, module.take(memory, place, dry_run=dry_run, source=source, consumed=progress), None, None
+            )
+            continue
         renamed = {} if scope is None else {"scope": scope}
-        records = format.load().read(place, consumed=progress, **renamed)
+        records = module.read(place, consumed=progress, **renamed)
         report = memory.admin.import_(
-            _prepared(records, f"{format.name}: {place.name}"[:200], seen, _Captured(memory) if format.agent else None),
-            source=f"{format.name}: {place.name}"[:200],
+            _prepared(records, source, seen, _Captured(memory) if format.agent else None),
+            source=source,
             everything=everything or scope is not None,
             trust=trust,
             dry_run=dry_run,
