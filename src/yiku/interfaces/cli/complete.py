@@ -23,17 +23,8 @@ if TYPE_CHECKING:
 
 SESSIONS_AT_MOST = 200  # the newest
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f'\"`$\\]+")  # what a shell takes as one word, as it stands
-FORMATS = (
-    "chatgpt",
-    "claude",
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "jsonl",
-    "mem0",
-    "opencode",
-    "server-memory",
-    "yiku",
+FORMATS = tuple(
+    "chatgpt claude claude-code codex gemini-cli jsonl mem0 notes opencode server-memory specstory yiku".split()
 )  # of `yiku import`
 CLOSED: dict[str, tuple[str, ...]] = {
     "kind": tuple(Kind),
