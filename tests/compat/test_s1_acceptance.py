@@ -166,6 +166,8 @@ def test_recall_is_ordered_by_hits_then_day_then_strength(simple, clock):
     assert ["tomorrow", "strong", "middle", "weak"] == recalled(simple, "排序吧")
     assert ["tomorrow", "strong"] == recalled(simple, "排序吧", fresh_limit=2)
     assert [] == recalled(simple, "没有标签的话") == recalled(simple, "")
+    keep(simple, "later, one hit", "火锅")
+    assert ["A: 小明和火锅"] == recalled(simple, "小明说晚上去吃火锅", fresh_limit=1)
 
 
 @pytest.mark.spec("S1-54", "S1-55", "S1-56", "S1-57", "S1-58", "S1-59")
