@@ -330,8 +330,9 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
             yield _unfinished(name, done, size, remaining) if unfinished else Place(name, done, size, remaining)
     except OSError as error:
         yield _unfinished("other files", f"not done: {error.strerror} ({error.filename})")
-    if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
-        yield _unfinished("damaged", "may hold what was erased: look there yourself, or remove it")
+    for name in () if needles.known else ("damaged", "copies"):
+        if any((handle.paths.root / name).rglob("*")):
+            yield _unfinished(name, "may hold what was erased: look there yourself, or remove it")
 
 
 # ------------------------------------------------------------------ what is looked for
