@@ -1,11 +1,11 @@
 """The migration of a memory system's JSON Lines: all of it, in one transaction, verified, and only once."""
 
+import itertools
 import json
 import multiprocessing
 import os
 import random
 import signal
-import time
 from pathlib import Path
 
 import credentials
@@ -230,7 +230,8 @@ def test_what_was_erased_does_not_come_back_by_a_migration(memory, old):
 def test_what_does_not_agree_is_an_error(memory, old, monkeypatch):
     """If a text is stored other than it was read, the migration says so and names it."""
     lines(old, "active/facts", {"id": "f_1", "content": "Tea. 茶"})
-    monkeypatch.setattr(migration, "_hash", lambda content, times=iter(range(9)): str(next(times)))
+    times = itertools.count()
+    monkeypatch.setattr(migration, "_hash", lambda content: str(next(times)))
 
     with pytest.raises(NotVerified, match="f_1"):
         migration._migrate(old, memory, None)
@@ -273,7 +274,7 @@ def test_a_folder_in_the_documents_layout_and_back(memory, home, tmp_path):
     migration.migrate(tmp_path / "out", tmp_path / "other")
 
     with Memory(tmp_path / "other") as other:
-        kept = {name: row for name, row in rows(other).items()}
+        kept = rows(other)
         assert kept.keys() == rows(memory).keys()
         for id, row in rows(memory).items():
             same = set(row) - {"score", "final_score", "updated", "extract_method", "source", "auto_delete_at"}

@@ -12,7 +12,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import InvalidInput
 from yiku_compat.memory_system import homes, layout, migration, pending, qmd, search, sqlite_backend
 from yiku_compat.memory_system.homes import folder_of, opened
 from yiku_compat.memory_system.ids import find, shown
@@ -210,7 +209,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _whole(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise InvalidInput(f"{text!r} is no number of lines")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of lines")
     return int(text)
 
 

@@ -29,8 +29,12 @@ def made(old_id: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, external(old_id)))
 
 
-def find(memory: Memory, memory_id: str) -> SemanticMemory:
-    """Return the current version of a memory by its old or its Yiku id. Raises NotFound, InvalidInput."""
+def find(memory: Memory, memory_id: str, *, exact: bool = False) -> SemanticMemory:
+    """
+    Return the current version of a memory by its old or its Yiku id. Raises NotFound, InvalidInput.
+
+    exact: the version that has this Yiku id, also if another took its place
+    """
     found = None
     if isinstance(memory_id, str) and memory_id:
         for id in (made(memory_id), memory_id):
@@ -43,8 +47,10 @@ def find(memory: Memory, memory_id: str) -> SemanticMemory:
         raise NotFound(f"there is no memory with the id {str(memory_id)[:80]!r}")
     while found.superseded_by is not None:
         later = memory.get(found.superseded_by)
-        if not isinstance(later, SemanticMemory) or later.external_id != found.external_id:
+        same = isinstance(later, SemanticMemory) and later.external_id == found.external_id
+        if not same or (exact and found.external_id is None):
             break  # another record took its place
+        assert isinstance(later, SemanticMemory)
         found = later
     return found
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from yiku_compat.memory_system.homes import MemoryDir, opened
-from yiku_compat.memory_system.layout import pending_turns
 from yiku_compat.memory_system.layout import pending as _pending
+from yiku_compat.memory_system.layout import pending_turns
 from yiku_compat.memory_system.lines import NOTED, SESSION, number
 
 KEPT_FROM = 0.5  # importance

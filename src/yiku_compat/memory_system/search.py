@@ -23,12 +23,11 @@ from yiku_compat.memory_system.homes import MemoryDir, opened
 CONFIDENT, MARGIN = 0.85, 0.15
 FEWEST = 50  # memories that the rarity of an entity is judged by
 LONGEST_QUESTION = 400  # characters in which entities are looked for
-LONGEST_NAME = 8  # Chinese characters, or half as many words
+LONGEST_NAME = 8  # words, or Chinese characters
 CACHED, CACHED_S = 256, 1_800.0
 RACY_NS = 50_000_000  # a file that was written so shortly ago may be written again with the same time
 
-_LATIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@/+#-]*")
-_CJK = re.compile("[\u3400-\u9fff]+")
+_UNIT = re.compile("[A-Za-z0-9_][A-Za-z0-9_.@/+#-]*|[\u3400-\u9fff]")
 _QUOTED = re.compile('「([^「」]+)」|『([^『』]+)』|“([^“”]+)”|‘([^‘’]+)’|《([^《》]+)》|"([^"]+)"')
 
 Rows = list[dict[str, Any]]
@@ -111,13 +110,16 @@ def _known(memory: Memory, query: str) -> dict[str, float]:
 
 
 def _names(query: str) -> list[str]:
-    """Return what in a question may be a name: quoted text, words and runs of words, runs of Chinese characters."""
-    words = _LATIN.findall(query)
+    """Return what in a question may be a name: quoted text, and runs of words and Chinese characters."""
+    units = list(_UNIT.finditer(query))
     found = [next(filter(None, groups)).strip() for groups in _QUOTED.findall(query)]
-    most = LONGEST_NAME // 2
-    found += [" ".join(words[at : at + many]) for at in range(len(words)) for many in range(1, most + 1) if at + many <= len(words)]
-    for run in _CJK.findall(query):
-        found += [run[at : at + many] for at in range(len(run)) for many in range(2, LONGEST_NAME + 1) if at + many <= len(run)]
+    for at, first in enumerate(units):
+        end = first.start()
+        for unit in units[at : at + LONGEST_NAME]:
+            if query[end : unit.start()].strip():
+                break
+            end = unit.end()
+            found.append(query[first.start() : end])
     spelt = [form for name in found for form in (name, name.casefold(), name.title(), name.upper(), name.rstrip("."))]
     return list(dict.fromkeys(spelt))
 

@@ -72,7 +72,7 @@ def get_memory(memory_dir: MemoryDir, memory_id: str) -> dict[str, Any] | None:
     """Return a memory as a dictionary with the document's columns; None where there is none."""
     memory = opened(memory_dir)
     try:
-        row = find(memory, memory_id)
+        row = find(memory, memory_id, exact=True)
     except NotFound:
         return None
     found = views.rows(memory, "select * from memory_rows where yiku_id = :id", {"id": row.id})
@@ -80,7 +80,11 @@ def get_memory(memory_dir: MemoryDir, memory_id: str) -> dict[str, Any] | None:
 
 
 def update_memory(memory_dir: MemoryDir, memory_id: str, content: str | None = None, **details: Any) -> dict[str, Any] | None:
-    """Change a memory: a new content is a new version, which has its old id; details are those of `Memory.update`."""
+    """
+    Change a memory and return it: a new content is a new version, with an id of its own unless it came from an old home.
+
+    The earlier id still means it in every function but `get_memory`. details: of `Memory.update`. Raises NotFound, InvalidInput.
+    """
     memory = opened(memory_dir)
     changed = memory.update(find(memory, memory_id).id, content, **details)
     return get_memory(memory, changed.id)
