@@ -22,6 +22,7 @@ from yiku_compat.memory_system.homes import MemoryDir, opened
 
 CONFIDENT, MARGIN = 0.85, 0.15
 FEWEST = 50  # memories that the rarity of an entity is judged by
+ENOUGH = 20  # times as many memories as have an entity make it rare, and are not counted further
 LONGEST_QUESTION = 400  # characters in which entities are looked for
 LONGEST_NAME = 8  # words, or Chinese characters
 CACHED, CACHED_S = 256, 1_800.0
@@ -88,10 +89,10 @@ def _sure(known: dict[str, float], matched: str) -> bool:
 def _about(memory: Memory, names: list[str], top_k: int) -> Rows:
     """Return the active memories that have one of these entities, the highest final_score first."""
     sql = (
-        "with hit as (select e.memory_n as n, group_concat(e.entity) as matched from yiku_memory_entities e"
-        " where e.entity in (select value from json_each(:names)) group by e.memory_n)"
-        " select r.*, hit.matched as matched_entities from hit join memory_rows r on r.n = hit.n"
-        " where r.state = 0 order by r.final_score desc, r.n desc limit :top_k"
+        "with hit as (select e.memory_n as n, group_concat(e.entity) as matched from json_each(:names) j"
+        " cross join yiku_memory_entities e where e.entity = j.value group by e.memory_n)"
+        " select r.*, hit.matched as matched_entities from hit cross join memory_rows r"
+        " where r.n = hit.n and r.state = 0 order by r.final_score desc, r.n desc limit :top_k"
     )
     return views.rows(memory, sql, {"names": json.dumps(names, ensure_ascii=False), "top_k": top_k}, limit=max(top_k, 1))
 
@@ -100,13 +101,23 @@ def _known(memory: Memory, query: str) -> dict[str, float]:
     """Return the entities of a question that memories have, each with its confidence: the share of memories without it."""
     names = _names(query[:LONGEST_QUESTION])
     sql = (
-        "select e.entity as entity, count(*) as often, (select count(*) from yiku_memories) as total from yiku_memory_entities e"
-        " where e.entity in (select value from json_each(:names)) group by e.entity"
+        "select e.entity as entity, count(*) as often from json_each(:names) j cross join yiku_memory_entities e"
+        " where e.entity = j.value group by e.entity"
     )
     found = views.rows(memory, sql, {"names": json.dumps(names, ensure_ascii=False)}) if names else []
-    rare = {str(row["entity"]): 1 - int(str(row["often"])) / max(int(str(row["total"])), FEWEST) for row in found}
+    often = {str(row["entity"]): int(str(row["often"])) for row in found}
+    total = _memories(memory, max(often.values(), default=0) * ENOUGH)
+    rare = {name: 1 - many / total for name, many in often.items()}
     folded = [name.casefold() for name in rare]
     return {name: rate for name, rate in rare.items() if not any(name.casefold() in one != name.casefold() for one in folded)}
+
+
+def _memories(memory: Memory, at_most: int) -> int:
+    """Return how many memories there are, at least FEWEST, and counting no further than is needed."""
+    if at_most <= FEWEST:
+        return FEWEST
+    sql = "select count(*) as many from (select 1 from yiku_memories limit :at_most)"
+    return max(int(str(views.rows(memory, sql, {"at_most": at_most})[0]["many"])), FEWEST)
 
 
 def _names(query: str) -> list[str]:

@@ -436,7 +436,9 @@ class _Operation:
         """Tell whether its slot or words have a version here from outside this export."""
         live = memory.superseded_by is None and memory.flag is None
         present = _present(self.run.handle, memory)
-        return any(row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in self.retired) for row in present)
+        return any(
+            row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in self.retired) for row in present
+        )
 
     def _first_of_its_words(self, memory: SemanticMemory) -> SemanticMemory:
         """Return the statement, archived if one with the same words comes in live with it: both would have one place."""
