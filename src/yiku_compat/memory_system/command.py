@@ -179,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="yiku-compat ms", description="The memory system's commands over one Yiku home.")
     parser.add_argument("--memory-dir", help=f"the folder [default: YIKU_HOME or {DEFAULT}]")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    made = {name: commands.add_parser(name, help=told) for name, (told, _) in COMMANDS.items()}
+    made = {name: commands.add_parser(name, help=line) for name, (line, _) in COMMANDS.items()}
     for name in ("capture", "add-pending"):
         made[name].add_argument("content")
         made[name].add_argument("--source")

@@ -119,8 +119,8 @@ def _take(home: OldHome, seen: dict[str, OldRecord], file: _File, where: str, gi
 
 def _type_of(id: str, given: Mapping[str, Any]) -> str:
     """Return what a record of a log is, by its own word or its id."""
-    told = str(given.get("type") or "")
-    return TYPES.get(told, told if told in TYPES.values() else BY_LETTER.get(id[:1], "fact") if id[1:2] == "_" else "fact")
+    named = str(given.get("type") or "")
+    return TYPES.get(named, named if named in TYPES.values() else BY_LETTER.get(id[:1], "fact") if id[1:2] == "_" else "fact")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, Mapping[str, Any] | str]]:

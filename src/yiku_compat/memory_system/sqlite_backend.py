@@ -124,7 +124,7 @@ def resolve_relation_conflict(
     Raises NotFound, InvalidInput.
     """
     memory = opened(memory_dir)
-    told, text = find(memory, memory_id), f"{subject} {relation_type} {new_object}"
+    stated, text = find(memory, memory_id), f"{subject} {relation_type} {new_object}"
     read = memory.remember(text, subject=subject, predicate=relation_type, object=new_object, dry_run=True).memory
     outcome = memory.remember(
         text,
@@ -133,7 +133,7 @@ def resolve_relation_conflict(
         object=new_object,
         cardinality=read.cardinality or "unknown",
         relations=[(subject, relation_type, new_object)],
-        metadata={NOTED: {"memory_id": shown(told)}},
+        metadata={NOTED: {"memory_id": shown(stated)}},
     )
     return outcome.kind
 
