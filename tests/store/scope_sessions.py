@@ -60,7 +60,17 @@ def _report(world: World, me: View) -> None:
 @tries("admin.sql", 1)
 def _sql(world: World, me: View) -> None:
     """Every table whole, as SQL gives it."""
-    for table in ("scopes", "conversation_turns", "memories", "memory_sources", "memory_tags", "episodes", "attachments", "chunks"):
+    for table in (
+        "scopes",
+        "conversation_turns",
+        "memories",
+        "memory_sources",
+        "memory_tags",
+        "episodes",
+        "attachments",
+        "chunks",
+        "vectors",
+    ):
         world.ask(me, lambda table=table: me.memory.admin.sql(f"select * from {table}", limit=10_000))
 
 

@@ -63,6 +63,12 @@ def attach_read_only(path: Path, name: str) -> apsw.Connection:
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     _set(connection, {"temp_store": "MEMORY"})
+    attach(connection, path, name)
+    return connection
+
+
+def attach(connection: apsw.Connection, path: Path, name: str) -> None:
+    """Attach a database under a name, read-only."""
     place, wal = (path.parent.resolve() / path.name).as_uri(), Path(f"{path}-wal")
     try:
         connection.execute("attach ? as ?", (f"{place}?mode=ro", name))
@@ -72,7 +78,6 @@ def attach_read_only(path: Path, name: str) -> apsw.Connection:
             raise
         connection.execute("detach ?", (name,))
         connection.execute("attach ? as ?", (f"{place}?immutable=1", name))
-    return connection
 
 
 def _connect(place: str) -> apsw.Connection:

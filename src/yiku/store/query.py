@@ -11,6 +11,7 @@ Time, memory, length of values and number of rows are limited.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
@@ -22,12 +23,13 @@ from typing import Any
 import apsw
 
 from yiku.errors import InvalidInput, TooLarge
-from yiku.store import connect
+from yiku.store import connect, scope_names
 from yiku.types import SqlRows
 
-TURNS_SHOWN = "scope_id in ({0}) and n not in (select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
+HIDDEN = "(select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
 IN_SCOPE = "scope_id in ({0})"
-TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the queue, the index or erasures
+TURNS_SHOWN = f"{IN_SCOPE} and n not in {HIDDEN}"
+TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, the index or erasures
     "scopes": "id in ({0})",
     "sessions": IN_SCOPE,
     "conversation_turns": TURNS_SHOWN,
@@ -39,12 +41,25 @@ TABLES: Mapping[str, str] = {  # by name, which rows; nothing of the journal, th
     "memory_tag_rel": IN_SCOPE,
     "summary_sources": IN_SCOPE,
     "access_log": IN_SCOPE,
+    "turn_work": f"{IN_SCOPE} and turn_n not in {HIDDEN}",
+    "learned": IN_SCOPE,
+    "extraction_queue": f"{IN_SCOPE} and turn_n not in {HIDDEN} and (turn_n > 0 or reply is null)",  # a reply may tell of any turn
     "episodes": IN_SCOPE,
     "scratchpad": IN_SCOPE,
     "attachments": IN_SCOPE,
     "files": IN_SCOPE,
     "chunks": IN_SCOPE,
 }
+VECTORS = "vectors"  # is in a file of its own
+OF_VECTORS = """
+    select v.item as item, v.row_n as row_n, v.part as part, s.n as space_n, s.name as space, s.dimensions as dimensions,
+        v.factor as factor, v.code as code
+    from {1}v.vectors v join {1}v.spaces s on s.n = v.space
+    where v.scope_id in ({0}) and not (v.item = 'turn' and v.row_n in (
+        select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null))"""
+NO_VECTORS = """
+    select '' as item, 0 as row_n, 0 as part, 0 as space_n, '' as space, 0 as dimensions, 0.0 as factor, x'' as code where 0"""
+COLUMNS = {"scopes": "id, scope_name(name) as name, label, created_at"}  # other than all as they are: the name as it was given
 PREFIX = "yiku_"  # of the views that are always there, whatever names the caller gives to others
 FUNCTIONS = frozenset(
     "-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist"
@@ -52,8 +67,10 @@ FUNCTIONS = frozenset(
     " if ifnull iif instr json json_array json_array_length json_each json_error_position json_extract json_group_array json_group_object"
     " json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid julianday"
     " lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length"
-    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex sqrt strftime"
-    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper".split()
+    " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim scope_name sign"
+    " sin sinh soundex sqrt strftime"
+    " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper"
+    " vector_json".split()
 )
 TABLE_FUNCTIONS = frozenset(("json_each", "json_tree"))
 LENGTHS = {  # of SQLite, so that one call of a function cannot take long
@@ -115,12 +132,21 @@ def _trimming(strip: Callable[[str, str | None], str]) -> Callable[..., str | No
     return trim
 
 
+def _vector_json(factor: Text, code: Text) -> str | None:
+    """The numbers of a vector, as JSON."""
+    if not isinstance(factor, float) or not isinstance(code, bytes):
+        return None
+    return json.dumps([round(factor * (byte - 256 if byte > 127 else byte), 6) for byte in code])
+
+
 LINEAR: Mapping[str, tuple[Callable[..., Any], int]] = {
+    "scope_name": (scope_names.decode, 1),
     "instr": (_instr, 2),
     "replace": (_replace, 3),
     "trim": (_trimming(str.strip), -1),
     "ltrim": (_trimming(str.lstrip), -1),
     "rtrim": (_trimming(str.rstrip), -1),
+    "vector_json": (_vector_json, 2),
 }
 
 
@@ -136,6 +162,7 @@ def select(
     views: Mapping[str, str],
     limit: int,
     timeout_s: float,
+    vectors: Path | None = None,
 ) -> SqlRows:
     """
     Run one select statement over the rows of these scopes; return at most `limit` rows.
@@ -148,8 +175,12 @@ def select(
         tables = {
             str(name) for (name,) in connection.execute(f"select name from {secret}.sqlite_schema where type in ('table', 'view')")
         }
-        guard = _Guard(connection, secret, timeout_s)
-        for name, text in _needed(sql, views, tables - {*TABLES}):
+        needed = [*_needed(sql, views, tables - {*TABLES})]
+        there = vectors is not None and any(name.removeprefix(PREFIX) == VECTORS and text is None for name, text in needed)
+        if vectors is not None and (there := there and vectors.exists()):
+            connect.attach(connection, vectors, f"{secret}v")
+        guard = _Guard(connection, secret, timeout_s, with_vectors=there)
+        for name, text in needed:
             guard.create(name, text, scopes)
         with guard.errors():
             return guard.run(sql, values, limit)
@@ -160,7 +191,8 @@ def select(
 def _needed(sql: str, views: Mapping[str, str], others: Collection[str]) -> Iterator[tuple[str, str | None]]:
     """Yield the views that a statement names, and those that these name; the text is None for one of ours, empty for others."""
     given = {name.casefold(): name for name in views}
-    ours = {PREFIX + table: table for table in TABLES} | {table: table for table in TABLES if table not in given}
+    every = (*TABLES, VECTORS)
+    ours = {PREFIX + table: table for table in every} | {table: table for table in every if table not in given}
     ahead, seen = [sql], set[str]()
     while ahead:
         for word in {word.casefold() for word in _WORD.findall(ahead.pop())} - seen:
@@ -177,9 +209,10 @@ def _needed(sql: str, views: Mapping[str, str], others: Collection[str]) -> Iter
 class _Guard:
     """What a statement may do on its connection."""
 
-    def __init__(self, connection: apsw.Connection, secret: str, timeout_s: float) -> None:
+    def __init__(self, connection: apsw.Connection, secret: str, timeout_s: float, *, with_vectors: bool = False) -> None:
         self._connection = connection
         self._secret = secret
+        self._with_vectors = with_vectors
         self._timeout_s = timeout_s
         self._until = time.monotonic() + timeout_s
         self._memory = apsw.memory_used() + MEMORY_BYTES
@@ -206,8 +239,12 @@ class _Guard:
         inner = f"{table}_{self._secret}"
         if inner not in self._inner:
             self._inner.add(inner)
-            condition = TABLES[table].format(",".join(map(str, scopes)), self._secret)
-            self._create(inner, f"select * from {self._secret}.{table} where {condition}")
+            among = ",".join(map(str, scopes))
+            if table == VECTORS:
+                self._create(inner, (OF_VECTORS if self._with_vectors else NO_VECTORS).format(among, self._secret))
+            else:
+                condition = TABLES[table].format(among, self._secret)
+                self._create(inner, f"select {COLUMNS.get(table, '*')} from {self._secret}.{table} where {condition}")
         self._create(name, f"select * from temp.{inner}")
 
     def _create(self, name: str, text: str) -> None:
@@ -246,7 +283,7 @@ class _Guard:
                 return apsw.SQLITE_OK
             case apsw.SQLITE_READ if view in self._inner or (first or "").casefold() in self._shown | TABLE_FUNCTIONS:
                 return apsw.SQLITE_OK
-            case apsw.SQLITE_READ if not second and database is None:  # a subquery of which no column is read
+            case apsw.SQLITE_READ if not second and (database is None or first in TABLES):  # no column is read
                 return apsw.SQLITE_OK
             case apsw.SQLITE_CREATE_TEMP_VIEW if first == self._creating:
                 return apsw.SQLITE_OK

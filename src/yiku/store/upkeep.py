@@ -69,11 +69,14 @@ class SqliteUpkeep:
         views: Mapping[str, str],
         limit: int,
         timeout_s: float,
+        vectors: Path | None = None,
     ) -> SqlRows:
         """See Upkeep.sql."""
         self.ensure_open()
         with mapped_errors(str(self._database.path)):
-            return query.select(self._database.path, scopes, sql, values, views=views, limit=limit, timeout_s=timeout_s)
+            return query.select(
+                self._database.path, scopes, sql, values, views=views, limit=limit, timeout_s=timeout_s, vectors=vectors
+            )
 
     def merge(self) -> None:
         """See Upkeep.merge. Indexes that are one segment already are skipped."""

@@ -121,7 +121,7 @@ from yiku.types.nights import (
     RunReport,
     Schedule,
 )
-from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
+from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, Passage, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
     Erased,
@@ -288,6 +288,7 @@ __all__ = [
     "Outcome",
     "PageReport",
     "PageVersion",
+    "Passage",
     "Past",
     "Place",
     "Posting",

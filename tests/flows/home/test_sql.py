@@ -1,12 +1,15 @@
 """`admin.sql`: a select statement of anybody's reads what its scope reads, and nothing else, and comes to an end."""
 
+import json
 import time
 
+import numpy as np
 import pytest
+from embedders import Hashed
 from pages import ROOT
 
 from yiku import Memory
-from yiku.errors import InvalidInput, TooLarge
+from yiku.errors import InvalidInput, ModelUnavailable, TooLarge
 
 SECRET = "Bob's locker code is zebra"
 FOREIGN = "with g(content) as (select 'Bob''s locker code is zebra') select * from g join {} using (content)"
@@ -54,7 +57,7 @@ HOSTILE = [
     "select * from receipts",
     "select * from erasures",
     "select * from meta",
-    "select * from extraction_queue",
+    "select * from model_calls",
     "select * from dbstat",
     "with g(operation) as (select 'remember') select * from g join changes using (operation)",
     "select 1 from memories natural join main.memories",
@@ -161,6 +164,43 @@ def test_what_is_forgotten_or_erased_is_not_there(shared):
     assert "Xylophon" not in str(everything) and "xylo" not in str(everything)
 
 
+def test_what_waits_is_shown_without_what_is_forgotten(home, clock):
+    """A turn that waits is in the queue, with what is learned and how far; a forgotten one is neither there, nor is a reply of a session."""
+    said = "By the way, next Sunday it is my sister Lan who brings the cake for all of us, 她最会做蛋糕了。"
+    with Memory(home, owner="user:mei", clock=clock, chat=Away()) as memory:
+        first, second = (memory.record_turn("user", f"{said} {n}", session="s") for n in (1, 2))
+        memory.learn()
+        waiting = (
+            "select t.id from extraction_queue q join conversation_turns t on t.n = q.turn_n where q.kind = 'extract' order by 1"
+        )
+        upto = "select upto from learned"
+
+        assert [(first.id,), (second.id,)] == [*memory.admin.sql(waiting).rows]
+        assert ((second.n,),) == memory.admin.sql(upto).rows
+        memory.forget(first.id)
+        assert ((second.id,),) == memory.admin.sql(waiting).rows
+        hidden = "select count(*) from {} where turn_n = ?"
+        assert [0, 0] == [
+            memory.admin.sql(hidden.format(table), [first.n]).rows[0][0] for table in ("extraction_queue", "turn_work")
+        ]
+        assert ((0,),) == memory.admin.sql("select count(*) from extraction_queue where turn_n = 0 and reply is not null").rows
+    with Memory(home, scope="user:lan", clock=clock) as other:
+        assert [0, 0, 0] == [
+            other.admin.sql(f"select count(*) from {table}").rows[0][0] for table in ("extraction_queue", "turn_work", "learned")
+        ]
+
+
+class Away:
+    """A model that does not answer."""
+
+    name = "away"
+
+    def ask(self, messages, schema):
+        raise ModelUnavailable("away")
+
+    def close(self) -> None: ...
+
+
 def test_questions_people_ask(shared):
     """Joins, groups, JSON, values by place and by name, Chinese; unknown columns are named, and rows bounded."""
     tagged = (
@@ -190,6 +230,8 @@ def test_views_of_the_caller_stand_for_this_statement_only(shared):
 
     assert ["Ann prefers tea"] == texts(shared, "select * from tea", views=views)
     assert ["Ann prefers tea"] == texts(shared, "select judgment from memories where judgment like 'Ann%'", views=views)
+    both = {"both": "select m.content as words, s.name as place from yiku_memories m join yiku_scopes s on s.id = m.scope_id"}
+    assert {"Ann prefers tea", "小明喜欢喝绿茶。"} < {*texts(shared, "select words from both", views=both)}
     for text in (
         "select * from main.memories",
         "select 1; attach 'x' as y",
@@ -228,3 +270,24 @@ def test_every_table_that_can_be_read_is_on_the_page():
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("**`admin.sql")[2].partition("\n")[0]
 
     assert [] == [table for table in TABLES if f"`{table}`" not in page]
+
+
+def test_vectors_are_those_of_what_a_scope_shows(home):
+    """With the name of their space; none of another scope, of a forgotten turn, or where nothing is embedded."""
+    model = Hashed()
+    with Memory(home, embedder=model) as memory, Memory(home, scope="other", embedder=model) as other:
+        sql = "select t.content, v.space, vector_json(v.factor, v.code) from conversation_turns t join vectors v on v.row_n = t.n"
+        assert () == memory.admin.sql("select * from vectors").rows
+        said = [memory.record_turn("user", text) for text in ("I saw a heron. 我看到一只苍鹭。", "It was forgotten. 忘记的。")]
+        other.record_turn("user", SECRET)
+        memory.admin.embed()
+        other.admin.embed()
+        memory.forget(said[1].id)
+        [(text, space, numbers)] = memory.admin.sql(sql).rows
+
+        assert (said[0].content, model.space) == (text, space)
+        assert np.allclose(model.embed([text], "passage")[0], json.loads(numbers), atol=0.01)
+        assert 1 == len(memory.admin.sql("select * from yiku_vectors").rows) == len(other.admin.sql("select * from vectors").rows)
+        for table in ("spaces", "embedding_cache", "progress", "vectors_of"):
+            with pytest.raises(InvalidInput):
+                memory.admin.sql(f"select v.*, x.* from vectors v, {table} x")

@@ -37,7 +37,8 @@ def sql(
     if timeout_s is None or not 0 < timeout_s <= SECONDS_AT_MOST:
         checks.refuse("timeout_s", f"must be a number of seconds up to {SECONDS_AT_MOST:g}")
     given, bound = _views(views), _values(values)
-    return handle.store.upkeep.sql(handle.reads() or [0], sql, bound, views=given, limit=limit, timeout_s=timeout_s)
+    among, vectors = handle.reads() or [0], handle.paths.vectors
+    return handle.store.upkeep.sql(among, sql, bound, views=given, limit=limit, timeout_s=timeout_s, vectors=vectors)
 
 
 def _views(views: object) -> dict[str, str]:

@@ -20,7 +20,9 @@ def sql(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long it may take.")] = 5.0,
 ) -> None:
     """
-    Run one select statement, read-only, on what this scope reads.
+    Run a select statement, read-only.
+
+    Only what this scope reads is there.
 
     Tables: memories, memory_sources, memory_tags, memory_tag_rel, memory_entities, memory_relations, conversation_turns,
     sessions, episodes, attachments, scratchpad, files, chunks, scopes. Times are microseconds since 1970.

@@ -38,7 +38,9 @@ OUTPUTS = (
     "returnDisplay",
     "error",
 )  # the fields with the words of a result
-OWN_TOOLS = lazy.compile(r"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:search|get|list|timeline|traces|recall|context)$")
+# The tools that show words of memory, by the ends of their names; a test holds them in step with the table of tools.
+SHOWING = ("search", "get", "add", "update", "list", "timeline", "traces", "learn", "learned", "recall", "context")
+OWN_TOOLS = lazy.compile(rf"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:{'|'.join(SHOWING)})$")
 NAME_CHARS = 200
 LEFT_OUT = "recalled from memory, not recorded again"
 _CONTROL = lazy.compile(r"[\x00-\x1f\x7f]+")
@@ -84,7 +86,7 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
         case "start":
             return Nothing("start")
     said: dict[str, Any] = {"session": session, "said_at": said_at, "agent": agent, "metadata": _metadata(payload, hook)}
-    if project := _project(payload.get("cwd")):
+    if project := project_of(payload.get("cwd")):
         said["project"] = project
     match hook:
         case "prompt":
@@ -133,12 +135,12 @@ def output(response: object) -> str:
     return "\n".join(filter(None, texts)) or json.dumps(response, ensure_ascii=False, default=str)
 
 
-def without_injected(text: str) -> str:
-    """A prompt without the blocks that agents and tools slip into it, in linear time."""
+def without_injected(text: str, names: Sequence[str] = INJECTED) -> str:
+    """A prompt without the blocks that agents and tools slip into it, by the names of their tags, in linear time."""
     if not markup.BRACKET.search(text):
         return text
     kept, position, opened = list[str](), 0, dict[str, int]()
-    for tag in markup.tags(text, *INJECTED):
+    for tag in markup.tags(text, *names):
         if not tag.closes:
             opened.setdefault(tag.name, tag.start)
         elif (start := opened.pop(tag.name, -1)) >= position:
@@ -166,6 +168,6 @@ def _name(value: object) -> str | None:
     return text[:NAME_CHARS].strip() or None
 
 
-def _project(cwd: object) -> str | None:
+def project_of(cwd: object) -> str | None:
     """The last part of the working folder; the full path is in the metadata."""
     return _name(re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]) if isinstance(cwd, str) else None
