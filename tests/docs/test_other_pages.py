@@ -13,7 +13,7 @@ from yiku.notes import Notes
 from yiku.prompt import Prompts
 from yiku.sessions import Sessions
 
-PAGES = ["async.md", "from/other-libraries.md"]
+PAGES = ["async.md", "from/other-libraries.md", "from/memory-system.md"]
 PLACES = {"": Memory, "admin.": Admin, "sessions.": Sessions, "notes.": Notes, "prompts.": Prompts}
 VERBS = {f"{place}{verb}" for place, kind in PLACES.items() for verb in vars(kind) if not verb.startswith("_")}
 

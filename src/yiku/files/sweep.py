@@ -25,6 +25,7 @@ OURS = frozenset("yiku.toml .gitignore key store.id erased reserve".split())  # 
 MIRROR = "erasures/"  # nor do these
 INBOX = "inbox/"  # what is left there was looked through sentence by sentence
 LINES = "transcripts/"
+COPIES = "copies/"  # what was made of this home for other programs, or copied when it was brought in
 _VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
@@ -126,7 +127,7 @@ def search_files(home: Home, searches: Searches, seen: Iterable[Path]) -> Iterat
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S
         except FileNotFoundError:  # a temporary file of somebody at work
             continue
-        derived = name.startswith("damaged/") or notes.is_compiled(_VAULT.sub("", name, count=1))
+        derived = name.startswith(("damaged/", COPIES)) or notes.is_compiled(_VAULT.sub("", name, count=1))
         if left_behind or (found and (temporary or derived)):
             delete_file(path)
             yield name, "removed: it held what was erased" if found else "removed: left behind by a process that died", size, set()

@@ -8,6 +8,7 @@ Define the paths of a home, and write its files atomically and durably.
     blobs/      long contents by hash                        locks/    kernel locks, never deleted
     transcripts/  what was said, a file a session; derived
     inbox/      what hooks captured, until it is recorded
+    copies/     what was made of this home for other programs, or copied when it was brought in; an erasure removes from here
 
 What is made first is an empty yiku.db, and the key comes after it: so where there is a key and no yiku.db, it was lost.
 
@@ -38,7 +39,7 @@ IGNORE = "\n".join(  # a database in git is torn, grows with each commit, and go
     (
         "# What git should not keep of this home. MEMORY.md, USER.md and notes are yours to commit.",
         *"/yiku.db* /key /store.id /reserve /paused /erased /erasures/ /vectors/ /backups/ /blobs/ /inbox/ /locks/ /damaged/".split(),
-        *"/agents.json /reports/ /scopes/*/reports/ transcripts/ identity/compiled/".split(),
+        *"/agents.json /copies/ /reports/ /scopes/*/reports/ transcripts/ identity/compiled/".split(),
         "",
     )
 )

@@ -34,6 +34,7 @@ TEXTS = (
     r"transcripts/\d+/[^/]+\.jsonl",
     r"transcripts/lost/[^/]+\.jsonl",
     r"damaged/.+",
+    r"copies/.+",
     r"MEMORY\.md",
     r"USER\.md",
     r"identity/personas/user_custom\.md",
@@ -112,6 +113,7 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
     capture(home, "prompt", prompt=said)
     inbox.set_aside(Home(home), f'{{"yiku":1,"id":"0","prompt":"{sentence}'.encode())
     write(home, "damaged/20260301/yiku.db", Path(backup.path).read_bytes()[:-3_000])
+    write(home, "copies/pages/facts.md", f"- [{kept.id}] {sentence}\n")
     return kept.id
 
 

@@ -332,7 +332,7 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
     except OSError as error:
         yield _unfinished("other files", f"not done: {error.strerror} ({error.filename})")
     if not needles.known:
-        set_aside = [handle.paths.root / "damaged", handle.paths.inbox / UNREADABLE]  # what nobody can read may hold anything
+        set_aside = [handle.paths.root / "damaged", handle.paths.root / "copies", handle.paths.inbox / UNREADABLE]
         for path in (path for path in set_aside if path.is_file() or any(path.rglob("*"))):
             name = path.relative_to(handle.paths.root).as_posix()
             yield _unfinished(name, "may hold what was erased: look there yourself, or remove it")

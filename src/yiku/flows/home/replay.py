@@ -62,6 +62,7 @@ from yiku.types import (
 BATCH = 500  # changes a transaction
 BATCH_CHARS = 8_000_000
 WAITING = "imported: waits for its place among what is known"
+DOUBLE = "imported: another statement with the same words came in with it"
 KEPT_AS_IT_IS = "changed here since"  # the name under which changes are counted that this store does not take over
 ERASED = "erased"
 
@@ -205,6 +206,8 @@ class _Operation:
     counts: Counter[str] = field(default_factory=Counter)  # what these changes add
     added: set[str] = field(default_factory=set)  # ids of what it adds
     touched: set[str] = field(default_factory=set)  # ids of what it changes, slots and words of both
+    retired: set[str] = field(default_factory=set)  # ids of the memories that it takes out of the live ones
+    live_words: set[tuple[Kind, bytes]] = field(default_factory=set)  # of the memories that it adds
 
     def take(self) -> None:
         """Read each line in order; consecutive turns together."""
@@ -212,6 +215,7 @@ class _Operation:
             line: memory for line, record in self.lines if record.get("type") == "memory" for memory in self._read(line, record)
         }
         self.coming = {memory.id: memory for memory in memories.values()}
+        self.retired = {record["memory"] for _, record in self.lines if {"superseded_by", "state"} & _set(record).keys()}
         turns: list[Turn] = []
         for line, record in self.lines:
             try:
@@ -387,6 +391,7 @@ class _Operation:
                 memory = replace(memory, state=State.ARCHIVED, reason=WAITING, superseded_by=None, valid_to=None)
             else:
                 memory = import_trust.as_candidate(memory)
+        memory = self._first_of_its_words(memory)
         if not run.trust:
             run.lowered["statements"] += memory.trust < claimed.trust
             run.lowered["pins"] += claimed.pinned
@@ -429,10 +434,21 @@ class _Operation:
 
     def _meets_others(self, memory: SemanticMemory) -> bool:
         """Tell whether its slot or words have a version here from outside this export."""
-        retired = {record["memory"] for _, record in self.lines if {"superseded_by", "state"} & _set(record).keys()}
         live = memory.superseded_by is None and memory.flag is None
         present = _present(self.run.handle, memory)
-        return any(row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in retired) for row in present)
+        return any(
+            row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in self.retired) for row in present
+        )
+
+    def _first_of_its_words(self, memory: SemanticMemory) -> SemanticMemory:
+        """Return the statement, archived if one with the same words comes in live with it: both would have one place."""
+        if not memory.live or memory.id in self.retired:
+            return memory
+        words = (memory.kind, memory.content_hash)
+        if words in self.live_words:
+            return replace(memory, state=State.ARCHIVED, reason=DOUBLE)
+        self.live_words.add(words)
+        return memory
 
     def _change(self, line: int, record: Mapping[str, Any]) -> None:
         """Import a change of a memory."""

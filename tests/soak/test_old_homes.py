@@ -1,0 +1,83 @@
+"""R1 with an old home that moves in: killed at drawn points, it is there whole or not at all, and the next run completes it."""
+
+import multiprocessing
+import os
+import random
+import signal
+import statistics
+import time
+from pathlib import Path
+
+from compat import s0_homes
+
+from yiku import Memory
+from yiku_compat import memory_system as ms
+from yiku_compat.memory_system import migration, old_home, views
+
+FORK = multiprocessing.get_context("fork")
+IMPORTED = "select count(*) as many from yiku_memories"
+
+
+def test_R1_an_old_home_that_is_killed_while_it_moves_in_is_completed(tmp_path, seed, count, figure):
+    """A memory system's JSON Lines with all their oddities: verified, the original untouched, the second run changes nothing."""
+    old, home = tmp_path / "old", tmp_path / "home"
+    s0_homes.write(old, count(2_000, 20_000, "records"), seed)
+    before, read = s0_homes.digest(old), old_home.read(old)
+    began = time.monotonic()
+    done = migration.migrate(old, tmp_path / "first")
+    took = time.monotonic() - began
+    figure("old records a second", done.read / took, "")
+    chance = random.Random(seed)
+    Memory(home).close()
+
+    for _ in range(count(4, 50, "kills while moving in")):
+        _killed_after(chance.uniform(0.02, took), old, home)
+        with Memory(home) as memory:
+            assert views.rows(memory, IMPORTED)[0]["many"] in (0, len(read.records))
+            assert () == memory.admin.check("quick").problems
+    migration.migrate(old, home)
+    with Memory(home) as memory:
+        last = memory.admin.journal(limit=1)[0].number
+        assert len(read.records) == views.rows(memory, IMPORTED)[0]["many"]
+    again = migration.migrate(old, home)
+
+    assert before == s0_homes.digest(old)
+    assert (0, len(read.records) + len(read.pending)) == (again.imported, again.known)
+    with Memory(home) as memory:
+        assert last == memory.admin.journal(limit=1)[0].number
+
+
+def _killed_after(seconds: float, old: Path, home: Path) -> None:
+    process = FORK.Process(target=_move_in, args=(old, home))
+    process.start()
+    process.join(seconds)
+    if process.is_alive():
+        os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def _move_in(old: Path, home: Path) -> None:
+    migration.migrate(old, home)
+    os._exit(0)
+
+
+def test_R1_the_figures_of_the_memory_system_at_10_000_records(tmp_path, seed, count, figure):
+    """Its own targets through its own functions: an access under 5 ms, a question by entity under 20 ms, of processor time."""
+    old, home = tmp_path / "old", tmp_path / "home"
+    s0_homes.write(old, count(2_000, 10_000, "records"), seed)
+    migration.migrate(old, home)
+    ids = [record.id for record in old_home.read(old).records if record.state == "active"]
+    ms.init_sqlite_db(home)
+
+    def median_ms(calls):
+        spent = []
+        for call in calls:
+            at = time.process_time()
+            call()
+            spent.append((time.process_time() - at) * 1000)
+        return statistics.median(spent)
+
+    figure("access", median_ms([lambda id=id: ms.update_access_stats(id, "retrieval", home) for id in ids[:50]]), "ms", most=50)
+    asked = [f"门牌{number}号住着谁？ Ann, door {number}" for number in range(20)]
+    figure("entity", median_ms([lambda text=text: ms.router_search_sqlite(text, home) for text in asked]), "ms", most=200)
+    ms.close(home)
