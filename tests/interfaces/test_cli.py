@@ -1,4 +1,4 @@
-"""Each verb as a person or a script meets it: a process of its own, on a real home."""
+"""Each command in a process of its own on a real home: output, errors, exit codes."""
 
 import fcntl
 import functools

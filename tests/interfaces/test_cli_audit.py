@@ -1,4 +1,4 @@
-"""The commands that explain and audit: pages for a person, JSON and exit codes for a script."""
+"""The commands `why` and `audit`: pages for people, JSON and exit codes for scripts."""
 
 import pytest
 from commands import run

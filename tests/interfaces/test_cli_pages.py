@@ -1,4 +1,4 @@
-"""MEMORY.md from the command line, and a memory in an editor."""
+"""The commands `publish` and `edit`."""
 
 import commands
 import pytest

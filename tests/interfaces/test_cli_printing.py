@@ -1,4 +1,4 @@
-"""What the command line prints: nothing in it steers a terminal or hides from a reader, whatever was remembered."""
+"""Safe output: stored texts cannot steer a terminal or hide from a reader."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Text for people: what fits where, in cells."""
+"""Terminal layout: widths in cells, wrapping, tables."""
 
 import pytest
 from rich.cells import cell_len

@@ -1,4 +1,4 @@
-"""Installing Yiku into coding agents: what is written, what stays, and that an uninstallation leaves no trace."""
+"""`yiku install` and `uninstall` for coding agents: files written, files kept, no trace left."""
 
 import json
 import os

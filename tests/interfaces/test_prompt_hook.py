@@ -1,4 +1,4 @@
-"""The hook that brings memories into a prompt: fenced, once, only what surely belongs there; by a process that stays or by itself."""
+"""The hook that injects memories into prompts: fenced, once, certain hits only; through the server process or alone."""
 
 import json
 import socket

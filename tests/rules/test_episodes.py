@@ -1,4 +1,4 @@
-"""The story of a session, told without a model: in both languages, covering every turn, the same each time."""
+"""Summarizing sessions as episodes by rules: both languages, all turns covered, deterministic."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What is put into a prompt though nobody asked for it."""
+"""The gate: which recalled hits enter a prompt without having been asked for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Retraction: which words take something back, and what they mean."""
+"""Recognizing retractions, and finding the statement they retract."""
 
 from datetime import UTC, datetime, timedelta
 

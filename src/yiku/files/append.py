@@ -1,5 +1,5 @@
 """
-Append to and move files that people may have open in an editor, without losing a word of either.
+Append to and move files that may be open in an editor, losing no text of either side.
 
 A file is added to at its end, in one piece and flushed. Editors replace a file by another of its name when they save: what went
 into the old one meanwhile is added once more to the new one. A file is moved to a name that nobody else has, which is taken

@@ -1,5 +1,5 @@
 """
-Read a page that people and Yiku both write, and replace it only if nobody changed it meanwhile.
+Read a page that both people and Yiku edit, and replace it only if it is unchanged since.
 
 A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
 before the rename. If somebody replaced or changed it meanwhile, their version stays, and the caller reads again.

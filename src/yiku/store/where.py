@@ -1,5 +1,5 @@
 """
-Compile selections to SQL with bound values.
+Compile selections of rows to SQL conditions with bound values.
 
 A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
 

@@ -1,4 +1,4 @@
-"""A user's program with ten mistakes, each on a line that ends in `# mistake`: a type checker finds all of them, and no other."""
+"""A user's program with planted mistakes, each on a line that ends in `# mistake`; type checkers must find exactly these."""
 
 from yiku import Memory
 

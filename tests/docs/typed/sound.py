@@ -1,4 +1,4 @@
-"""What a user's program may do: a type checker has nothing to say of it, and it runs."""
+"""A correct user's program: type checkers have no complaint, and it runs."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A run is taken back decision by decision; what somebody changed since stays, and is named."""
+"""`undo` of a run, decision by decision; changes made since stay and are named."""
 
 from dataclasses import fields, replace
 

@@ -1,4 +1,4 @@
-"""Beliefs are weighed again when something new speaks for them or against them."""
+"""Re-weighing beliefs at night, on new evidence for or against them."""
 
 import pytest
 

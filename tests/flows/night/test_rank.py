@@ -1,4 +1,4 @@
-"""What fades falls asleep, what is used lives on, junk goes after its grace; nothing is counted down, and all can be brought back."""
+"""Fading and junk at night: what is archived, what is purged, and that all but purged memories come back."""
 
 import shutil
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""MEMORY.md and USER.md: what memory publishes there, and what people change."""
+"""Publishing MEMORY.md and USER.md, and applying a person's edits of them."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 """
-Audit a memory: duplicates, contradictions, statements without support, secrets, what is never used, and orphans.
+Audit a memory: duplicates, contradictions, unsupported statements, secrets, unused and orphaned rows.
 
 Rows are read a page at a time, and of each only a digest is kept, so a large memory takes time and little room. Nothing is
 written. Each check has a budget, a share of what it looked at; an audit over one of them can fail a script.

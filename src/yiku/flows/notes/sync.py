@@ -1,5 +1,5 @@
 """
-`sync`: bring the notes index in step with the files of the vault, after reading edits of MEMORY.md and USER.md.
+`sync`: update the notes index from the files of the vault, after applying edits of MEMORY.md and USER.md.
 
 Look at every file from outside; what looks as it did when it was indexed is left alone. Read the others: one that holds the same
 is left alone too, one that has moved takes its passages along, and of one that was edited only the passages that changed are

@@ -1,5 +1,5 @@
 """
-Commands that explain and audit: why, audit.
+Commands that explain and check statements: why, audit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The command that serves memory to agents: mcp.
+The command `mcp`: serve a home over the Model Context Protocol, on stdio or HTTP.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Commands for editing memories as a person does: publish (MEMORY.md and USER.md), edit.
+Commands that edit memories as Markdown: publish (MEMORY.md and USER.md), edit.
 """
 
 from __future__ import annotations
