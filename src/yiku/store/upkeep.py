@@ -1,5 +1,5 @@
 """
-`Store.upkeep` on SQLite: totals, backup, restore.
+`Store.upkeep` on SQLite: counts, merging index segments, backup, restore.
 """
 
 from __future__ import annotations
