@@ -34,7 +34,7 @@ def consolidate(
     What has ended leaves, what is double becomes one, what fades falls asleep, and pages and backups are brought up to
     date. Each decision has a reason and can be taken back. It can be stopped at any time and continues from there.
     """
-    with call.memory() as memory, call.watched() as bar:
+    with call.memory() as memory, call.show_progress() as bar:
         done = memory.admin.consolidate(
             "light" if light else "full",
             phase=phase,

@@ -57,12 +57,12 @@ def prompt(
         "hits": [json_output.hit(hit) for hit in built.hits],
         "diagnostics": list(built.diagnostics),
     }
-    call.answer(data, terminal.harmless(built.text).splitlines() if bare else _shown(built))
+    call.answer(data, terminal.harmless(built.text).splitlines() if bare else _format_prompt(built))
     for diagnostic in built.diagnostics:
         call.hint(diagnostic)
 
 
-def _shown(built: Prompt) -> Iterator[str]:
+def _format_prompt(built: Prompt) -> Iterator[str]:
     yield from terminal.harmless(built.text).splitlines()
     yield ""
     rows = [
@@ -93,10 +93,10 @@ def compile(
     """
     with call.memory() as memory:
         done = memory.prompts.compile(strategy=cast("Any", strategy), force=force)
-    call.answer(json_output.plain(done), _compiled(done), wanted=any(one.action == "held" for one in done.summaries))
+    call.answer(json_output.plain(done), _format_compiled(done), wanted=any(one.action == "held" for one in done.summaries))
 
 
-def _compiled(done: Compiled) -> Iterator[str]:
+def _format_compiled(done: Compiled) -> Iterator[str]:
     for one in done.summaries:
         how = f"by {'a model' if one.by == 'model' else 'rules'}, {one.tokens:,} tokens" if one.by else ""
         notes = "; ".join(filter(None, [how, one.why]))
