@@ -31,7 +31,7 @@ def backup(
 
     \b
     yiku backup                        a file in backups/, for yiku restore-backup
-    yiku backup --to /media/stick/yiku the whole home; it opens there, and on other machines
+    yiku backup --to /media/stick/yiku the whole home, to be opened anywhere
 
     Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """

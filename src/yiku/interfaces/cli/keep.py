@@ -177,7 +177,7 @@ def remember(
     \b
     yiku remember "I live in Oslo."
     yiku remember "我喜欢乌龙茶。" --tag tea
-    yiku remember "Ship on Friday" --subject Lantern --predicate deadline --object 2026-06-12
+    yiku remember "Ship in June" --subject App --predicate deadline --object June
     """
     with call.memory() as memory:
         call.admit(memory)

@@ -83,13 +83,13 @@ def compile(
         str,
         typer.Option(metavar="auto|model|rules", help="model asks the chat model, rules does not; auto asks one if there is one."),
     ] = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Also what did not change.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also compile unchanged files.")] = False,
 ) -> None:
     """
     Compile identity files to short summaries.
 
-    They are SOUL.md, AGENT.md and personas/user_custom.md in identity/, and USER.md; none of them is changed. The
-    summaries lie in identity/compiled/.
+    These files are SOUL.md, AGENT.md and personas/user_custom.md in identity/, and USER.md; none is changed. The
+    summaries are written to identity/compiled/.
     """
     with call.memory() as memory:
         done = memory.prompts.compile(strategy=cast("Any", strategy), force=force)
@@ -98,6 +98,10 @@ def compile(
 
 def _format_compiled(done: Compiled) -> Iterator[str]:
     for one in done.summaries:
+        if one.action == "missing":
+            continue  # there is no such file to compile
         how = f"by {'a model' if one.by == 'model' else 'rules'}, {one.tokens:,} tokens" if one.by else ""
         notes = "; ".join(filter(None, [how, one.why]))
         yield f"{terminal.paint(one.action, 'yellow' if one.action == 'held' else 'green')} {one.path}{f': {notes}' if notes else ''}"
+    if all(one.action == "missing" for one in done.summaries):
+        yield "nothing to compile: there is no USER.md, and no file in identity/"
