@@ -4,7 +4,7 @@ Commands that explain and check statements: why, audit.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -62,7 +62,7 @@ def audit(
     yiku audit --budget duplicates=0 --budget stale=0.5 --json
     """
     with call.memory() as memory:
-        found = memory.admin.audit(budgets=_budgets(budget or []), turns=not no_turns)
+        found = memory.admin.audit(budgets=cast("Any", _budgets(budget or [])), turns=not no_turns)
     data = {
         "findings": [{**json_output.plain(one), "share": round(one.share, 4)} for one in found.findings],
         "over": list(found.over),
