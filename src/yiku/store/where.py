@@ -65,8 +65,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     values = list[Any](scopes)
     conditions = (
         _common_conditions(select, "memories", "m", scopes),
-        _identity_conditions(select, scopes),
-        _linked_conditions(select, scopes),
+        _row_conditions(select, scopes),
         _state_conditions(select, scopes),
     )
     for sql, bound in chain.from_iterable(conditions):
@@ -83,8 +82,8 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     return _finish(parts, values, order, select)
 
 
-def _identity_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
-    """Yield the conditions on what a statement is: its line, slot, subject and predicate, words, external id."""
+def _row_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
+    """Yield the conditions on a statement's own columns, and on its rows in other tables."""
     if select.line is not None:
         yield "m.line = ?", [select.line]
     if select.slot is not None:
@@ -99,10 +98,6 @@ def _identity_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sq
         yield "m.content_hash = ?", [select.hash]
     if select.external_id is not None:
         yield "m.external_id = ?", [select.external_id]
-
-
-def _linked_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
-    """Yield the conditions on rows of other tables: entities, relations, sources, summaries."""
     if select.entities is not None:
         names = json.dumps(list(select.entities), ensure_ascii=False)
         named = f"scope_id in ({placeholders(scopes)}) and entity in (select value from json_each(?))"
