@@ -35,8 +35,8 @@ def main(home: str) -> None:
         night = memory.admin.consolidate("light", dry_run=True)
         over = memory.admin.audit(budgets={"stale": 0.5}).over
         built = memory.prompts.build("我住在哪里？", auto_recall="always", runtime={"host": "demo"})
-        print(night.counts, over, len(built.sections), memory.why(outcome.memory.id).current)
         print(first, str(memory.context("tea?")), *memory.sessions.messages("s1"))
+        print(night.counts, over, len(built.sections), memory.why(outcome.memory.id).current)
 
 
 if __name__ == "__main__":
