@@ -163,6 +163,7 @@ def test_search_is_asynchronous_bounded_and_cuts_by_route(manager):
     """A hit of words alone passes, `min_score=0` is no default, and the sync twin works inside a running loop."""
     for n in range(8):
         manager.index_document(f"d{n}.md", f"The heron number {n} stood in the pond. 第{n}只苍鹭站在池塘里。")
+    manager.index_document("weak.md", "Somebody went to a pond, far away from here, on a long and quiet day without any birds.")
     searcher = MemorySearcher(manager.storage, None, HybridConfig())
 
     async def ask():
@@ -171,12 +172,15 @@ def test_search_is_asynchronous_bounded_and_cuts_by_route(manager):
             inside,
             await searcher.search("heron", 3),
             await manager.search("苍鹭在哪里？", 5),
-            await searcher.search("heron", 99, 0),
+            await searcher.search("heron stood in the pond", 99, 0),
         )
 
     inside, found, chinese, everything = asyncio.run(ask())
     assert (3, 3, 5) == (len(inside), len(found), len(chinese))
-    assert len(everything) >= 8
+    strict = MemorySearcher(manager.storage, None, HybridConfig(min_score=0.99))
+    assert "documents/weak.md" in {one.path for one in everything}
+    assert "documents/weak.md" not in {one.path for one in strict.search_sync("heron stood in the pond", 99)}
+    assert "documents/weak.md" in {one.path for one in strict.search_sync("heron stood in the pond", 99, 0)}
     assert all(one.score <= before.score for before, one in pairwise(found))
     assert all(max(one.vector_score or 0, one.text_score or 0) >= 0.5 for one in found)
     words = MemorySearcher(manager.storage, None, HybridConfig(vector_weight=1.0, text_weight=0.0, enabled=False))

@@ -66,7 +66,6 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     conditions = (
         _common_conditions(select, "memories", "m", scopes),
         _row_conditions(select, scopes),
-        _state_conditions(select, scopes),
     )
     for sql, bound in chain.from_iterable(conditions):
         parts.append(sql)
@@ -83,7 +82,7 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
 
 
 def _row_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
-    """Yield the conditions on a statement's own columns, and on its rows in other tables."""
+    """Yield the conditions on columns of a statement, on its rows in other tables, and on its state and times."""
     if select.line is not None:
         yield "m.line = ?", [select.line]
     if select.slot is not None:
@@ -113,10 +112,6 @@ def _row_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
     if select.summarizing is not None:
         made = f"scope_id in ({placeholders(scopes)}) and source_n in (select value from json_each(?))"
         yield f"m.n in (select memory_n from summary_sources where {made})", [*scopes, json.dumps(list(select.summarizing))]
-
-
-def _state_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
-    """Yield the conditions on state, version and time, and those of a `where` filter."""
     if select.states:
         yield f"m.state in ({placeholders(select.states)})", [state.value for state in select.states]
     if select.current:
